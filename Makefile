@@ -1,0 +1,132 @@
+# Everything a person or a machine runs here has one of these names. `make help` lists them.
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+DEV := .venv
+DEMO := .venv-demo
+BIN := $(DEV)/bin
+
+# An environment is ready for exactly these pins, this project file and this Python.
+KEY := $(shell { cat constraints.txt pyproject.toml; $(PYTHON) -V; } 2>&1 | cksum | tr -dc '0-9')
+DEV_READY := $(DEV)/ready-$(KEY)
+DEMO_READY := $(DEMO)/ready-$(KEY)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help demo test check laws conform bench night docs format lock clean python
+
+# $(call quiet,what a person reads,command): one line when it works, all of its output when it does not.
+quiet = printf '%-44s' '$(1)' && start=$$(date +%s) && \
+	if out=$$( { $(2); } 2>&1 ); then echo "ok  $$(($$(date +%s) - start)) s"; \
+	else echo 'FAILED'; printf '%s\n' "$$out"; exit 1; fi
+
+help:  ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(DEMO_READY)  ## set everything up, then show an explained recall (offline, a few seconds)
+	@$(DEMO)/bin/recollect demo $(ARGS)
+
+test: $(DEV_READY)  ## the whole test suite
+	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+check: $(DEV_READY)  ## format, lint, types, imports, shape
+	@$(call quiet,format (ruff format --check),$(BIN)/ruff format --check .)
+	@$(call quiet,lint (ruff check),$(BIN)/ruff check .)
+	@$(call quiet,types (pyright),$(BIN)/pyright --pythonpath $(BIN)/python)
+	@$(call quiet,imports (lint-imports),$(BIN)/lint-imports --no-cache)
+	@$(call quiet,shape (pytest tests/shape),$(BIN)/pytest -q tests/shape)
+
+laws: $(DEV_READY)  ## the property tests named in LAWS.md
+	@$(BIN)/pytest -n $(WORKERS) tests/property $(ARGS)
+
+conform: $(DEV_READY)  ## the contract suite on every store
+	@$(BIN)/pytest -n $(WORKERS) tests/contract $(ARGS)
+
+bench: $(DEV_READY)  ## measure; prints tables and never fails on speed
+	@$(BIN)/python -m bench $(ARGS)
+
+night: $(DEV_READY)  ## all tests with the long counts and a random seed
+	@RECOLLECT_NIGHT=1 $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
+
+docs: $(DEV_READY)  ## run the examples in the docstrings
+	@$(BIN)/pytest -q src $(ARGS)
+
+format: $(DEV_READY)  ## format the code and mend what the linter can
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+lock: python  ## resolve all dependencies anew and write constraints.txt
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	@$(call quiet,pip-tools,.venv-lock/bin/pip install -q pip-tools)
+	@$(call quiet,runtime part,$(PYTHON) -c "$$SPLIT" && $(COMPILE) -o .venv-lock/run.txt .venv-lock/run.in)
+	@$(call quiet,development part,$(COMPILE) -o .venv-lock/all.txt .venv-lock/all.in)
+	@$(PYTHON) -c "$$JOIN"
+	@rm -rf .venv-lock
+
+clean:  ## remove environments, caches and build products
+	@rm -rf $(DEV) $(DEMO) .venv-lock build dist src/recollect.egg-info .pytest_cache .ruff_cache \
+		.hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ------------------------------------------------------------------------------------- set-up
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Recollect needs Python 3.11 or newer (tested: 3.11, 3.12, 3.13)." >&2; \
+		echo "'$(PYTHON)' is $$($(PYTHON) -V 2>&1 || true). Name another: make PYTHON=python3.12 …" >&2; \
+		exit 1; }
+
+$(DEMO_READY): | python
+	@$(call quiet,environment $(DEMO),$(PYTHON) -m venv --clear $(DEMO))
+	@sed '/^# development/,$$d' constraints.txt > $(DEMO)/runtime.txt
+	@$(call quiet,runtime dependencies (pinned and hashed),$(call install,$(DEMO),$(DEMO)/runtime.txt))
+	@$(call quiet,recollect,$(call link,$(DEMO)))
+	@touch $@
+
+$(DEV_READY): | python
+	@$(call quiet,environment $(DEV),$(PYTHON) -m venv --clear $(DEV))
+	@$(call quiet,all dependencies (pinned and hashed),$(call install,$(DEV),constraints.txt))
+	@$(call quiet,recollect,$(call link,$(DEV)))
+	@touch $@
+
+install = $(1)/bin/python -m pip install -q --require-hashes --no-deps -r $(2)
+# The build backend is one of the pins, so nothing is fetched in this step.
+link = $(1)/bin/python -m pip install -q --no-deps --no-build-isolation -e .
+
+# --------------------------------------------------------------------------------------- lock
+
+COMPILE := .venv-lock/bin/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-header \
+	--no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+
+define SPLIT
+import pathlib, tomllib
+told = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
+run = told["build-system"]["requires"] + told["project"]["dependencies"]
+dev = told["project"]["optional-dependencies"]["dev"]
+at = pathlib.Path(".venv-lock")
+(at / "run.in").write_text("\n".join(run) + "\n")
+(at / "all.in").write_text("\n".join(["-c run.txt", *run, *dev]) + "\n")
+endef
+export SPLIT
+
+define JOIN
+import pathlib, re
+def pins(name):
+    text = (pathlib.Path(".venv-lock") / name).read_text()
+    return dict(re.findall(r"^([\w.-]+)(==.*(?:\n    --hash=.*)+)", text, re.M))
+def part(title, found):
+    return [title, *(name + found[name] for name in sorted(found))]
+run, both = pins("run.txt"), pins("all.txt")
+dev = {name: pin for name, pin in both.items() if name not in run}
+lines = ["# Written by `make lock`. All of it for development; the first part is enough to run.", ""]
+lines += part("# runtime and build backend", run) + [""] + part("# development", dev)
+pathlib.Path("constraints.txt").write_text("\n".join(lines) + "\n")
+endef
+export JOIN

@@ -1,0 +1,1 @@
+"""What is a memory, and what are the values every other room speaks in?"""

@@ -1,0 +1,178 @@
+"""Every error a user of Recollect can meet, as one tree.
+
+RecollectError                exit  1 · HTTP 500
+├── InputError                      2 ·      400
+│   ├── BadQuery
+│   ├── BadRecipe
+│   ├── BadRecord
+│   ├── BadFilter
+│   └── UnknownRecipe
+├── NotFound                        3 ·      404
+├── Conflict                        4 ·      409
+├── NothingToRun                    5 ·      422
+├── Forbidden                       6 ·      403
+├── Unavailable                     7 ·      503   retryable
+├── StorageFull                     8 ·      507
+├── Corrupt                         9 ·      500
+├── Expired                        10 ·      410
+├── Unsupported                    11 ·      501
+├── Unauthenticated                 6 ·      401   at the HTTP doors only
+├── TooLarge                        2 ·      413   at the HTTP doors only
+├── Misdirected                     6 ·      421   at the HTTP doors only
+└── TooMany                         7 ·      429   at the HTTP doors only, retryable
+
+Each carries a `hint`: what to do next. `field` names the offending input where there is one.
+`InvariantError` stands apart: it reports a bug of ours, never a mistake of the caller.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class InvariantError(AssertionError):
+    """A value broke a promise that our own code makes: a bug, please report it."""
+
+
+class RecollectError(Exception):
+    """The root of the tree; catch it to catch everything."""
+
+    exit_code: ClassVar[int] = 1
+    status: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str = "", field: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.field = field
+
+    def to_dict(self) -> dict[str, object]:
+        """The error as plain data, the same through every door."""
+        return {
+            "error": type(self).__name__,
+            "message": self.message,
+            "hint": self.hint,
+            "field": self.field,
+            "retryable": self.retryable,
+        }
+
+
+class InputError(RecollectError):
+    """What was asked cannot be understood."""
+
+    exit_code = 2
+    status = 400
+
+
+class BadQuery(InputError):
+    """A query, or an option of a query, is not valid."""
+
+
+class BadRecipe(InputError):
+    """A recipe, or an override of one, is not valid."""
+
+
+class BadRecord(InputError):
+    """A record, an edge or an agent is not valid."""
+
+
+class BadFilter(InputError):
+    """A Where is not valid."""
+
+
+class UnknownRecipe(InputError):
+    """No recipe has that name."""
+
+
+class NotFound(RecollectError):
+    """What was named does not exist here."""
+
+    exit_code = 3
+    status = 404
+
+
+class Conflict(RecollectError):
+    """The write contradicts what is already there."""
+
+    exit_code = 4
+    status = 409
+
+
+class NothingToRun(RecollectError):
+    """No lane of the recipe can answer this query."""
+
+    exit_code = 5
+    status = 422
+
+
+class Forbidden(RecollectError):
+    """The caller may not do this."""
+
+    exit_code = 6
+    status = 403
+
+
+class Unavailable(RecollectError):
+    """Something needed is busy or away; trying again may help."""
+
+    exit_code = 7
+    status = 503
+    retryable = True
+
+
+class StorageFull(RecollectError):
+    """The disk is full; nothing was written."""
+
+    exit_code = 8
+    status = 507
+
+
+class Corrupt(RecollectError):
+    """Stored bytes do not match their digest."""
+
+    exit_code = 9
+    status = 500
+
+
+class Expired(RecollectError):
+    """A view, a generation or a receipt lies behind its horizon."""
+
+    exit_code = 10
+    status = 410
+
+
+class Unsupported(RecollectError):
+    """The environment or the file is not one we can serve safely."""
+
+    exit_code = 11
+    status = 501
+
+
+class Unauthenticated(RecollectError):
+    """The request carries no valid credential."""
+
+    exit_code = 6
+    status = 401
+
+
+class TooLarge(RecollectError):
+    """The request is larger than the door allows."""
+
+    exit_code = 2
+    status = 413
+
+
+class Misdirected(RecollectError):
+    """The request names a host that this server is not."""
+
+    exit_code = 6
+    status = 421
+
+
+class TooMany(RecollectError):
+    """The caller asks too often."""
+
+    exit_code = 7
+    status = 429
+    retryable = True

@@ -1,0 +1,49 @@
+"""Why a score is what it is: a tree whose every node equals its op over its parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Facts = Mapping[str, object]
+"""Plain data beside a number: terms, counts, a cosine, a path."""
+PRODUCT_TOLERANCE: Final = 2.0**-32
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One number, and the numbers it came from."""
+
+    label: str
+    value: float
+    op: Literal["leaf", "sum", "product", "max", "min"] = "leaf"
+    parts: tuple[Explanation, ...] = ()
+    facts: Facts = field(default_factory=dict[str, object])
+
+    def to_dict(self) -> dict[str, object]:
+        """The tree as plain data."""
+        out: dict[str, object] = {"label": self.label, "value": self.value, "op": self.op}
+        if self.facts:
+            out["facts"] = dict(self.facts)
+        if self.parts:
+            out["parts"] = [part.to_dict() for part in self.parts]
+        return out
+
+
+def reconciles(node: Explanation) -> bool:
+    """Whether every node equals its op over its parts: sums exactly, products to a grid step."""
+    if node.op == "leaf":
+        return True
+    values = [part.value for part in node.parts]
+    match node.op:
+        case "sum":
+            fits = sum(values) == node.value
+        case "product":
+            fits = abs(math.prod(values) - node.value) <= PRODUCT_TOLERANCE
+        case "max":
+            fits = max(values) == node.value
+        case "min":
+            fits = min(values) == node.value
+    return fits and all(map(reconciles, node.parts))

@@ -1,0 +1,85 @@
+"""The candidates of a search, in order, with every column that put them there.
+
+A slate only gains columns and loses rows. `steps` say how each score column follows from others, so
+the finished slate is its own explanation: nothing else holds a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.errors import InvariantError
+from recollect.core.ranking import Matrix, Rows, Scores
+
+Op = Literal["sum", "product", "max", "min"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One derivation: `out` is `op` over the input columns, absent inputs left out."""
+
+    stage: str
+    op: Op
+    inputs: tuple[str, ...]
+    out: str
+
+
+def _product(parts: Matrix) -> Scores:
+    out = np.nanprod(parts, axis=0)
+    return np.rint(out * 2.0**32) * 2.0**-32
+
+
+OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
+    "sum": lambda parts: np.nansum(parts, axis=0),
+    "product": _product,
+    "max": lambda parts: np.nanmax(parts, axis=0),
+    "min": lambda parts: np.nanmin(parts, axis=0),
+}
+"""How the parts of a step make its score. Sums of grid numbers are exact in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slate:
+    """The candidates in their current order, best first."""
+
+    rows: Rows
+    columns: Mapping[str, Scores]
+    steps: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(column.shape != self.rows.shape for column in self.columns.values()):
+            raise InvariantError("every column of a slate has one value per row")
+
+    @property
+    def score(self) -> Scores:
+        """The column that the last step made."""
+        return self.columns[self.steps[-1].out]
+
+    def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
+        """Add columns and the score that follows from them; the order stays."""
+        clash = (set(new) | {step.out}) & set(self.columns)
+        if clash:
+            raise InvariantError(f"columns {sorted(clash)} are there already")
+        columns = {**self.columns, **new}
+        columns[step.out] = OPS[step.op](np.stack([columns[key] for key in step.inputs]))
+        return replace(self, columns=columns, steps=(*self.steps, step))
+
+    def ordered(self, stage: str, at: NDArray[np.intp]) -> Slate:
+        """Move or drop rows; a column remembers where each one stood, counted from 1."""
+        stood = np.arange(1.0, self.rows.size + 1)
+        noted = replace(self, columns={**self.columns, f"{stage}.from": stood})
+        return noted.take(at)
+
+    def take(self, at: NDArray[np.intp]) -> Slate:
+        """These positions, in this order, in every column at once."""
+        columns = {key: column[at] for key, column in self.columns.items()}
+        return replace(self, rows=self.rows[at], columns=columns)
+
+    def head(self, count: int) -> Slate:
+        """The first rows."""
+        return self.take(np.arange(min(count, self.rows.size)))

@@ -1,0 +1,1 @@
+"""How does the outside world come in?"""

@@ -1,0 +1,1 @@
+"""How does a person at a terminal come in?"""

@@ -1,0 +1,1 @@
+"""How does an answer look on paper?"""

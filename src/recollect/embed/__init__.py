@@ -1,0 +1,1 @@
+"""Where does a text lie in the space of meanings?"""

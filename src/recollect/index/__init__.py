@@ -1,0 +1,1 @@
+"""Here is a log: how do I find things in it quickly?"""

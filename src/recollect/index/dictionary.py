@@ -1,0 +1,67 @@
+"""Sorted strings as two arrays, so that they can be searched where they lie, on disk or in memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+_EMPTY: Final = np.zeros(0, np.uint8)
+
+
+class Dictionary(Sequence[str]):
+    """Distinct strings in code point order; a string's ordinal is its place."""
+
+    __slots__ = ("_bytes", "at", "blob")
+
+    def __init__(self, blob: NDArray[np.uint8], at: NDArray[np.int64]) -> None:
+        self.blob = blob
+        self.at = at
+        self._bytes = memoryview(blob)
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> Dictionary:
+        """A dictionary of these strings, given sorted and distinct."""
+        encoded = [string.encode() for string in strings]
+        at = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(e) for e in encoded], out=at[1:])
+        joined = b"".join(encoded)
+        return cls(np.frombuffer(joined, np.uint8) if joined else _EMPTY, at)
+
+    def __len__(self) -> int:
+        return self.at.size - 1
+
+    def raw(self, ordinal: int) -> bytes:
+        """The UTF-8 bytes of a string; their order is code point order."""
+        return bytes(self._bytes[self.at[ordinal] : self.at[ordinal + 1]])
+
+    @overload
+    def __getitem__(self, ordinal: int) -> str: ...
+    @overload
+    def __getitem__(self, ordinal: slice) -> list[str]: ...
+    def __getitem__(self, ordinal: int | slice) -> str | list[str]:
+        if isinstance(ordinal, slice):
+            return [self[n] for n in range(*ordinal.indices(len(self)))]
+        if not 0 <= ordinal < len(self):
+            raise IndexError(ordinal)
+        return self.raw(ordinal).decode()
+
+    def find(self, string: str) -> int:
+        """The ordinal of a string, or -1."""
+        wanted = string.encode()
+        at = bisect_left(range(len(self)), wanted, key=self.raw)
+        return at if at < len(self) and self.raw(at) == wanted else -1
+
+
+def union(dictionaries: Sequence[Dictionary]) -> tuple[Dictionary, list[NDArray[np.int64]]]:
+    """One dictionary of all strings, and for each old one the new ordinals of its strings."""
+    everything = sorted({string for dictionary in dictionaries for string in dictionary})
+    place = {string: n for n, string in enumerate(everything)}
+    maps = [
+        np.fromiter((place[string] for string in dictionary), np.int64, len(dictionary))
+        for dictionary in dictionaries
+    ]
+    return Dictionary.of(everything), maps

@@ -1,0 +1,111 @@
+"""The index at one moment: which rows a view sees, and the statistics that ranking needs.
+
+A view is a mask: begin ≤ seq < end. Document counts, lengths and document frequencies are counted over
+it, so deletes, past views and tenants need no code of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.edge import REPLACING
+from recollect.index.columns import NO_TIME, dictionary_of
+from recollect.index.segment import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Edges that take their targets out of force: ends by position, validity in microseconds."""
+
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    since: NDArray[np.int64]
+    until: NDArray[np.int64]
+
+
+class Reading:
+    """A view at `seq` over a list of segments, oldest first. Immutable; several threads may share it."""
+
+    def __init__(self, seq: int, segments: Sequence[Segment], fields: tuple[str, ...]) -> None:
+        self.seq = seq
+        self.segments = tuple(segments)
+        self.fields = fields
+
+    @cached_property
+    def visible(self) -> tuple[NDArray[np.bool_], ...]:
+        """For each segment the rows that this view sees."""
+        return tuple(segment.visible(self.seq) for segment in self.segments)
+
+    @cached_property
+    def total(self) -> int:
+        """How many records the view holds."""
+        return sum(int(mask.sum()) for mask in self.visible)
+
+    @cached_property
+    def means(self) -> NDArray[np.float64]:
+        """The mean length of each field over the view; 0 for an empty view."""
+        sums = np.zeros(len(self.fields), np.int64)
+        for segment, mask in zip(self.segments, self.visible, strict=True):
+            sums += segment.lengths[:, mask].sum(axis=1, dtype=np.int64)
+        return sums / self.total if self.total else sums.astype(np.float64)
+
+    def df(self, term: str) -> int:
+        """In how many records of the view a term occurs, in any field."""
+        count = 0
+        for segment, mask in zip(self.segments, self.visible, strict=True):
+            postings = segment.postings(term)
+            if postings is not None:
+                docs = postings.docs
+                fresh = np.ones(docs.size, np.bool_)
+                fresh[1:] = docs[1:] != docs[:-1]
+                count += int((mask[docs] & fresh).sum())
+        return count
+
+    @cached_property
+    def tombs(self) -> NDArray[np.int64]:
+        """Positions that were forgotten."""
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(cast("NDArray[np.int64]", s.arrays["tombs"]) for s in self.segments)]
+        )
+
+    @cached_property
+    def replacements(self) -> Replacement:
+        """The replacing edges of the view, the last of each key, forgotten ends left out."""
+        parts = [_replacing(segment) for segment in self.segments]
+        seqs, sources, targets, kinds, since, until = (
+            np.concatenate([np.zeros(0, np.int64), *(part[n] for part in parts)]) for n in range(6)
+        )
+        forgotten = np.isin(sources, self.tombs) | np.isin(targets, self.tombs)
+        seen = (seqs <= self.seq) & ~forgotten
+        latest = {
+            key: n
+            for n, key in enumerate(zip(sources, targets, kinds, since, strict=True))
+            if seen[n]
+        }
+        at = np.array(sorted(latest.values()), np.int64)
+        return Replacement(sources[at], targets[at], since[at], until[at])
+
+
+def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:
+    arrays = segment.arrays
+    names = dictionary_of(arrays, "edges.kinds")
+    wanted = {names.find(kind): n for n, kind in enumerate(REPLACING)}
+    codes = arrays["edges.kinds.codes"]
+    at = np.flatnonzero(np.isin(codes, [code for code in wanted if code >= 0]))
+    kinds = np.array([wanted[int(code)] for code in codes[at]], np.int64)
+    picked = [cast("NDArray[np.int64]", arrays[f"edges.{key}"][at]) for key in ("seqs", "sources", "targets")]
+    validity = [cast("NDArray[np.int64]", arrays[f"edges.{key}"][at]) for key in ("from", "until")]
+    return (*picked, kinds, *validity)
+
+
+def holds_at(
+    since: NDArray[np.int64], until: NDArray[np.int64], time: int
+) -> NDArray[np.bool_]:
+    """Whether half-open intervals hold a time; an absent bound is open."""
+    return ((since == NO_TIME) | (since <= time)) & ((until == NO_TIME) | (time < until))

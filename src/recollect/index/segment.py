@@ -1,0 +1,206 @@
+"""A stretch of the log as sorted arrays: the one thing that every lane reads, in memory or mapped.
+
+A segment never changes but for `ends`: a later version, or a forget, ends a row. A row ended by a forget
+is invisible to every view (`GONE`), one ended by an update to the views from then on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import repeat
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.words import Words
+from recollect.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
+from recollect.index.dictionary import Dictionary
+from recollect.rank.grid import unit
+from recollect.store.port import Delta
+from recollect.store.rows import EdgeRow, VectorRow, erased
+
+LIVE: Final = np.iinfo(np.int64).max
+"""The end of a row that has not ended."""
+GONE: Final = 0
+"""The end of a row that was forgotten: before every view."""
+_DTYPES: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where a term occurs: row places, fields and counts, by place, then field."""
+
+    docs: NDArray[np.int32]
+    fields: NDArray[np.uint8]
+    tfs: NDArray[np.int32]
+
+
+class Segment:
+    """The log in (first, last], as arrays."""
+
+    def __init__(self, first: int, last: int, arrays: Arrays) -> None:
+        self.first = first
+        self.last = last
+        self.arrays = arrays
+        self.ends = cast("NDArray[np.int64]", arrays["ends"])
+        self.changes = 0
+        """Counts how often `ends` was touched, for caches."""
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The row numbers, ascending: each is also the row's begin."""
+        return cast("NDArray[np.int64]", self.arrays["rows"])
+
+    @cached_property
+    def terms(self) -> Dictionary:
+        """The terms of all fields."""
+        return dictionary_of(self.arrays, "terms")
+
+    @cached_property
+    def _ordinals(self) -> dict[str, int]:
+        """Terms met before, so that a repeated question does not search the dictionary again."""
+        return {}
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int32]:
+        """(fields × rows) field lengths."""
+        return cast("NDArray[np.int32]", self.arrays["lengths"])
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Roughly what the segment takes."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def postings(self, term: str) -> Postings | None:
+        """Where a term occurs; None where it does not."""
+        ordinal = self._ordinals.get(term)
+        if ordinal is None:
+            ordinal = self._ordinals[term] = self.terms.find(term)
+        if ordinal < 0:
+            return None
+        starts = self.arrays["postings.starts"]
+        span = slice(int(starts[ordinal]), int(starts[ordinal + 1]))
+        return Postings(
+            cast("NDArray[np.int32]", self.arrays["postings.docs"][span]),
+            cast("NDArray[np.uint8]", self.arrays["postings.fields"][span]),
+            cast("NDArray[np.int32]", self.arrays["postings.tfs"][span]),
+        )
+
+    def end(self, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
+        """End those of these rows that are here; a row forgotten stays forgotten."""
+        if not len(self):
+            return
+        at = np.minimum(np.searchsorted(self.rows, rows), len(self) - 1)
+        mine = self.rows[at] == rows
+        if mine.any():
+            fresh = self.ends.copy()
+            np.minimum.at(fresh, at[mine], ends[mine])
+            self.ends = fresh
+            self.changes += 1
+
+    def visible(self, seq: int) -> NDArray[np.bool_]:
+        """The rows that a view at `seq` sees."""
+        return (self.rows <= seq) & (seq < self.ends)
+
+
+def build(
+    after: int, delta: Delta, fields: Sequence[str], analysed: Mapping[int, Words]
+) -> Segment:
+    """A segment of one stretch of the log.
+
+    `analysed` holds the words of every record in the delta; rows that an update or a forget ends are
+    named in `events` and end nothing here: the caller knows the rows before.
+    """
+    records = delta.records
+    arrays: Arrays = {
+        "rows": np.array([record.row for record in records], np.int64),
+        "ends": np.full(len(records), LIVE, np.int64),
+        "tombs": np.array([erased(tomb)[0] for tomb in delta.tombs], np.int64),
+        "events.rows": np.zeros(0, np.int64),
+        "events.ends": np.zeros(0, np.int64),
+    }
+    arrays.update(_postings([analysed[record.row] for record in records], len(fields)))
+    arrays.update(columns_of(records))
+    arrays.update(_vectors(delta.vectors))
+    arrays.update(_edges(delta.edges))
+    return Segment(after, delta.upto, arrays)
+
+
+def _postings(words: Sequence[Words], fields: int) -> Arrays:
+    vocabulary: dict[str, int] = {}
+    terms: list[int] = []
+    docs: list[int] = []
+    where: list[int] = []
+    tfs: list[int] = []
+    lengths = np.zeros((fields, len(words)), np.int32)
+    for doc, analysed in enumerate(words):
+        lengths[:, doc] = analysed.lengths
+        local = [vocabulary.setdefault(term, len(vocabulary)) for term in analysed.terms]
+        for field, tokens in enumerate(analysed.tokens):
+            tally = Counter(tokens)
+            terms.extend([local[ordinal] for ordinal in tally])
+            tfs.extend(tally.values())
+            docs.extend(repeat(doc, len(tally)))
+            where.extend(repeat(field, len(tally)))
+    ordered = sorted(vocabulary)
+    place = np.zeros(len(ordered), np.int64)
+    place[[vocabulary[term] for term in ordered]] = np.arange(len(ordered))
+    ordinals = place[np.array(terms, np.int64)]
+    order = np.lexsort((np.array(where, np.uint8), np.array(docs, np.int32), ordinals))
+    dictionary = Dictionary.of(ordered)
+    counts = np.bincount(ordinals, minlength=len(ordered))
+    return {
+        "terms.blob": dictionary.blob,
+        "terms.at": dictionary.at,
+        "lengths": lengths,
+        "postings.starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+        "postings.docs": np.array(docs, np.int32)[order],
+        "postings.fields": np.array(where, np.uint8)[order],
+        "postings.tfs": np.array(tfs, np.int32)[order],
+    }
+
+
+def _vectors(rows: Sequence[VectorRow]) -> Arrays:
+    found = [(v, unit_of(v)) for v in rows]
+    kept = [(v, vector) for v, vector in found if vector is not None]
+    width = kept[0][1].size if kept else 0
+    matrix = np.zeros((len(kept), width), np.float32)
+    for at, (_, vector) in enumerate(kept):
+        matrix[at] = vector
+    return {
+        "vectors.seqs": np.array([v.seq for v, _ in kept], np.int64),
+        "vectors.rows": np.array([v.row for v, _ in kept], np.int64),
+        "vectors.matrix": matrix,
+    }
+
+
+def unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
+    """The vector at unit length on the grid; None for a zero vector."""
+    values = np.frombuffer(vector.body, _DTYPES[vector.form])
+    return values.astype(np.float32) if vector.form == "unit" else unit(values)
+
+
+def _edges(rows: Sequence[EdgeRow]) -> Arrays:
+    bodies = [cast("dict[str, object]", json.loads(row.body)) for row in rows]
+    kinds = sorted({cast("str", body["kind"]) for body in bodies})
+    place = {kind: n for n, kind in enumerate(kinds)}
+    dictionary = Dictionary.of(kinds)
+    return {
+        "edges.seqs": np.array([row.seq for row in rows], np.int64),
+        "edges.sources": np.array([row.source for row in rows], np.int64),
+        "edges.targets": np.array([row.target for row in rows], np.int64),
+        "edges.kinds.codes": np.array([place[cast("str", b["kind"])] for b in bodies], np.int32),
+        "edges.kinds.blob": dictionary.blob,
+        "edges.kinds.at": dictionary.at,
+        "edges.weights": np.array([b["weight"] for b in bodies], np.float64),
+        "edges.from": np.array([b.get("valid_from", NO_TIME) for b in bodies], np.int64),
+        "edges.until": np.array([b.get("valid_until", NO_TIME) for b in bodies], np.int64),
+    }

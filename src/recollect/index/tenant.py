@@ -1,0 +1,218 @@
+"""One tenant's index: published segments, then the tail of the log, caught up on every read.
+
+The same code for every store: a store is only a log. Any process may write; every process reads what
+it has not seen yet. The tail is made of segments too, small ones in memory, merged as they gather.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.errors import Corrupt, Expired
+from recollect.core.record import Content
+from recollect.core.words import Words
+from recollect.index.file import load
+from recollect.index.merge import due, merge
+from recollect.index.reading import Reading
+from recollect.index.segment import GONE, Segment, build
+from recollect.store.port import Delta, Head, Log, Manifest
+from recollect.store.rows import erased
+from recollect.text.port import Analyzer
+
+_log: Final = logging.getLogger(__name__)
+TAIL_FACTOR: Final = 4
+FORMAT: Final = 1
+"""Version of the segment files; a change makes them be built anew."""
+
+
+class TenantIndex:
+    """What one process knows of one tenant under one analyzer and one vector space."""
+
+    def __init__(
+        self, log: Log, tenant: str, spaces: tuple[Analyzer, str], folder: Path | None
+    ) -> None:
+        self._log = log
+        self._tenant = tenant
+        self._analyzer, self._space = spaces
+        self._folder = folder
+        self.lock = threading.RLock()
+        self.manifest = Manifest()
+        self._published = -1
+        self._segments: tuple[Segment, ...] = ()
+        self._latest = np.zeros(0, np.int64)
+        self._current = Reading(0, (), self._analyzer.fields)
+
+    @property
+    def name(self) -> str:
+        """The fingerprint of everything that shapes the arrays."""
+        spelled = f"{FORMAT}\n{self._analyzer.fingerprint}\n{self._space}"
+        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+
+    @property
+    def seq(self) -> int:
+        """How far the index has read."""
+        return self._segments[-1].last if self._segments else 0
+
+    @property
+    def tail(self) -> tuple[Segment, ...]:
+        """The segments that are not published."""
+        return self._segments[len(self.manifest.segments) :]
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """All segments, published ones first."""
+        return self._segments
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly what the index takes."""
+        return sum(segment.nbytes for segment in self._segments)
+
+    def reading(self, seq: int | None = None) -> Reading:
+        """The view at `seq`, or of everything committed by now."""
+        with self.lock:
+            head = self._catch_up()
+            if seq is None or seq == head.seq:
+                return self._current
+            if seq < self.manifest.floor:
+                raise Expired(
+                    f"the view at {seq} lies behind the horizon ({self.manifest.floor})",
+                    hint="views are kept for the horizon of the store; get and history reach further",
+                )
+            return Reading(seq, self._segments, self._analyzer.fields)
+
+    def _catch_up(self) -> Head:
+        head = self._log.head(self._tenant)
+        if head.published != self._published:
+            self._reload(head)
+        if head.seq > self.seq:
+            spaces = (self._analyzer.fingerprint, self._space)
+            for delta in self._log.deltas(self._tenant, self.seq, head.seq, spaces):
+                self._append(delta)
+        if head.seq != self._current.seq or self._current.segments != self._segments:
+            self._current = Reading(head.seq, self._segments, self._analyzer.fields)
+        return head
+
+    # -- published segments --------------------------------------------------------------------
+
+    def _reload(self, head: Head) -> None:
+        """Take over what this or another process has published since."""
+        manifest = self._log.manifest(self._tenant, self.name)
+        opened = self._load(manifest)
+        if opened is None:
+            manifest, opened = Manifest(floor=manifest.floor), []
+        last = opened[-1].last if opened else 0
+        tail = [segment for segment in self._segments if segment.first >= last]
+        if tail and tail[0].first != last:
+            tail = []
+        self.manifest = manifest
+        self._published = head.published
+        self._adopt([*opened, *tail])
+
+    def _load(self, manifest: Manifest) -> list[Segment] | None:
+        """The published segments, mapped; None when one is damaged or gone."""
+        if self._folder is None:
+            return None
+        known = {(s.first, s.last): s for s in self._segments[: len(self.manifest.segments)]}
+        opened: list[Segment] = []
+        try:
+            for ref in manifest.segments:
+                segment = known.get((ref.first, ref.last)) or load(self._folder / ref.name)
+                opened.append(segment)
+        except Corrupt as damage:
+            _log.warning("%s; answering from the log instead", damage)
+            return None
+        return opened
+
+    def _adopt(self, segments: Sequence[Segment]) -> None:
+        """Use these segments: let later ones end rows of earlier ones, and note the latest rows."""
+        for at, segment in enumerate(segments):
+            for earlier in segments[:at]:
+                earlier.end(*_events(segment))
+        self._segments = tuple(segments)
+        self._latest = np.zeros(0, np.int64)
+        for segment in segments:
+            self._note(segment)
+
+    # -- the tail ------------------------------------------------------------------------------
+
+    def _append(self, delta: Delta) -> None:
+        after = self.seq
+        segment = build(after, delta, self._analyzer.fields, self._words(delta))
+        rows, ends = self._ended(delta)
+        segment.end(rows, ends)
+        before = rows <= after
+        segment.arrays["events.rows"] = rows[before]
+        segment.arrays["events.ends"] = ends[before]
+        for earlier in self._segments:
+            earlier.end(rows[before], ends[before])
+        self._segments = (*self._segments, segment)
+        self._note(segment)
+        published = len(self.manifest.segments)
+        while (run := due([len(s) for s in self.tail], TAIL_FACTOR)) is not None:
+            merged = merge(self.tail[run], floor=0)
+            self._segments = (*self._segments[: published + run.start], merged)
+
+    def _words(self, delta: Delta) -> Mapping[int, Words]:
+        """The words of every record: as the log keeps them, else analysed now."""
+        return {
+            record.row: (
+                Words.decode(delta.words[record.row])
+                if record.row in delta.words
+                else self._analyzer.analyse(texts_of(record))
+            )
+            for record in delta.records
+        }
+
+    def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows that this stretch ends, and when: by a next version, or for all views by a forget."""
+        ends: dict[int, int] = {}
+        latest = {record.position: self._row_at(record.position) for record in delta.records}
+        for record in delta.records:
+            if latest[record.position]:
+                ends[latest[record.position]] = record.row
+            latest[record.position] = record.row
+        for tomb in delta.tombs:
+            ends.update(dict.fromkeys(erased(tomb)[1], GONE))
+        return np.array(list(ends), np.int64), np.array(list(ends.values()), np.int64)
+
+    def _row_at(self, position: int) -> int:
+        return int(self._latest[position]) if position < self._latest.size else 0
+
+    def _note(self, segment: Segment) -> None:
+        """Remember the latest row at every position."""
+        positions = segment.arrays["position"].astype(np.int64)
+        if positions.size:
+            need = int(positions.max()) + 1
+            if need > self._latest.size:
+                grown = np.zeros(max(need, 2 * self._latest.size), np.int64)
+                grown[: self._latest.size] = self._latest
+                self._latest = grown
+            np.maximum.at(self._latest, positions, segment.rows)
+
+
+def _events(segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows, ends = segment.arrays["events.rows"], segment.arrays["events.ends"]
+    return cast("NDArray[np.int64]", rows), cast("NDArray[np.int64]", ends)
+
+
+def texts_of(content: Content) -> dict[str, Sequence[str]]:
+    """The texts of a record by field, as analyzers take them."""
+    single = {
+        "text": content.text,
+        "title": content.title,
+        "summary": content.summary,
+        "essence": content.essence,
+        "agent": content.agent,
+        "path": content.source.path,
+    }
+    texts: dict[str, Sequence[str]] = {k: (v,) for k, v in single.items() if v is not None}
+    return {**texts, "tags": content.tags, "concepts": content.concepts, "entities": content.entities}

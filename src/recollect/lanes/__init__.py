@@ -1,0 +1,1 @@
+"""Which rows does this one signal find, and how good are they?"""

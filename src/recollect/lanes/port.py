@@ -1,0 +1,62 @@
+"""What a lane is: it finds and ranks rows by one signal, inside the selection, and can say why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.explanation import Explanation
+from recollect.core.query import Query
+from recollect.core.ranking import Ranking, Rows
+from recollect.index.reading import Reading
+from recollect.index.selection import Selection
+from recollect.text.port import Analyzer
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The lane can run; `shows` is what the plan prints beside it."""
+
+    shows: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The lane cannot run, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything a lane may look at. Frozen: a lane is a pure function of it."""
+
+    query: Query
+    reading: Reading
+    selection: Selection
+    analyzer: Analyzer
+    vector: NDArray[np.float32] | Skipped | None
+    """The query's vector on the grid, or why there is none: the outcome of the one effect.
+
+    None while planning only: nobody has asked the embedder yet.
+    """
+
+
+class Lane(Protocol):
+    """A signal."""
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Whether it can run."""
+        ...
+
+    def rank(self, ctx: Context) -> Ranking:
+        """Its rows, best first, cut to its pool; scores on the grid, ties by row."""
+        ...
+
+    def evidence(self, ctx: Context, rows: Rows) -> list[Explanation]:
+        """How it scored these rows of its ranking; asked only for final hits."""
+        ...

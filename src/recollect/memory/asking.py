@@ -1,0 +1,35 @@
+"""A recall, step by step: view, selection, plan, lanes, fusion, answer."""
+
+from __future__ import annotations
+
+from recollect.core.query import Query
+from recollect.memory.parts import Parts
+from recollect.pipeline.bind import bind
+from recollect.pipeline.plan import Plan, plan
+from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.run import run
+from recollect.why.answer import answer
+from recollect.why.result import Result
+
+
+def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
+    """Answer a query."""
+    tenant = query.scope.tenant
+    fetch = parts.fetch(tenant)
+    reading = parts.reading(tenant, query.known_at)
+    vector = parts.vector(query) if needs_vector(recipe) else None
+    ctx = bind(query, recipe, reading, fetch, (parts.shop.analyzer, vector))
+    return answer(run(plan(recipe, ctx), ctx), ctx, fetch)
+
+
+def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
+    """What answering a query would do; the embedder is not asked."""
+    tenant = query.scope.tenant
+    reading = parts.reading(tenant, query.known_at)
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), (parts.shop.analyzer, None))
+    return plan(recipe, ctx)
+
+
+def needs_vector(recipe: Recipe) -> bool:
+    """Whether some lane that is on compares vectors."""
+    return any(lane.enabled and lane.kind == "vector" for lane in recipe.lanes.values())

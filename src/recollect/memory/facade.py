@@ -1,0 +1,321 @@
+"""Every verb of a memory: it checks what is asked and hands it on; it computes nothing itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, cast
+
+from recollect.core.batch import Commit
+from recollect.core.draft import vector_of
+from recollect.core.edge import Edge
+from recollect.core.errors import BadQuery, InputError, NotFound
+from recollect.core.names import Json, integer, name, text
+from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query
+from recollect.core.record import Record, plain
+from recollect.core.scope import Scope
+from recollect.core.times import TimeLike, micros
+from recollect.core.where import parse
+from recollect.index.pages import SORTS, Cursor, Sort, asked, page
+from recollect.index.selection import Criteria, select
+from recollect.memory.parts import Parts
+from recollect.write.progress import Told
+from recollect.write.progress import progress as showing
+from recollect.write.transfer import export_lines, read_export
+from recollect.write.writer import Erasure, Writer, in_scope
+
+if TYPE_CHECKING:
+    from recollect.memory.agents import Agents
+    from recollect.pipeline.plan import Plan
+    from recollect.pipeline.recipe import Recipe
+    from recollect.why.result import Result
+
+Show = Literal["hide", "show"]
+
+
+class Ask(TypedDict, total=False):
+    """What a search takes beside its text and limit."""
+
+    recipe: str | Path | Recipe | Mapping[str, object]
+    where: object
+    as_of: TimeLike | None
+    known_at: TimeLike | None
+    now: TimeLike | None
+    vector: Sequence[float] | None
+    overrides: Mapping[str, object] | None
+    require: Iterable[str] | None
+
+
+class Look(TypedDict, total=False):
+    """What browsing takes beside sort, cursor and limit."""
+
+    where: object
+    as_of: TimeLike | None
+    known_at: TimeLike | None
+    archived: Show
+    expired: Show
+    superseded: Show
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some records of a view, the number of all, and where the next page begins."""
+
+    records: tuple[Record, ...]
+    total: int
+    cursor: str | None
+    """None on the last page."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The page as plain data."""
+        records = [record.to_dict() for record in self.records]
+        return {"records": records, "total": self.total, "cursor": self.cursor}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `maintain` did."""
+
+    embedded: int
+    owed: int
+    published: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        return {"embedded": self.embedded, "owed": self.owed, "published": self.published}
+
+
+class Memory:
+    """A memory, seen through one scope. Safe to share between threads."""
+
+    def __init__(self, parts: Parts, scope: Scope) -> None:
+        self._parts = parts
+        self._scope = scope
+        self._writer = Writer(parts.log, parts.shop, scope)
+
+    @property
+    def scope(self) -> Scope:
+        """Who asks."""
+        return self._scope
+
+    def scoped(
+        self, agent: str | None = None, user: str | None = None, session: str | None = None
+    ) -> Memory:
+        """The same memory for one agent, user or session: filtered when read, stamped when written."""
+        mine = self._scope.filters()
+        given = {"agent": agent, "user": user, "session": session}
+        wanted = {key: value for key, value in given.items() if value is not None}
+        for key, value in wanted.items():
+            if mine.get(key, value) != value:
+                raise InputError(f"{key}: the scope is {mine[key]!r} already", field=key)
+        return Memory(self._parts, Scope.of(self._scope.tenant, **{**mine, **wanted}))
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def _wrote(self, commit: Commit) -> Commit:
+        self._parts.shelf.wrote(commit.tenant, len(commit.ids))
+        return commit
+
+    def remember(self, text: str, **fields: Any) -> Commit:
+        """Keep one memory. Fields are those of a record, and id, key, supersedes, links, vector …"""
+        return self._wrote(self._writer.remember({"text": text, **fields}))
+
+    def remember_many(self, drafts: Iterable[object], *, progress: bool | Told = False) -> Commit:
+        """Keep many memories: texts or mappings of fields. A thousand share one transaction."""
+        total = len(drafts) if isinstance(drafts, Sequence) else None
+        with showing(progress, "remembering", total) as told:
+            return self._wrote(self._writer.remember_many(drafts, told))
+
+    def update(self, id: str, *, key: str | None = None, **changes: Any) -> Commit:  # noqa: A002  # the word users type
+        """Change fields of a memory: a new version; the old one stays in its history."""
+        return self._wrote(self._writer.update(id, changes, key))
+
+    def expire(self, id: str, at: TimeLike | None = None) -> Commit:  # noqa: A002  # as above
+        """Let a memory vanish from answers from a moment on, now by default; update takes it back."""
+        moment = self._parts.clock.now() if at is None else micros(at, "at")
+        return self.update(id, expires=moment)
+
+    def link(
+        self, source: str, target: str, kind: str = "related_to", *, key: str | None = None, **fields: Any
+    ) -> Commit:
+        """Connect two memories. Fields: weight, valid_from, valid_until, metadata."""
+        return self._wrote(self._writer.link(source, target, kind, fields, key))
+
+    def forget(
+        self, id: str | Sequence[str] | None = None, *, where: object = None, key: str | None = None  # noqa: A002  # as above
+    ) -> Erasure:
+        """Erase memories, by id or by a Where: gone from every answer, past views included, at once."""
+        if (id is None) == (where is None):
+            raise InputError("forget: give an id or a where, and not both", field="id")
+        ids = [id] if isinstance(id, str) else list(id) if id is not None else self._ids(where)
+        return self._writer.forget(ids, key)
+
+    def _ids(self, where: object) -> list[str]:
+        if not where:
+            raise BadQuery("where: is empty and would forget everything", field="where")
+        reading = self._parts.reading(self._scope.tenant, None)
+        criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
+        rows = select(reading, criteria, self._fetch).rows(reading).tolist()
+        return [record.id for record in self._fetch(rows) if record is not None]
+
+    @property
+    def agents(self) -> Agents:
+        """The registry of agents."""
+        from recollect.memory.agents import Agents  # noqa: PLC0415  # rarely asked for
+
+        return Agents(self._parts, self._writer, self._scope.tenant)
+
+    # -- finding -------------------------------------------------------------------------------
+
+    def _fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
+        return self._parts.log.records(self._scope.tenant, rows)
+
+    def recall(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
+        """The right memories, ranked, each with the exact arithmetic of its score."""
+        from recollect.memory.asking import search  # noqa: PLC0415  # loads the recipes
+
+        return search(self._parts, *self._query(query, limit, ask))
+
+    def plan(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Plan:
+        """What `recall` would do, without doing it."""
+        from recollect.memory.asking import planned  # noqa: PLC0415  # loads the recipes
+
+        return planned(self._parts, *self._query(query, limit, ask))
+
+    def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
+        """The word lane alone."""
+        return self.recall(query, limit, **{"recipe": "lexical", **ask})
+
+    def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
+        from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # loads pydantic
+
+        if unknown := set(ask) - set(Ask.__annotations__):
+            raise BadQuery(f"{min(unknown)}: no such option", hint=f"known: {', '.join(Ask.__annotations__)}")
+        overrides = dict(ask.get("overrides") or {})
+        recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
+        vector = ask.get("vector")
+        asked_for = Query(
+            text=text(query, "query", BadQuery, TEXT_LIMIT),
+            scope=self._scope,
+            now=self._time(ask.get("now"), "now") or self._parts.clock.now(),
+            limit=integer(recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery),
+            where=parse(ask.get("where")),
+            as_of=self._time(ask.get("as_of"), "as_of"),
+            known_at=self._time(ask.get("known_at"), "known_at"),
+            overrides=cast("dict[str, Json]", overrides),
+            require=frozenset(ask.get("require") or ()),
+            given=None if vector is None else vector_of(vector, "vector"),
+        )
+        return asked_for, recipe
+
+    def _time(self, value: TimeLike | None, field: str) -> int | None:
+        return None if value is None else micros(value, field, BadQuery)
+
+    def browse(
+        self, sort: Sort = "newest", *, cursor: str | None = None, limit: int = 20, **look: Unpack[Look]
+    ) -> Page:
+        """Records by date, in stable pages over one view, with a true total."""
+        if sort not in SORTS:
+            raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", field="sort")
+        integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
+        after = None if cursor is None else Cursor.read(cursor)
+        known_at = self._time(look.get("known_at"), "known_at")
+        index = self._parts.shelf.index(self._scope.tenant)
+        reading = index.reading(after.seq) if after else self._parts.reading(self._scope.tenant, known_at)
+        criteria = self._criteria(look, after.now if after else self._parts.clock.now())
+        mark = asked(criteria, sort)
+        if after and after.asked != mark:
+            raise BadQuery("cursor: belongs to another question", hint="begin again without it", field="cursor")
+        selection = select(reading, criteria, self._fetch)
+        rows, created = page(reading, selection, sort, after, limit + 1)
+        shown = [record for record in self._fetch(rows[:limit].tolist()) if record is not None]
+        follow = None
+        if rows.size > limit:
+            last = int(created[limit - 1]), int(rows[limit - 1])
+            follow = Cursor(reading.seq, criteria.now, *last, mark).spelled()
+        return Page(tuple(shown), selection.count, follow)
+
+    def _criteria(self, look: Look, now: int) -> Criteria:
+        return Criteria(
+            self._scope,
+            parse(look.get("where")),
+            now,
+            self._time(look.get("as_of"), "as_of"),
+            None,
+            look.get("archived", "hide"),
+            look.get("expired", "hide"),
+            look.get("superseded", "show"),
+        )
+
+    def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:  # noqa: A002  # as above
+        """One memory, as it is or as it was known at a moment."""
+        return self.history(id, known_at=known_at)[-1]
+
+    def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:  # noqa: A002  # as above
+        """All versions of a memory, oldest first."""
+        tenant = self._scope.tenant
+        moment = self._time(known_at, "known_at")
+        seq = self._parts.log.head(tenant).seq if moment is None else self._parts.log.seq_at(tenant, moment)
+        versions = self._parts.log.versions(tenant, name(id, "id", BadQuery), seq)
+        if not versions or not in_scope(versions[-1], self._scope):
+            raise NotFound(f"there is no record {id!r}", hint="browse lists what exists", field="id")
+        return tuple(versions)
+
+    def links(self, id: str) -> tuple[Edge, ...]:  # noqa: A002  # as above
+        """The edges at a memory, either end, the latest of each key."""
+        record = self.get(id)
+        rows = self._parts.log.edges(self._scope.tenant, record.position, 2**62)
+        edges = [Edge(seq=row.seq, **json.loads(row.body)) for row in rows]
+        latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
+        return tuple(sorted(latest.values(), key=lambda e: e.seq))
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def export(self, path: str | Path, *, where: object = None) -> int:
+        """Write the tenant to a file, whole and digest-equal; with a Where, plain records as lines.
+
+        Returns how many lines were written.
+        """
+        count = 0
+        with Path(path).open("wb") as out:
+            for line in self._lines(where):
+                out.write(line)
+                count += 1
+        return count
+
+    def _lines(self, where: object) -> Iterable[bytes]:
+        if where is None and not self._scope.filters():
+            return export_lines(self._scope.tenant, self._parts.log.dump(self._scope.tenant))
+        reading = self._parts.reading(self._scope.tenant, None)
+        criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
+        rows = select(reading, criteria, self._fetch).rows(reading).tolist()
+        told = ({"id": r.id, **plain(r)} for r in self._fetch(rows) if r is not None)
+        return (json.dumps(data, ensure_ascii=False).encode() + b"\n" for data in told)
+
+    def load(self, path: str | Path) -> int:
+        """Restore an export into this tenant, which must be empty; returns how many records."""
+        tenant = self._scope.tenant
+        dump = read_export(Path(path), self._parts.shop.analyzer, tenant)
+        self._parts.log.restore(tenant, dump)
+        self._parts.shelf.wrote(tenant, len(dump.records))
+        return len(dump.records)
+
+    def maintain(self, *, limit: int = 10_000) -> Report:
+        """Pay what is owed: embed records that lack a vector, publish and merge the index."""
+        paid, owed = self._writer.pay(limit)
+        return Report(paid, owed, self._parts.shelf.tidy(self._scope.tenant))
+
+    def close(self) -> None:
+        """Let running upkeep finish and close the store; closing twice is fine."""
+        self._parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

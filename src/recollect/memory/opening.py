@@ -1,0 +1,93 @@
+"""Opening a memory: which store, which models, which clock."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack
+
+from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
+from recollect.core.errors import InputError, NotFound, Unsupported
+from recollect.core.scope import Scope
+from recollect.embed.given import Given
+from recollect.embed.port import Embedder
+from recollect.embed.static import Static
+from recollect.index.shelf import Shelf, Upkeep
+from recollect.index.upkeep import FLUSH_ROWS
+from recollect.memory.facade import Memory
+from recollect.memory.parts import Parts
+from recollect.store.port import Log
+from recollect.store.ram import Ram
+from recollect.store.sqlite.store import Sqlite
+from recollect.text.own import Own
+from recollect.write.prepare import Workshop, space_of
+
+
+class Options(TypedDict, total=False):
+    """What `open` takes beside the place and the tenant."""
+
+    read_only: bool
+    embedder: str | Embedder | None
+    maintenance: Literal["auto", "manual"]
+    flush_rows: int
+    horizon_days: float
+    memory_limit: int
+    clock: Clock
+    entropy: Entropy
+
+
+def open_memory(
+    place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[Options]
+) -> Memory:
+    """Open a memory, making it if it is not there; a context manager.
+
+    Args:
+        place: a file, or `:memory:` for one that ends with the process.
+        tenant: whose memories: a hard partition with its own statistics, graph and chain.
+        **options: `read_only`; `embedder`: "static" (the packaged one), None, "given:<n>" for vectors
+            of your own, or an object of yours; `maintenance`: "manual" turns background upkeep off;
+            `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`; `clock`, `entropy`: for tests.
+    """
+    scope = Scope.of(tenant)
+    log, folder = _store(place, read_only=options.get("read_only", False))
+    clock = options.get("clock") or SystemClock()
+    entropy = options.get("entropy") or SystemEntropy()
+    shop = Workshop(Own(), embedder_of(options.get("embedder", "static")), clock, entropy)
+    upkeep = Upkeep(
+        folder,
+        options.get("maintenance", "auto") == "auto",
+        options.get("flush_rows", FLUSH_ROWS),
+        options.get("horizon_days", 30.0),
+        options.get("memory_limit", 2 * 1024**3),
+    )
+    shelf = Shelf(log, (shop.analyzer, space_of(shop.embedder)), upkeep, clock)
+    return Memory(Parts(log, shelf, shop), scope)
+
+
+def _store(place: str | Path, *, read_only: bool) -> tuple[Log, Path | None]:
+    """(the store at a place, the folder of its segments)."""
+    if str(place) == ":memory:":
+        return Ram(), None
+    if "://" in str(place):
+        raise Unsupported(f"no store understands {place}", hint="give the path of a file")
+    path = Path(place).expanduser().absolute()
+    if not path.parent.is_dir():
+        raise NotFound(f"there is no folder {path.parent}", hint="make it first")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
+    store = Sqlite(path, read_only=read_only)
+    folder = path.with_name(path.name + ".idx")
+    return store, folder if folder.is_dir() or not store.read_only else None
+
+
+def embedder_of(what: str | Embedder | None) -> Embedder | None:
+    """An embedder from its name, or the caller's own object."""
+    if what is None or not isinstance(what, str):
+        return what
+    if what == "static":
+        return Static()
+    if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
+        return Given(int(found[1]))
+    raise InputError(
+        f"there is no embedder {what!r}", hint='known: "static", "given:<n>", None', field="embedder"
+    )

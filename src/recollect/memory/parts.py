@@ -1,0 +1,72 @@
+"""What an opened memory is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.clock import Clock
+from recollect.core.errors import BadQuery
+from recollect.core.query import Query
+from recollect.core.record import Record
+from recollect.index.filter import Fetch
+from recollect.index.reading import Reading
+from recollect.index.shelf import Shelf
+from recollect.lanes.port import Skipped
+from recollect.rank.grid import unit
+from recollect.store.port import Log
+from recollect.write.prepare import Workshop, embed
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The log, the indexes over it, and what preparing a write or a question needs."""
+
+    log: Log
+    shelf: Shelf
+    shop: Workshop
+
+    @property
+    def clock(self) -> Clock:
+        """Where time enters."""
+        return self.shop.clock
+
+    def reading(self, tenant: str, known_at: int | None) -> Reading:
+        """The view of everything committed by now, or known at a past moment."""
+        seq = None if known_at is None else self.log.seq_at(tenant, known_at)
+        return self.shelf.index(tenant).reading(seq)
+
+    def fetch(self, tenant: str) -> Fetch:
+        """Reads record versions of one tenant."""
+
+        def read(rows: Sequence[int]) -> Sequence[Record | None]:
+            return self.log.records(tenant, rows)
+
+        return read
+
+    def vector(self, query: Query) -> NDArray[np.float32] | Skipped:
+        """The query's vector: the caller's own, or what the embedder answers."""
+        embedder = self.shop.embedder
+        if embedder is None:
+            return Skipped("this memory has no embedder")
+        if query.given is not None:
+            if len(query.given) != embedder.dimension:
+                raise BadQuery(
+                    f"vector: expected {embedder.dimension} numbers, got {len(query.given)}", field="vector"
+                )
+            return cast("NDArray[np.float32]", unit(np.array(query.given)))
+        if not query.text.strip():
+            return Skipped("the query has no text")
+        (made,) = embed([query.text], "query", embedder)
+        if isinstance(made, Exception):
+            return Skipped(f"the embedder failed: {made}")
+        return Skipped("nothing in the query can be embedded") if made is None else np.frombuffer(made, "<f4")
+
+    def close(self) -> None:
+        """Finish upkeep, then let go of the store."""
+        self.shelf.close()
+        self.log.close()

@@ -1,0 +1,1 @@
+"""Here is a query: what runs, in which order, and how is it put together?"""

@@ -1,0 +1,1 @@
+"""Which recipes come with the house?"""

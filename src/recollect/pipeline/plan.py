@@ -1,0 +1,156 @@
+"""What a search will do, decided before it does it: which lanes run, which are skipped and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from recollect.core.errors import BadQuery, NothingToRun, Unavailable
+from recollect.core.times import iso
+from recollect.lanes.port import Context, Ready, Skipped
+from recollect.pipeline.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One line of a plan: what runs with which numbers, or why it does not; later, how many rows."""
+
+    name: str
+    shows: Mapping[str, object]
+    skipped: str | None = None
+    rows: int | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """The step as plain data."""
+        out: dict[str, object] = {"step": self.name, **self.shows}
+        if self.skipped is not None:
+            out["skipped"] = self.skipped
+        if self.rows is not None:
+            out["rows"] = self.rows
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A recipe bound to a query and a view."""
+
+    recipe: Recipe
+    tenant: str
+    seq: int
+    steps: tuple[PlanStep, ...]
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The lanes that take part."""
+        return tuple(s.name for s in self.steps if s.name in self.recipe.lanes and s.skipped is None)
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """The lanes that cannot, and why; a lane switched off is not among them."""
+        lanes = self.recipe.lanes
+        return {
+            s.name: s.skipped
+            for s in self.steps
+            if s.skipped is not None and s.name in lanes and lanes[s.name].enabled
+        }
+
+    @property
+    def status(self) -> str:
+        """`complete`, or `degraded` when an enabled lane was skipped."""
+        return "degraded" if self.skipped else "complete"
+
+    def counted(self, rows: Mapping[str, int]) -> Plan:
+        """The plan after it ran: how many rows each step left."""
+        steps = tuple(replace(s, rows=rows[s.name]) if s.name in rows else s for s in self.steps)
+        return replace(self, steps=steps)
+
+    def to_dict(self) -> dict[str, object]:
+        """The plan as plain data."""
+        return {
+            "recipe": self.recipe.name,
+            "version": self.recipe.version,
+            "fingerprint": self.recipe.fingerprint,
+            "tenant": self.tenant,
+            "view": self.seq,
+            "status": self.status,
+            "steps": [step.to_dict() for step in self.steps],
+        }
+
+    def __str__(self) -> str:
+        """The plan as a tree for people."""
+        title = f"recipe {self.recipe.name} v{self.recipe.version} · {self.recipe.fingerprint[:8]}"
+        lines = [f"{title}   tenant {self.tenant}   view {self.seq}"]
+        for at, step in enumerate(self.steps):
+            branch = "└─" if at == len(self.steps) - 1 else "├─"
+            told = f"skipped: {step.skipped}" if step.skipped else _told(step.shows)
+            count = "" if step.rows is None else f"   {step.rows} rows"
+            lines.append(f"{branch} {step.name:<9} {told}{count}")
+        return "\n".join(lines)
+
+
+def _told(shows: Mapping[str, object]) -> str:
+    return ", ".join(f"{key} {_short(value)}" for key, value in shows.items())
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in value.items()) + "}"  # pyright: ignore[reportUnknownVariableType]  # printed as it is
+    if isinstance(value, list):
+        return " ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def plan(recipe: Recipe, ctx: Context) -> Plan:
+    """Decide what runs. No lane is called; only readiness is read."""
+    query = ctx.query
+    if unknown := query.require - set(recipe.lanes):
+        raise BadQuery(
+            f"require: recipe {recipe.name} has no lane {min(unknown)!r}",
+            hint=f"its lanes: {', '.join(recipe.lanes)}",
+            field="require",
+        )
+    verdicts = {label: _verdict(recipe, label, ctx) for label in recipe.lanes}
+    lanes = tuple(
+        PlanStep(label, v.shows) if isinstance(v, Ready) else PlanStep(label, {}, v.reason)
+        for label, v in verdicts.items()
+    )
+    fuse = recipe.passes[0].fuse
+    made = Plan(
+        recipe,
+        query.scope.tenant,
+        ctx.reading.seq,
+        (
+            PlanStep("select", _selecting(ctx)),
+            *lanes,
+            PlanStep("fuse", {"kind": fuse.kind, "weights": fuse.weights, "absent": fuse.absent}),
+            PlanStep("limit", {"limit": query.limit}),
+        ),
+    )
+    _must_run(made, query.require)
+    return made
+
+
+def _verdict(recipe: Recipe, label: str, ctx: Context) -> Ready | Skipped:
+    lane = recipe.lanes[label]
+    return lane.ready(ctx) if lane.enabled else Skipped("switched off")
+
+
+def _selecting(ctx: Context) -> dict[str, object]:
+    shown: dict[str, object] = {**ctx.query.scope.filters(), "now": iso(ctx.query.now)}
+    if ctx.query.as_of is not None:
+        shown["as_of"] = iso(ctx.query.as_of)
+    return {**shown, **{f"after {step}": count for step, count in ctx.selection.funnel}}
+
+
+def _must_run(made: Plan, require: frozenset[str]) -> None:
+    reasons = {s.name: s.skipped for s in made.steps if s.skipped is not None}
+    if missing := sorted(require & set(reasons)):
+        label = missing[0]
+        raise Unavailable(
+            f"lane {label!r} is required and cannot run: {reasons[label]}",
+            hint="take it out of require to get the answer of the other lanes",
+            field="require",
+        )
+    if not made.running:
+        told = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
+        raise NothingToRun(f"no lane of recipe {made.recipe.name} can run: {told}", hint="ask with some words")

@@ -1,0 +1,175 @@
+"""Recipes: a search pipeline as closed data, versioned and fingerprinted.
+
+Two equal recipes give equal answers on equal data. The envelope (`format`, `name`, `version`, the
+fingerprint over canonical JSON) is final; its contents grow under that format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, cast
+
+from pydantic import Field, ValidationError, model_validator
+
+from recollect.core.canonical import canonical
+from recollect.core.errors import BadRecipe, UnknownRecipe
+from recollect.lanes.meaning import Meaning
+from recollect.lanes.spec import Spec
+from recollect.lanes.words import Words
+
+FORMAT: Final = 1
+AnyLane = Annotated[Words | Meaning, Field(discriminator="kind")]
+Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
+
+
+class Select(Spec):
+    """What a search leaves out unless a call says otherwise."""
+
+    trust: tuple[Literal["system", "learned", "external"], ...] | None = None
+    archived: Literal["hide", "show"] = "hide"
+    expired: Literal["hide", "show"] = "hide"
+    superseded: Literal["hide", "show"] = "hide"
+
+
+class Weighted(Spec):
+    """Min-max scaled scores, weighted and added."""
+
+    kind: Literal["weighted"]
+    weights: dict[Label, Weight]
+    absent: Literal["redistribute", "keep"] = "redistribute"
+
+
+class Pass(Spec):
+    """Gives the candidates their score."""
+
+    fuse: Weighted
+
+
+class Final_(Spec):  # noqa: N801  # `Final` is typing's
+    """What leaves the pipeline."""
+
+    limit: int = Field(default=10, ge=1, le=10_000)
+
+
+class Recipe(Spec):
+    """A search pipeline, declared."""
+
+    format: Literal[1] = FORMAT
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
+    version: int = Field(ge=1)
+    about: str = ""
+    analyzer: Literal["recollect"]
+    select: Select = Select()
+    lanes: dict[Label, AnyLane] = Field(min_length=1)
+    passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=1)
+    final: Final_ = Final_()
+
+    @model_validator(mode="after")
+    def _names_resolve(self) -> Self:
+        for at, step in enumerate(self.passes):
+            if unknown := set(step.fuse.weights) - set(self.lanes):
+                raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
+            if missing := set(self.lanes) - set(step.fuse.weights):
+                raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
+        return self
+
+    def to_data(self) -> dict[str, Any]:
+        """The recipe as plain data, complete: every default written out."""
+        return self.model_dump(by_alias=True, mode="json")
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON: the identity of the recipe."""
+        return hashlib.sha256(canonical(self.to_data())).hexdigest()
+
+    def overridden(self, overrides: Mapping[str, object]) -> Recipe:
+        """The recipe with some numbers changed for one call, by dotted path."""
+        if not overrides:
+            return self
+        data = self.to_data()
+        for path, value in overrides.items():
+            _set(data, path, value)
+        return parse(data, f"recipe {self.name} with overrides")
+
+
+def _set(data: dict[str, Any], path: str, value: object) -> None:
+    keys = path.replace("fusion.", "pass.0.fuse.", 1).split(".")
+    at: Any = data
+    for key in keys[:-1]:
+        at = _step(at, key, path)
+    last = keys[-1]
+    if not isinstance(at, dict) or last not in at:
+        raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=_known(at), field=path)
+    at[last] = value
+
+
+def _step(at: Any, key: str, path: str) -> Any:
+    if isinstance(at, list) and key.isdigit() and int(key) < len(cast("list[Any]", at)):
+        return cast("Any", at[int(key)])
+    if isinstance(at, dict) and key in at:
+        return cast("Any", at[key])
+    raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=_known(at), field=path)
+
+
+def _known(at: object) -> str:
+    return f"known here: {', '.join(map(str, cast('dict[str, object]', at)))}" if isinstance(at, dict) else ""
+
+
+def parse(data: object, origin: str) -> Recipe:
+    """A recipe from data, or BadRecipe with the path of the first thing wrong."""
+    try:
+        return Recipe.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"]) or "recipe"
+        raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=_HINT, field=path) from None
+
+
+_HINT: Final = "`recollect recipe show recollect` prints a complete example"
+
+
+def read(path: Path) -> Recipe:
+    """A recipe from a TOML file."""
+    try:
+        return parse(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadRecipe(f"{path.name}: not TOML: {error}", hint=_HINT) from None
+    except OSError as error:
+        raise UnknownRecipe(f"{path}: {error.strerror}", hint="check the path") from None
+
+
+def library() -> tuple[str, ...]:
+    """The names of the recipes that come with the package."""
+    folder = resources.files("recollect.pipeline.library")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def source(name: str) -> str:
+    """The TOML text of a library recipe, comments included."""
+    if name not in library():
+        known = ", ".join(library())
+        raise UnknownRecipe(f"there is no recipe {name!r}", hint=f"known: {known}, or the path of a .toml file")
+    folder = resources.files("recollect.pipeline.library")
+    return (folder / f"{name}.toml").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=64)
+def _from_library(name: str) -> Recipe:
+    return parse(tomllib.loads(source(name)), name)
+
+
+def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
+    """A recipe from its name, from a TOML file, from data, or as it is."""
+    if isinstance(what, Recipe):
+        return what
+    if isinstance(what, Mapping):
+        return parse(what, "recipe")
+    if isinstance(what, Path) or what.endswith(".toml"):
+        return read(Path(what))
+    return _from_library(what)

@@ -1,0 +1,1 @@
+"""Here are the numbers: which rows come first?"""

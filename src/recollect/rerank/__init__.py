@@ -1,0 +1,1 @@
+"""Who reads the best candidates once more, next to the question?"""

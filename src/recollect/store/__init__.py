@@ -1,0 +1,1 @@
+"""Where is it kept, and in which order was it written?"""

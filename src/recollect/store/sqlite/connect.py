@@ -1,0 +1,228 @@
+"""Opening a store file: the only place that opens SQLite, with the only settings we trust.
+
+WAL and `synchronous=FULL` make a commit survive a power cut; `secure_delete` overwrites what is
+deleted. SQLite versions with the WAL-reset bug, network filesystems, files of others and of newer
+versions are refused before anything is touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NoReturn
+from urllib.parse import quote
+
+import apsw
+
+from recollect.core.errors import (
+    Conflict,
+    Corrupt,
+    Forbidden,
+    RecollectError,
+    StorageFull,
+    Unavailable,
+    Unsupported,
+)
+from recollect.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
+
+MIN_SQLITE: Final = 3_051_003
+WITHDRAWN_SQLITE: Final = 3_052_000
+BUSY_LIMIT_S: Final = 10.0
+_NETWORK: Final = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "lustre"}
+)
+_PRAGMAS: Final = (
+    "PRAGMA synchronous=FULL",
+    "PRAGMA fullfsync=ON",
+    "PRAGMA checkpoint_fullfsync=ON",
+    "PRAGMA secure_delete=ON",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA trusted_schema=OFF",
+    "PRAGMA cell_size_check=ON",
+    "PRAGMA mmap_size=0",
+    "PRAGMA temp_store=MEMORY",
+)
+
+
+def connect(path: Path, *, read_only: bool) -> apsw.Connection:
+    """A connection to an existing store file, checked and set up."""
+    check_library()
+    check_place(path)
+    with translated(path):
+        connection = _open_reading(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
+        try:
+            _check_format(connection, path)
+            _set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def create(path: Path) -> None:
+    """Make an empty store file; a file that is there already is left alone."""
+    check_library()
+    check_place(path)
+    with translated(path):
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        connection = _open(path, flags)
+        try:
+            if not _is_blank(connection):
+                return
+            connection.pragma("journal_mode", "wal")
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(TABLES)
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.pragma("user_version", FORMAT)
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+
+
+def _is_blank(connection: apsw.Connection) -> bool:
+    count = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    return count == 0 and connection.pragma("application_id") == 0
+
+
+def _open(path: Path, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=flags)
+    connection.set_busy_handler(_Patience())
+    return connection
+
+
+def _open_reading(path: Path) -> apsw.Connection:
+    """Read without the right to write: beside a live WAL if possible, else as an unchanging file."""
+    connection = _open(path, apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  # the read is the test
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection.close()
+        wal = path.with_name(path.name + "-wal")
+        if wal.exists() and wal.stat().st_size:
+            raise Unavailable(
+                f"{path.name} has a write-ahead log that cannot be read without write access here",
+                hint="let the writer close the store, or make the directory writable",
+            ) from None
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
+    return connection
+
+
+class _Patience:
+    """Waits a short, random while for a lock, and gives up after ten seconds."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._random = random.Random()  # noqa: S311  # only spreads waiting processes
+
+    def __call__(self, attempts: int) -> bool:
+        now = time.monotonic()
+        if attempts == 0:
+            self._since = now
+        if now - self._since > BUSY_LIMIT_S:
+            return False
+        time.sleep(self._random.uniform(0.0002, 0.003))
+        return True
+
+
+def _check_format(connection: apsw.Connection, path: Path) -> None:
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise Unsupported(
+            f"{path.name} is not a Recollect store", hint="name another file; this one was not touched"
+        )
+    found = connection.pragma("user_version")
+    if found != FORMAT:
+        raise Unsupported(
+            f"{path.name} has format {found}, this version reads {FORMAT}",
+            hint="upgrade recollect; the file was not touched",
+        )
+
+
+def _set_up(connection: apsw.Connection) -> None:
+    for pragma in _PRAGMAS:
+        connection.execute(pragma)
+    for name, wanted in (("synchronous", 2), ("secure_delete", 1), ("trusted_schema", 0)):
+        if connection.pragma(name) != wanted:
+            raise Unsupported(f"SQLite does not honour PRAGMA {name}", hint="reinstall apsw from PyPI")
+
+
+def check_library() -> None:
+    """Refuse SQLite libraries that can corrupt a WAL file used by several connections."""
+    version = apsw.sqlite3_lib_version_number() if hasattr(apsw, "sqlite3_lib_version_number") else 0
+    version = version or _number(apsw.sqlite_lib_version())
+    if version < MIN_SQLITE or version == WITHDRAWN_SQLITE:
+        raise Unsupported(
+            f"SQLite {apsw.sqlite_lib_version()} is not safe for several connections",
+            hint="install apsw 3.51.3 or newer (but not 3.52.0)",
+        )
+
+
+def _number(version: str) -> int:
+    major, minor, patch = (int(part) for part in version.split(".")[:3])
+    return major * 1_000_000 + minor * 1_000 + patch
+
+
+def check_place(path: Path) -> None:
+    """Refuse network filesystems, whose locks cannot be trusted."""
+    kind = filesystem(path.parent)
+    if kind in _NETWORK:
+        raise Unsupported(
+            f"{path} lies on a network filesystem ({kind}), whose locks cannot be trusted",
+            hint="keep the file on a local disk, or use a PostgreSQL store",
+        )
+
+
+def filesystem(folder: Path) -> str:
+    """The type of the filesystem that holds a folder; empty where the system does not tell."""
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    real = os.path.realpath(folder)
+    best, kind = "", ""
+    for line in lines:
+        _, mount, fs, *_ = line.split(" ")
+        point = mount.replace("\\040", " ")
+        inside = real == point or real.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, fs
+    return kind
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the driver's errors into ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        _raise(error, path)
+
+
+def _raise(error: apsw.Error, path: Path) -> NoReturn:
+    raise _ours(error, path) from error
+
+
+def _ours(error: apsw.Error, path: Path) -> RecollectError:
+    match error:
+        case apsw.FullError():
+            return StorageFull(f"no space left for {path.name}", hint="free some space and try again")
+        case apsw.BusyError() | apsw.LockedError():
+            return Unavailable(f"{path.name} is busy", hint="another process holds it; try again")
+        case apsw.NotADBError():
+            return Unsupported(f"{path.name} is not a Recollect store", hint="name another file")
+        case apsw.CorruptError() | apsw.FormatError():
+            return Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup")
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
+            return Forbidden(f"{path.name} may only be read", hint="check its permissions")
+        case apsw.ConstraintError():
+            return Conflict(f"{path.name} holds something else already: {error}")
+        case apsw.CantOpenError() | apsw.IOError():
+            return Unavailable(f"{path.name} cannot be opened or read: {error}", hint="check the disk")
+        case _:
+            return Unavailable(f"{path.name}: {error}", hint="try again")

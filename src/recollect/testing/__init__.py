@@ -1,0 +1,1 @@
+"""Is this a store, and is this ranking right?"""

@@ -1,0 +1,35 @@
+"""What an analyzer is: it says which words a text has. Pure, deterministic, fingerprinted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from recollect.core.words import Words
+
+
+class Analyzer(Protocol):
+    """Turns text into terms. Equal fingerprints mean equal output, on any machine."""
+
+    @property
+    def name(self) -> str:
+        """What a recipe calls it."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Names this analyzer and everything that shapes its output."""
+        ...
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The text fields it analyses, in the order `Words` keeps them."""
+        ...
+
+    def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
+        """The words of a record: for each field its texts (a list field has several; absent = none)."""
+        ...
+
+    def terms(self, text: str) -> list[str]:
+        """The distinct terms of a query, in the order of their first appearance."""
+        ...

@@ -1,0 +1,1 @@
+"""Why this answer, why not another one, and can anyone check it?"""

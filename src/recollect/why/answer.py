@@ -1,0 +1,60 @@
+"""From a finished search to the answer: records and evidence are fetched for the final rows only."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+
+from recollect.core.ranking import Rows
+from recollect.index.columns import dictionary_of
+from recollect.index.filter import Fetch
+from recollect.index.reading import Reading
+from recollect.lanes.port import Context
+from recollect.pipeline.run import Ran
+from recollect.why.explain import explain
+from recollect.why.receipt import receipt_of
+from recollect.why.result import Hit, LaneScore, Result
+
+
+def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
+    """The result of a search."""
+    head = ran.slate.head(ctx.query.limit)
+    lanes = _lanes(ran, ctx, head.rows)
+    hits: list[Hit] = []
+    for at, record in enumerate(fetch(head.rows.tolist())):
+        if record is None:  # forgotten since the view was opened: a forget pierces every view
+            continue
+        told = {label: scores[int(head.rows[at])] for label, scores in lanes.items() if int(head.rows[at]) in scores}
+        score = float(head.score[at])
+        hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told))
+    ids = ids_of(ctx.reading, ran.slate.rows)
+    vector = ctx.vector
+    outcomes = {"vector": base64.b64encode(vector.tobytes()).decode()} if isinstance(vector, np.ndarray) else {}
+    receipt = receipt_of(ran, ctx.query, ids, outcomes)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt)
+
+
+def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:
+    """What each lane said of these rows."""
+    out: dict[str, dict[int, LaneScore]] = {}
+    for label, ranking in ran.rankings.items():
+        place = {int(row): at for at, row in enumerate(ranking.rows)}
+        mine = np.array([row for row in rows if int(row) in place], np.int64)
+        reasons = ran.plan.recipe.lanes[label].evidence(ctx, mine)
+        out[label] = {
+            int(row): LaneScore(place[int(row)] + 1, float(ranking.scores[place[int(row)]]), why)
+            for row, why in zip(mine, reasons, strict=True)
+        }
+    return out
+
+
+def ids_of(reading: Reading, rows: Rows) -> list[str]:
+    """The ids of these rows, from the index alone."""
+    found: dict[int, str] = {}
+    for segment in reading.segments:
+        at = np.searchsorted(segment.rows, rows)
+        here = np.flatnonzero((at < len(segment)) & (segment.rows[np.minimum(at, len(segment) - 1)] == rows)) if len(segment) else ()
+        codes, names = segment.arrays["id.codes"], dictionary_of(segment.arrays, "id")
+        found.update({int(rows[n]): names[int(codes[at[n]])] for n in here})
+    return [found[int(row)] for row in rows]

@@ -1,0 +1,118 @@
+"""The answer of a search: hits in order, each with its reasons, and the plan that found them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from recollect.core.explanation import Explanation
+from recollect.core.record import Record
+from recollect.pipeline.plan import Plan
+from recollect.why.receipt import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class LaneScore:
+    """What one lane said of a hit."""
+
+    rank: int
+    score: float
+    why: Explanation
+
+    def to_dict(self) -> dict[str, object]:
+        """The lane's word as plain data."""
+        return {"rank": self.rank, "score": self.score, "why": self.why.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One record that was found, and why it stands here."""
+
+    record: Record
+    rank: int
+    score: float
+    explanation: Explanation
+    lanes: Mapping[str, LaneScore]
+
+    @property
+    def id(self) -> str:
+        """The record's id."""
+        return self.record.id
+
+    @property
+    def matched(self) -> dict[str, list[str]]:
+        """The terms that matched, each with the fields it was found in."""
+        out: dict[str, list[str]] = {}
+        for lane in self.lanes.values():
+            for part in lane.why.parts:
+                if "term" in part.facts:
+                    out.setdefault(str(part.facts["term"]), []).append(str(part.facts["field"]))
+        return out
+
+    @property
+    def journey(self) -> tuple[tuple[str, int], ...]:
+        """Where the hit stood, stage by stage: in each lane, then in the answer."""
+        return (*((label, lane.rank) for label, lane in self.lanes.items()), ("fuse", self.rank))
+
+    def to_dict(self) -> dict[str, object]:
+        """The hit as plain data."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "record": self.record.to_dict(),
+            "matched": self.matched,
+            "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
+            "explanation": self.explanation.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Sequence[Hit]):
+    """Hits, best first; a sequence."""
+
+    hits: tuple[Hit, ...]
+    plan: Plan
+    total: int
+    """How many candidates stood in the slate before the limit."""
+    receipt: Receipt = field(repr=False)
+
+    @property
+    def status(self) -> str:
+        """`complete`, or `degraded` when a lane of the recipe could not run."""
+        return self.plan.status
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """The lanes that could not run, and why."""
+        return self.plan.skipped
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The lanes that took part."""
+        return self.plan.running
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as plain data."""
+        return {
+            "status": self.status,
+            "used": list(self.used),
+            "skipped": self.skipped,
+            "total": self.total,
+            "plan": self.plan.to_dict(),
+            "hits": [hit.to_dict() for hit in self.hits],
+            "receipt": self.receipt.digest,
+        }

@@ -1,0 +1,1 @@
+"""How does a memory get in, change, and leave?"""

@@ -1,0 +1,155 @@
+"""From drafts to a batch: complete, analyse, embed. All that can be refused is refused here.
+
+The embedder is called outside any transaction, and its failure never loses a write: the record is
+kept and owes its vector.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from recollect.core.batch import Act, Key, Put, Tie, Vector
+from recollect.core.clock import Clock, Entropy, uuid7
+from recollect.core.draft import Draft
+from recollect.core.record import Content, Record, encode
+from recollect.embed.port import Embedder, Side
+from recollect.index.tenant import texts_of
+from recollect.text.port import Analyzer
+
+_log: Final = logging.getLogger(__name__)
+SALT_BYTES: Final = 16
+TEMPLATE: Final = "title-text/1"
+"""How the embedded text of a record is made; part of the name of its space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What preparing a write needs."""
+
+    analyzer: Analyzer
+    embedder: Embedder | None
+    clock: Clock
+    entropy: Entropy
+
+    @property
+    def space(self) -> str:
+        """The name of the vector space that records are embedded into."""
+        return space_of(self.embedder)
+
+
+def space_of(embedder: Embedder | None) -> str:
+    """The name of an embedder's vector space; a caller's own space carries its own."""
+    if embedder is None:
+        return "none"
+    given = embedder.fingerprint.startswith("given:")
+    return embedder.fingerprint if given else f"{embedder.fingerprint}+{TEMPLATE}"
+
+
+def embedded_text(content: Content) -> str:
+    """What an embedder reads of a record."""
+    return f"{content.title}\n{content.text}" if content.title else content.text
+
+
+def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
+    """Acts that make new records of these drafts."""
+    now = shop.clock.now()
+    contents = [draft.complete(now) for draft in drafts]
+    found = embed([embedded_text(content) for content in contents], "record", shop.embedder)
+    salts = shop.entropy.draw(SALT_BYTES * len(drafts))
+    noise = shop.entropy.draw(10 * len(drafts))
+    return tuple(
+        _put(
+            draft,
+            content,
+            draft.id or uuid7(now, noise[10 * at : 10 * at + 10]),
+            salts[SALT_BYTES * at : SALT_BYTES * (at + 1)],
+            (shop, vector),
+        )
+        for at, (draft, content, vector) in enumerate(zip(drafts, contents, found, strict=True))
+    )
+
+
+Outcome = bytes | None | Exception
+"""A vector's bytes, None where there was nothing to embed, or why it failed."""
+
+
+def _put(
+    draft: Draft, content: Content, record_id: str, salt: bytes, made: tuple[Workshop, Outcome]
+) -> Put:
+    shop, vector = made
+    owes = (shop.space,) if isinstance(vector, Exception) else ()
+    vectors = given_vectors(draft.vector)
+    if isinstance(vector, bytes):
+        vectors += (Vector(shop.space, 0, "unit", vector),)
+    body = encode(record_id, content)
+    ties = tuple(_dated(tie, content) for tie in draft.ties)
+    words = _words(content, shop.analyzer)
+    return Put(record_id, content, body, salt, None, words, vectors, owes, ties, draft.key)
+
+
+def _dated(tie: Tie, content: Content) -> Tie:
+    """A replacing edge holds from when its record does."""
+    if tie.kind in {"supersedes", "corrects", "invalidates"} and tie.valid_from is None:
+        since = content.created if content.valid_from is None else content.valid_from
+        return Tie(tie.target, tie.kind, tie.weight, since, tie.valid_until, tie.metadata)
+    return tie
+
+
+def given_vectors(vector: tuple[float, ...] | None) -> tuple[Vector, ...]:
+    """A caller's own vector, kept as given."""
+    if vector is None:
+        return ()
+    body = np.array(vector, "<f8").tobytes()
+    return (Vector(f"given:{len(vector)}", 0, "f8", body),)
+
+
+def _words(content: Content, analyzer: Analyzer) -> tuple[tuple[str, bytes], ...]:
+    return ((analyzer.fingerprint, analyzer.analyse(texts_of(content)).encode()),)
+
+
+def prepare_version(
+    record: Record, content: Content, kept: tuple[Vector, ...], shop: Workshop, key: Key | None
+) -> Put:
+    """An act that makes a new version; a text that did not change keeps its vectors."""
+    same = embedded_text(record) == embedded_text(content)
+    vectors = kept if same else tuple(v for v in kept if v.form != "unit")
+    owes: tuple[str, ...] = ()
+    if not any(v.generation == shop.space for v in vectors):
+        (vector,) = embed([embedded_text(content)], "record", shop.embedder)
+        if isinstance(vector, bytes):
+            vectors += (Vector(shop.space, 0, "unit", vector),)
+        owes = (shop.space,) if isinstance(vector, Exception) else ()
+    salt = shop.entropy.draw(SALT_BYTES)
+    words = _words(content, shop.analyzer)
+    body = encode(record.id, content)
+    return Put(record.id, content, body, salt, record.row, words, vectors, owes, (), key)
+
+
+def embed(texts: Sequence[str], side: Side, embedder: Embedder | None) -> list[Outcome]:
+    """Each text's vector as bytes; an embedder that fails gives its error for each text instead."""
+    if embedder is None or embedder.fingerprint.startswith("given:"):
+        return [None] * len(texts)
+    try:
+        vectors = embedder.embed(texts, side)
+        if len(vectors) != len(texts):
+            raise ValueError(f"{len(texts)} texts went in, {len(vectors)} vectors came out")
+        return [None if v is None else sound(v, embedder.dimension).tobytes() for v in vectors]
+    except Exception as error:
+        _log.warning("embedder %s failed: %s", embedder.name, error)
+        return [error] * len(texts)
+
+
+def sound(vector: np.ndarray, dimension: int) -> np.ndarray:
+    """A vector that is what an embedder promises: right size, finite, unit length, float32."""
+    if vector.shape != (dimension,):
+        raise ValueError(f"expected {dimension} numbers, got shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        raise ValueError("the vector holds NaN or infinity")
+    if not 0.99 < float(np.sum(vector.astype(np.float64) ** 2)) < 1.01:
+        raise ValueError("the vector is not of unit length")
+    return vector.astype("<f4")

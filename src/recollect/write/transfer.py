@@ -1,0 +1,126 @@
+"""Whole tenants as JSON lines: export and load keep ids, numbers, times, digests and links.
+
+First line: what this is, and where the log stands. Then one line per row, in sequence. Last line: how
+many lines, and the SHA-256 over all of them; a file without it was cut short and is refused whole.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from recollect.core.canonical import canonical
+from recollect.core.errors import BadRecord, Corrupt
+from recollect.core.record import decode
+from recollect.core.words import Words
+from recollect.index.tenant import texts_of
+from recollect.store import rows as kinds
+from recollect.store.port import Dump, Head
+from recollect.store.verify import verify
+from recollect.text.port import Analyzer
+
+FORMAT: Final = 1
+_TABLES: Final[dict[str, type[NamedTuple]]] = {
+    "commits": kinds.CommitRow,
+    "chain": kinds.ChainRow,
+    "records": kinds.RecordRow,
+    "vectors": kinds.VectorRow,
+    "mentions": kinds.MentionRow,
+    "edges": kinds.EdgeRow,
+    "agents": kinds.AgentRow,
+    "tombs": kinds.TombRow,
+    "keys": kinds.KeyRow,
+    "debts": kinds.DebtRow,
+}
+_BINARY: Final = "b64:"
+
+
+def export_lines(tenant: str, dump: Dump) -> Iterator[bytes]:
+    """The tenant as lines, each ending in a line feed."""
+    count, running = 0, hashlib.sha256()
+    for line in _lines(tenant, dump):
+        spelled = canonical(line) + b"\n"
+        count += 1
+        running.update(spelled)
+        yield spelled
+    yield canonical({"end": count, "sha256": running.hexdigest()}) + b"\n"
+
+
+def _lines(tenant: str, dump: Dump) -> Iterator[dict[str, object]]:
+    head = {key: _plain(value) for key, value in asdict(dump.head).items() if key != "published"}
+    yield {"recollect": FORMAT, "tenant": tenant, "head": head}
+    for table in _TABLES:
+        for row in cast("Sequence[Any]", getattr(dump, table)):
+            yield {table: {key: _plain(value) for key, value in row._asdict().items()}}
+
+
+def _plain(value: object) -> object:
+    return _BINARY + base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file begins like an export of ours."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4096).split(b"\n", 1)[0].startswith(b'{"head":')
+    except OSError:
+        return False
+
+
+def read_export(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
+    """An export, checked line by line, digest by digest and link by link."""
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise BadRecord(f"{path}: {error.strerror}", hint="check the path") from None
+    head, tables, origin = _read(lines, path.name)
+    if origin != tenant:
+        raise BadRecord(
+            f"{path.name} holds tenant {origin!r}, this memory is of {tenant!r}",
+            hint=f"digests cover the tenant: open the memory with tenant={origin!r}",
+            field="tenant",
+        )
+    dump = Dump(head, **tables)
+    verify(tenant, dump)
+    dump.words.extend(_analysed(tenant, dump, analyzer))
+    return dump
+
+
+def _read(lines: list[bytes], name: str) -> tuple[Head, dict[str, Any], str]:
+    try:
+        first, *middle, last = [json.loads(line) for line in lines]
+        sound = last["end"] == len(lines) - 1
+        sound = sound and last["sha256"] == hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+        if first["recollect"] != FORMAT:
+            raise Corrupt(f"{name} has export format {first['recollect']}, this version reads {FORMAT}")
+        tables: dict[str, list[Any]] = {table: [] for table in _TABLES}
+        for line in middle:
+            ((table, row),) = line.items()
+            tables[table].append(_TABLES[table](**{key: _rich(value) for key, value in row.items()}))
+        head = Head(**{key: _rich(value) for key, value in first["head"].items()})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Corrupt(f"{name} is not a whole export: {error}", hint="export again") from None
+    if not sound:
+        raise Corrupt(f"{name} does not match its checksum", hint="export again, or fetch the file again")
+    return head, tables, first["tenant"]
+
+
+def _rich(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_BINARY):
+        return base64.b64decode(value[len(_BINARY) :], validate=True)
+    return value
+
+
+def _analysed(tenant: str, dump: Dump, analyzer: Analyzer) -> Iterator[kinds.WordsRow]:
+    """The words of every record, made anew."""
+    for row in dump.records:
+        record = decode(row.body, row.row, row.position, row.committed)
+        words: Words = analyzer.analyse(texts_of(record))
+        body = words.encode()
+        guard = kinds.words_sum(tenant, row.row, analyzer.fingerprint, body)
+        yield kinds.WordsRow(row.row, analyzer.fingerprint, body, guard)

@@ -1,0 +1,203 @@
+"""Every verb that writes, from what was asked to what was committed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, cast
+
+from recollect.core.batch import Act, Batch, Commit, Embed, Enrol, Forget, Key, Link, Vector
+from recollect.core.canonical import canonical, digest
+from recollect.core.draft import Draft, changed, tie_of
+from recollect.core.errors import BadRecord, Conflict, NotFound
+from recollect.core.names import name, names, text
+from recollect.core.record import Record
+from recollect.core.scope import Scope
+from recollect.store.port import Log
+from recollect.write.prepare import SALT_BYTES, Workshop, embed, embedded_text, prepare, prepare_version
+
+BATCH: Final = 1000
+"""How many drafts share a transaction."""
+_TRIES: Final = 5
+Progress = Callable[[int], None]
+"""Told how many drafts were written so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What a forget did. `hidden`: gone from every answer; the files are cleaned by later upkeep."""
+
+    ids: tuple[str, ...]
+    seq: int
+    state: str = "hidden"
+
+    def to_dict(self) -> dict[str, object]:
+        """The erasure as plain data."""
+        return {"ids": list(self.ids), "seq": self.seq, "state": self.state}
+
+
+class Writer:
+    """Writes for one scope."""
+
+    def __init__(self, log: Log, shop: Workshop, scope: Scope) -> None:
+        self._log = log
+        self._shop = shop
+        self._scope = scope
+
+    def _commit(self, acts: Sequence[Act]) -> Commit:
+        return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._shop.clock.now()))
+
+    def _salt(self) -> bytes:
+        return self._shop.entropy.draw(SALT_BYTES)
+
+    def _stamped(self, data: object) -> Draft:
+        """A draft that carries the scope it is written in."""
+        if isinstance(data, Draft):
+            return data
+        if isinstance(data, str):
+            data = {"text": data}
+        if not isinstance(data, Mapping):
+            return Draft.of(data)
+        asked = cast("Mapping[str, object]", data)
+        for key, value in self._scope.filters().items():
+            if asked.get(key, value) != value:
+                raise BadRecord(
+                    f"{key}: {asked[key]!r} lies outside the scope ({value!r})",
+                    hint="write through a memory of that scope",
+                    field=key,
+                )
+        return Draft.of({**asked, **self._scope.filters()})
+
+    def remember(self, data: object) -> Commit:
+        """Write one record."""
+        return self._commit(prepare([self._stamped(data)], self._shop))
+
+    def remember_many(self, drafts: Iterable[object], told: Progress) -> Commit:
+        """Write many records, a thousand to a transaction; each transaction stands once it is told."""
+        ids: list[str] = []
+        debt = 0
+        last: Commit | None = None
+        stream = iter(drafts)
+        while batch := self._checked(islice(stream, BATCH), len(ids)):
+            last = self._commit(prepare(batch, self._shop))
+            ids += last.ids
+            debt += last.debt
+            told(len(ids))
+        if last is None:
+            head = self._log.head(self._scope.tenant)
+            return Commit(self._scope.tenant, head.seq, head.time, ())
+        return Commit(last.tenant, last.seq, last.time, tuple(ids), debt)
+
+    def _checked(self, drafts: Iterator[object], before: int) -> list[Draft]:
+        out: list[Draft] = []
+        for at, data in enumerate(drafts, before):
+            try:
+                out.append(self._stamped(data))
+            except BadRecord as error:
+                raise BadRecord(f"draft {at}: {error.message}", hint=error.hint, field=error.field) from None
+        return out
+
+    def current(self, record_id: str) -> Record:
+        """The latest version of a record in scope."""
+        head = self._log.head(self._scope.tenant).seq
+        versions = self._log.versions(self._scope.tenant, name(record_id, "id"), head)
+        if not versions or not in_scope(versions[-1], self._scope):
+            raise NotFound(f"there is no record {record_id!r}", hint="browse lists what exists", field="id")
+        return versions[-1]
+
+    def update(self, record_id: str, changes: Mapping[str, object], key: str | None) -> Commit:
+        """Write a new version with some fields changed."""
+        for attempt in range(_TRIES):
+            record = self.current(record_id)
+            content = changed(record, changes)
+            if not in_scope(content, self._scope):
+                raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
+            rows = self._log.vectors(self._scope.tenant, record.row)
+            kept = tuple(
+                Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
+                for v in rows
+            )
+            asked = _asked("update", key, [record_id, {k: str(v) for k, v in changes.items()}])
+            try:
+                return self._commit([prepare_version(record, content, kept, self._shop, asked)])
+            except Conflict as error:
+                if error.field == "key" or attempt == _TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def link(
+        self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
+    ) -> Commit:
+        """Write an edge between two records in scope."""
+        tie = tie_of(target, kind, given, "link")
+        for end in (source, target):
+            self.current(end)
+        asked = _asked("link", key, [source, target, kind, {k: str(v) for k, v in given.items()}])
+        return self._commit([Link(name(source, "source"), tie, self._salt(), asked)])
+
+    def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
+        """Erase records; all of them or none."""
+        asked = _asked("forget", key, list(ids))
+        acts: list[Act] = []
+        for at, record_id in enumerate(dict.fromkeys(ids)):
+            if asked is None:
+                self.current(record_id)
+            acts.append(Forget(name(record_id, "id"), self._salt(), asked if at == 0 else None))
+        if not acts:
+            return Erasure((), self._log.head(self._scope.tenant).seq)
+        commit = self._commit(acts)
+        return Erasure(commit.ids, commit.seq)
+
+    def enrol(self, agent: str, changes: Mapping[str, object]) -> Commit:
+        """Write a new state of an agent."""
+        clean = name(agent, "agent")
+        known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
+        state = json.loads(known[clean].body) if clean in known else {"agent": clean, "aliases": []}
+        body = canonical({**state, **_agent_fields(changes)})
+        return self._commit([Enrol(clean, body, self._salt())])
+
+    def pay(self, limit: int) -> tuple[int, int]:
+        """Embed what is owed to the current space; (paid, still owed)."""
+        space = self._shop.space
+        debts = self._log.debts(self._scope.tenant, limit)
+        rows = [debt.row for debt in debts if debt.generation == space]
+        records = self._log.records(self._scope.tenant, rows)
+        alive = [record for record in records if record is not None]
+        made = embed([embedded_text(record) for record in alive], "record", self._shop.embedder)
+        acts = [
+            Embed(r.row, space, None if v is None else Vector(space, 0, "unit", v))
+            for r, v in zip(alive, made, strict=True)
+            if not isinstance(v, Exception)
+        ]
+        if acts:
+            self._commit(acts)
+        return len(acts), len(debts) - len(acts)
+
+
+def in_scope(content: object, scope: Scope) -> bool:
+    """Whether a record belongs to the agent, user and session of a scope."""
+    return all(getattr(content, key) == value for key, value in scope.filters().items())
+
+
+def _asked(verb: str, key: str | None, what: object) -> Key | None:
+    if key is None:
+        return None
+    return Key(name(key, "key"), digest("recollect/asked/1", verb.encode(), canonical(what)))
+
+
+def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:
+    out: dict[str, object] = {}
+    for key, value in changes.items():
+        if value is None:
+            continue
+        if key == "aliases":
+            out[key] = list(names(value, key))
+        elif key in {"display_name", "owner", "description"}:
+            out[key] = text(value, key, limit=65_536)
+        else:
+            raise BadRecord(f"{key}: an agent has display_name, owner, description, aliases", field=key)
+    return out
+
+

@@ -1,0 +1,248 @@
+"""Does the code keep the shape we promised? Small files, short functions, no silenced alarms."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src" / "recollect"
+PROPERTY = ROOT / "tests" / "property"
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+MAX_PARAMETERS = 8
+LAWS_NOT_YET = "Still to come"
+ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
+
+FOREIGN_CALLS: dict[str, str] = {}
+"""Modules outside doors/ that may catch everything because they call a stranger's code: why."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+# --- checks on one source file: each says what is wrong, or nothing --------------------------
+
+
+def long_file(source: str) -> Iterator[str]:
+    lines = source.count("\n")
+    if lines > MAX_FILE_LINES:
+        yield f"{lines} lines, at most {MAX_FILE_LINES}: which idea wants its own room?"
+
+
+def long_function(source: str) -> Iterator[str]:
+    for function in functions(source):
+        lines = (function.end_lineno or function.lineno) - function.lineno + 1
+        if lines > MAX_FUNCTION_LINES:
+            yield f"{function.name} has {lines} lines, at most {MAX_FUNCTION_LINES}"
+
+
+def wide_signature(source: str) -> Iterator[str]:
+    for function in functions(source):
+        told = function.args
+        names = [each.arg for each in (*told.posonlyargs, *told.args, *told.kwonlyargs)]
+        if names[:1] in (["self"], ["cls"]):
+            names = names[1:]
+        if len(names) > MAX_PARAMETERS:
+            yield f"{function.name} takes {len(names)} parameters, at most {MAX_PARAMETERS}"
+
+
+def silenced_complexity(source: str) -> Iterator[str]:
+    """A blanket noqa counts too: it silences the complexity rules along with the rest."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        found = re.search(r"#\s*(?:ruff:\s*)?noqa(?::\s*(?P<codes>[A-Z0-9, ]+))?", token.string)
+        if found and (found["codes"] is None or re.search(r"C90|PLR09", found["codes"])):
+            yield f"line {token.start[0]}: {token.string}"
+
+
+def unfinished(source: str) -> Iterator[str]:
+    for number, line in enumerate(source.splitlines(), start=1):
+        if re.search(r"\b(TODO|FIXME)\b", line):
+            yield f"line {number}: {line.strip()}"
+
+
+def swallowed_error(source: str) -> Iterator[str]:
+    """Catching everything is for cleaning up or translating: such a handler ends in a raise."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ExceptHandler) or isinstance(node.body[-1], ast.Raise):
+            continue
+        caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+        names = {ast.unparse(each) if each else "" for each in caught}
+        if names & {"", "Exception", "BaseException"}:
+            yield f"line {node.lineno}: catches everything and goes on"
+
+
+def missing_docstring(source: str) -> Iterator[str]:
+    if ast.get_docstring(ast.parse(source)) is None:
+        yield "the module has no docstring"
+
+
+def functions(source: str) -> Iterator[Function]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+Check = Callable[[str], Iterator[str]]
+BAD_SAMPLES: dict[Check, str] = {
+    long_file: "x = 1\n" * (MAX_FILE_LINES + 1),
+    long_function: "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES,
+    wide_signature: "class A:\n    def f(self, a, b, c, d, /, e, f, g, *, h, i): ...\n",
+    silenced_complexity: "def f(): ...  # noqa" + ": PLR0913\n",
+    unfinished: "# TO" + "DO: later\n",
+    swallowed_error: "try:\n    f()\nexcept (OSError, Exception):\n    pass\n",
+    missing_docstring: "x = 1\n",
+}
+GOOD_SAMPLE = '''"""A module."""
+
+
+class A:
+    """A class."""
+
+    def f(self, a, b, c, d, /, e, f, g, *, h, **rest):  # noqa: ARG002
+        """Eight parameters, a narrow noqa, and a clean-up that raises again."""
+        try:
+            return a
+        except BaseException:
+            self.close()
+            raise
+'''
+
+
+@pytest.mark.parametrize("check", BAD_SAMPLES, ids=lambda check: check.__name__)
+def test_every_source_file_keeps_its_shape(check: Check) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {finding}"
+        for path in sorted(SRC.rglob("*.py"))
+        for finding in check(path.read_text(encoding="utf-8"))
+        if not (check is swallowed_error and may_catch_everything(path))
+    ]
+    assert not found, "\n".join(found)
+
+
+def may_catch_everything(path: Path) -> bool:
+    inside = path.relative_to(SRC)
+    return inside.parts[0] == "doors" or inside.as_posix() in FOREIGN_CALLS
+
+
+@pytest.mark.parametrize("check", BAD_SAMPLES, ids=lambda check: check.__name__)
+def test_each_check_can_fail(check: Check) -> None:
+    assert list(check(BAD_SAMPLES[check]))
+    assert not list(check(GOOD_SAMPLE))
+
+
+def test_a_blanket_noqa_is_caught_as_well() -> None:
+    assert list(silenced_complexity("x = 1  # no" + "qa\n"))
+    assert list(silenced_complexity("# ruff: no" + "qa\n"))
+
+
+def test_there_are_sources_to_look_at() -> None:
+    assert len(list(SRC.rglob("*.py"))) > len(BAD_SAMPLES)
+
+
+# --- laws ------------------------------------------------------------------------------------
+
+
+def laws(text: str) -> list[str]:
+    return [name for name in re.findall(r"^## (.+?)\s*$", text, re.M) if name != LAWS_NOT_YET]
+
+
+def untested(text: str, tests: set[str]) -> list[str]:
+    return [law for law in laws(text) if "test_" + law.lower().replace(" ", "_") not in tests]
+
+
+def test_every_law_has_a_property_test_of_its_name() -> None:
+    text = (ROOT / "LAWS.md").read_text(encoding="utf-8")
+    tests = {
+        function.name
+        for path in PROPERTY.rglob("test_*.py")
+        for function in functions(path.read_text(encoding="utf-8"))
+    }
+    assert laws(text)
+    assert not untested(text, tests)
+
+
+def test_a_law_without_a_test_is_noticed() -> None:
+    text = f"# Laws\n\n## Round trip\n…\n\n## Prefix\n…\n\n## {LAWS_NOT_YET}\n- Receipt\n"
+    assert untested(text, {"test_round_trip"}) == ["Prefix"]
+
+
+# --- decisions -------------------------------------------------------------------------------
+
+
+def malformed(name: str, text: str) -> Iterator[str]:
+    title = re.match(r"# (\d{4})\. \S", text)
+    if not re.fullmatch(r"\d{4}(-[a-z0-9]+)+\.md", name) or not title or title[1] != name[:4]:
+        yield f"{name}: file name and title must carry the same number"
+    sections = re.findall(r"^## (.+?)\s*$", text, re.M)
+    if sections != ADR_SECTIONS:
+        yield f"{name}: sections are {sections}, must be {ADR_SECTIONS}"
+
+
+def test_every_decision_has_its_four_sections() -> None:
+    paths = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    found = [each for path in paths for each in malformed(path.name, path.read_text("utf-8"))]
+    assert not found, "\n".join(found)
+    assert [int(path.name[:4]) for path in paths] == list(range(1, len(paths) + 1))
+
+
+def test_a_malformed_decision_is_noticed() -> None:
+    body = "".join(f"## {section}\n…\n" for section in ADR_SECTIONS)
+    assert not list(malformed("0007-a-title.md", f"# 0007. A title\n{body}"))
+    assert list(malformed("0007-a-title.md", f"# 0008. A title\n{body}"))
+    assert list(malformed("0007-a-title.md", f"# 0007. A title\n{body.replace('## Status', '')}"))
+
+
+# --- the public surface ----------------------------------------------------------------------
+
+
+def bound_names(source: str) -> set[str]:
+    """Public names that a package's `__init__` defines or takes from its own package."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module=module, level=level) if (
+                level or (module or "").split(".")[0] == "recollect"
+            ):
+                names |= {each.asname or each.name for each in node.names}
+    for node in ast.parse(source).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                names |= {each.id for each in targets if isinstance(each, ast.Name)}
+            case _:
+                pass
+    return {name for name in names if not name.startswith("_")}
+
+
+def in_order(names: list[str]) -> list[str]:
+    """CONSTANTS, then Classes, then functions: the order the linter keeps in `__all__`."""
+    return sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), name))
+
+
+def test_all_is_sorted_and_is_what_the_package_exports() -> None:
+    told = list(recollect.__all__)
+    assert told == in_order(told)
+    assert len(told) == len(set(told))
+    assert not [name for name in told if not hasattr(recollect, name)]
+    bound = bound_names((SRC / "__init__.py").read_text(encoding="utf-8"))
+    assert {name for name in told if not name.startswith("_")} == bound
+
+
+def test_an_unlisted_name_is_noticed() -> None:
+    source = "import os\nfrom recollect.core.record import Record\n_x = 1\ndef open(): ...\n"
+    assert bound_names(source) == {"Record", "open"}
+    assert in_order(["open", "Record", "LIMIT"]) == ["LIMIT", "Record", "open"]
