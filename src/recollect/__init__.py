@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from recollect.core.explanation import Explanation
     from recollect.core.record import Record
     from recollect.memory.facade import Memory
-    from recollect.memory.opening import open_memory as open  # noqa: A004  # the word users type
+    from recollect.memory.opening import open_memory as open  # the word users type
     from recollect.why.result import Hit, Result
 
 __version__ = "0.1.0"
@@ -77,8 +77,8 @@ __all__ = [
     "Memory",
     "NotFound",
     "NothingToRun",
-    "Record",
     "RecollectError",
+    "Record",
     "Result",
     "StorageFull",
     "Unavailable",

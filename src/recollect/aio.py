@@ -1,4 +1,4 @@
-"""The same memory for async code: every verb runs in a thread; cancelling never cancels a commit."""
+"""The same memory for async code: verbs run in threads; cancelling never cancels a commit."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ class AsyncMemory:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.close()
 

@@ -1,7 +1,7 @@
 """A write on its way: Draft (asked) → Batch (complete and checked) → Commit (written).
 
-A batch is a list of acts. Everything that can be refused without looking at the log has been refused
-before a batch exists; the store settles the rest inside one transaction, all or nothing.
+A batch is a list of acts. Everything that can be refused without looking at the log has been
+refused before a batch exists; the store settles the rest inside one transaction, all or nothing.
 """
 
 from __future__ import annotations

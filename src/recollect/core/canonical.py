@@ -20,10 +20,10 @@ _ENCODER: Final = json.JSONEncoder(
 
 
 def canonical(value: object) -> bytes:
-    """The canonical JSON of a value.
+    r"""The canonical JSON of a value.
 
     >>> canonical({"b": 1, "a": "é"})
-    b'{"a":"\\xc3\\xa9","b":1}'
+    b'{"a":"\xc3\xa9","b":1}'
     """
     return _ENCODER.encode(value).encode("utf-8")
 

@@ -47,6 +47,8 @@ def uuid7(now: int, random: bytes) -> str:
     """
     stamp = (now // 1000) & 0xFFFF_FFFF_FFFF
     noise = int.from_bytes(random, "big")
-    value = stamp << 80 | 0x7 << 76 | (noise >> 64 & 0xFFF) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
+    value = (
+        stamp << 80 | 0x7 << 76 | (noise >> 64 & 0xFFF) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
+    )
     text = f"{value:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

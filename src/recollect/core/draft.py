@@ -55,7 +55,11 @@ def _source(value: object, field: str) -> Source:
     given = cast("Mapping[str, object]", value)
     known = {f.name for f in fields(Source)}
     if unknown := set(given) - known:
-        raise BadRecord(f"{field}: unknown {sorted(map(str, unknown))}", hint="known: who, channel, path", field=field)
+        raise BadRecord(
+            f"{field}: unknown {sorted(map(str, unknown))}",
+            hint="known: who, channel, path",
+            field=field,
+        )
     clean = {key: _short(v, f"{field}.{key}") for key, v in given.items() if v is not None}
     return Source(**clean)
 
@@ -65,7 +69,9 @@ def _refs(value: object, field: str) -> tuple[int, ...]:
         raise BadRecord(f"{field}: expected a list of positions", field=field)
     items = list(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
-        raise BadRecord(f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field)
+        raise BadRecord(
+            f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field
+        )
     clean = (integer(item, f"{field}[{at}]", 0, EXACT_INT) for at, item in enumerate(items))
     return tuple(dict.fromkeys(clean))
 
@@ -147,7 +153,9 @@ class Draft:
     def asked(self) -> bytes:
         """A digest of what was asked, the same for a retry."""
         spelled = {key: _spelled(value) for key, value in self.given.items()}
-        ties = [[t.target, t.kind, t.weight, t.valid_from, t.valid_until, t.metadata] for t in self.ties]
+        ties = [
+            [t.target, t.kind, t.weight, t.valid_from, t.valid_until, t.metadata] for t in self.ties
+        ]
         return digest("recollect/asked/1", canonical([spelled, self.id, ties, self.vector]))
 
     def complete(self, now: int) -> Content:
@@ -194,7 +202,9 @@ def tie_of(target: object, kind: object, given: Mapping[str, object], field: str
     """A checked link to a target."""
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(given) - set(known):
-        raise BadRecord(f"{field}: unknown {sorted(unknown)}", hint=f"known: {', '.join(known)}", field=field)
+        raise BadRecord(
+            f"{field}: unknown {sorted(unknown)}", hint=f"known: {', '.join(known)}", field=field
+        )
     present = {key: value for key, value in given.items() if value is not None}
     times = {k: micros(present[k], f"{field}.{k}") for k in known[1:3] if k in present}
     check_interval(times.get("valid_from"), times.get("valid_until"))
@@ -214,12 +224,15 @@ def _ties(asked: Mapping[str, object], given: Mapping[str, object]) -> tuple[Tie
     for kind in REPLACING:
         targets = asked.get(kind, ())
         for target in (targets,) if isinstance(targets, str) else names(targets, kind):
-            out.append(Tie(name(target, kind), kind, valid_from=cast("int | None", since)))
+            tie = Tie(name(target, kind), kind, valid_from=cast("int | None", since))
+            out.append(tie)
     links = asked.get("links", ())
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
         raise BadRecord("links: expected a list of objects with target and kind", field="links")
     for at, link in enumerate(cast("Iterable[object]", links)):
-        if not isinstance(link, Mapping) or not {"target", "kind"} <= set(cast("Mapping[str, object]", link)):
+        if not isinstance(link, Mapping) or not {"target", "kind"} <= set(
+            cast("Mapping[str, object]", link)
+        ):
             raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
         rest = dict(cast("Mapping[str, object]", link))
         out.append(tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]"))
@@ -239,7 +252,9 @@ def vector_of(value: object, field: str) -> tuple[float, ...]:
     except (TypeError, ValueError, OverflowError):
         raise BadRecord(f"{field}: expected a list of numbers", field=field) from None
     if not 1 <= len(items) <= MAX_DIMENSION:
-        raise BadRecord(f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field)
+        raise BadRecord(
+            f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field
+        )
     if not all(map(math.isfinite, items)):
         raise BadRecord(f"{field}: holds NaN or infinity", field=field)
     if not any(items):

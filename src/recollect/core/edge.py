@@ -11,7 +11,7 @@ EDGE_KINDS: Final = (
     "references", "summarizes", "corrects", "invalidates", "caused_by", "supports",
     "contradicts", "derived_from", "continues_from", "branches_from", "related_to", "supersedes",
 )  # fmt: skip
-"""The typed kinds; any other name is a custom kind, `consolidated_from` the one that `reflect` makes."""
+"""The typed kinds. Any other name is a custom kind; `consolidated_from` marks a reflection."""
 REPLACING: Final = ("supersedes", "corrects", "invalidates")
 """Kinds whose target no longer stands."""
 

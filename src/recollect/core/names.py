@@ -61,8 +61,9 @@ def name(value: object, field: str, error: Error = BadRecord, limit: int = NAME_
 def names(value: object, field: str, error: Error = BadRecord) -> tuple[str, ...]:
     """A list of names without repeats, in the order given."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise error(f"{field}: expected a list of texts, got {type(value).__name__}", field=field)
-    items = list(cast("Iterable[object]", value))
+        got = type(cast("object", value)).__name__
+        raise error(f"{field}: expected a list of texts, got {got}", field=field)
+    items: list[object] = list(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
         raise error(f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field)
     clean = (name(item, f"{field}[{at}]", error, LABEL_LIMIT) for at, item in enumerate(items))

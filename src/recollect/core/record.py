@@ -1,7 +1,7 @@
 """One memory: what it says, what is known about it, where and when it belongs.
 
-`Content` is what a caller says, `Record` a stored version of it. The body in the log is the canonical
-JSON of the content; what is absent stays absent.
+`Content` is what a caller says, `Record` a stored version of it. The body in the log is the
+canonical JSON of the content; what is absent stays absent.
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ def plain(content: Content) -> dict[str, object]:
             value = {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}
         elif isinstance(value, tuple):
             value = list(cast("tuple[object, ...]", value))
-        if value is None or value == [] or value == {}:
-            continue
-        out[key] = value
+        if value is not None and value not in ([], {}):
+            out[key] = value
     return out
 
 

@@ -53,7 +53,9 @@ _HINT: Final = "give ISO 8601 text, an aware datetime, a date, or microseconds s
 
 def _in_range(value: int, field: str, error: type[InputError]) -> int:
     if not MIN_TIME <= value <= MAX_TIME:
-        raise error(f"{field}: {value} µs lies outside the years 1 to 9999", hint=_HINT, field=field)
+        raise error(
+            f"{field}: {value} µs lies outside the years 1 to 9999", hint=_HINT, field=field
+        )
     return value
 
 

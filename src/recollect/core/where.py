@@ -1,4 +1,4 @@
-"""Where: a boolean tree of tests on record attributes, the same for every verb that selects.
+r"""Where: a boolean tree of tests on record attributes, the same for every verb that selects.
 
 As data: `{"all": [...]}`, `{"any": [...]}`, `{"not": {...}}`, and tests `{attribute: {op: value}}`
 or `{attribute: value}` for equality; several keys in one object must all hold.
@@ -8,15 +8,16 @@ or `{attribute: value}` for equality; several keys in one object must all hold.
 - Types never coerce: true is not 1, "1" is not 1. Strings compare by code point, `…_fold` variants
   after folding (NFKC, case). Times are given as ISO text, dates or aware datetimes.
 - `tags`, `concepts` and `entities` are sets: test them with `any`, `all`, `prefix`, `exists`.
-- `metadata.a.b` reaches into metadata; a dot inside a key is written `\\.`.
+- `metadata.a.b` reaches into metadata; a dot inside a key is written `\.`.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from recollect.core.errors import BadFilter
 from recollect.core.fold import fold
@@ -66,13 +67,13 @@ class Range:
 
     def holds(self, value: str | float) -> bool:
         """Whether a value of the bounds' own type lies inside."""
-        checks: tuple[tuple[Scalar, Callable[[str | float, str | float], bool]], ...] = (
-            (self.gt, lambda v, b: v > b),  # pyright: ignore[reportOperatorIssue]  # one type on both sides, by parse
-            (self.gte, lambda v, b: v >= b),  # pyright: ignore[reportOperatorIssue]  # as above
-            (self.lt, lambda v, b: v < b),  # pyright: ignore[reportOperatorIssue]  # as above
-            (self.lte, lambda v, b: v <= b),  # pyright: ignore[reportOperatorIssue]  # as above
+        checks: tuple[tuple[Scalar, Callable[[Any, Any], bool]], ...] = (
+            (self.gt, operator.gt),
+            (self.gte, operator.ge),
+            (self.lt, operator.lt),
+            (self.lte, operator.le),
         )
-        return all(b is None or compare(value, cast("str | float", b)) for b, compare in checks)
+        return all(bound is None or compare(value, bound) for bound, compare in checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,9 @@ def parse(data: object, at: str = "where", depth: int = DEPTH_LIMIT) -> Where:
     if depth == 0:
         raise BadFilter(f"{at}: nested deeper than {DEPTH_LIMIT} levels", field=at)
     if not isinstance(data, Mapping):
-        raise BadFilter(f"{at}: expected an object, got {type(data).__name__}", hint=_HINT, field=at)
+        raise BadFilter(
+            f"{at}: expected an object, got {type(data).__name__}", hint=_HINT, field=at
+        )
     nodes: list[Where] = []
     for key, value in cast("Mapping[object, object]", data).items():
         nodes.extend(_node(key, value, at, depth))
@@ -203,7 +206,9 @@ def _test(attribute: str, kind: Type, op: object, value: object, at: str) -> Tes
     known = word in _OPS[kind] and word != "range"
     if not known or (folded and (word not in _FOLDING or kind in {"number", "time", "flag"})):
         raise BadFilter(
-            f"{at}: {op!r} does not test a {kind} attribute", hint=f"use one of {_menu(kind)}", field=at
+            f"{at}: {op!r} does not test a {kind} attribute",
+            hint=f"use one of {_menu(kind)}",
+            field=at,
         )
     clean = _value(kind, cast("Op", word), value, at)
     return Test(attribute, cast("Op", word), _folded(clean) if folded else clean, folded)
@@ -222,7 +227,9 @@ def _value(kind: Type, op: Op, value: object, at: str) -> Scalar | tuple[Scalar,
         return text(value, f"{at}.prefix", BadFilter)
     if op == "eq":
         return _scalar(kind, value, at)
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence | set | frozenset):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(
+        value, Sequence | set | frozenset
+    ):
         raise BadFilter(f"{at}.{op}: expected a list of values", field=at)
     items = list(cast("Sequence[object]", value))
     if len(items) > VALUES_LIMIT:
@@ -256,7 +263,9 @@ def _json_scalar(value: object, at: str) -> Scalar:
 
 def _range(kind: Type, bounds: dict[str, object], at: str) -> Range:
     if "range" not in _OPS[kind]:
-        raise BadFilter(f"{at}: a {kind} attribute has no order", hint=f"use one of {_menu(kind)}", field=at)
+        raise BadFilter(
+            f"{at}: a {kind} attribute has no order", hint=f"use one of {_menu(kind)}", field=at
+        )
     clean = {key: _scalar(kind, value, f"{at}.{key}") for key, value in bounds.items()}
     types = {str if isinstance(value, str) else float for value in clean.values()}
     if any(value is None or isinstance(value, bool) for value in clean.values()) or len(types) > 1:

@@ -59,7 +59,9 @@ class Words:
         surfaces = "\n".join(self.surfaces).encode()
         ordinals = [ordinal for field in self.tokens for ordinal in field]
         places = [place for field in self.positions or () for place in field]
-        largest = max(len(self.terms), max(places, default=0), max(map(len, self.tokens), default=0))
+        largest = max(
+            len(self.terms), max(places, default=0), max(map(len, self.tokens), default=0)
+        )
         wide = largest > _NARROW_LIMIT
         flags = (_WIDE if wide else 0) | (_PLACED if self.positions is not None else 0)
         code = "I" if wide else "H"
@@ -68,14 +70,16 @@ class Words:
             len(self.terms), len(self.surfaces), len(terms), len(surfaces),
         )  # fmt: skip
         sizes = [n for pair in zip(map(len, self.tokens), self.lengths, strict=True) for n in pair]
-        return b"".join((
-            head,
-            struct.pack(f"<{len(sizes)}I", *sizes),
-            terms,
-            surfaces,
-            struct.pack(f"<{len(ordinals)}{code}", *ordinals),
-            struct.pack(f"<{len(places)}{code}", *places),
-        ))
+        return b"".join(
+            (
+                head,
+                struct.pack(f"<{len(sizes)}I", *sizes),
+                terms,
+                surfaces,
+                struct.pack(f"<{len(ordinals)}{code}", *ordinals),
+                struct.pack(f"<{len(places)}{code}", *places),
+            )
+        )
 
     @classmethod
     def decode(cls, body: bytes) -> Words:

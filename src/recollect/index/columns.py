@@ -1,14 +1,14 @@
 """Record attributes as columns, for filters: one value per row, found without reading a record.
 
-Strings are ordinals into a dictionary (-1 = absent), sets of strings a ragged list of ordinals, numbers
-float64 (NaN = absent), times int64 (`NO_TIME` = absent). Text, title, summary and metadata are no columns:
-a filter on them reads the records.
+Strings are ordinals into a dictionary (-1 = absent), sets of strings a ragged list of ordinals,
+numbers float64 (NaN = absent), times int64 (`NO_TIME` = absent). Text, title, summary and metadata
+are no columns: a filter on them reads the records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from recollect.core.record import Record
 from recollect.index.dictionary import Dictionary, union
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, NDArray[Any]]
+"""Named arrays; each name has one dtype."""
 NO_TIME: Final = np.iinfo(np.int64).min
 
 _READ: Final[dict[str, Callable[[Record], str | None]]] = {
@@ -76,19 +77,28 @@ def _strings(name: str, values: Sequence[str | None]) -> Arrays:
 def _sets(name: str, values: Sequence[tuple[str, ...]]) -> Arrays:
     starts = np.zeros(len(values) + 1, np.int64)
     np.cumsum([len(value) for value in values], out=starts[1:])
-    return {**_strings(name, [item for value in values for item in value]), f"{name}.starts": starts}
+    return {
+        **_strings(name, [item for value in values for item in value]),
+        f"{name}.starts": starts,
+    }
 
 
 def dictionary_of(arrays: Arrays, name: str) -> Dictionary:
     """The dictionary of a string or set column."""
-    return Dictionary(arrays[f"{name}.blob"], arrays[f"{name}.at"])  # pyright: ignore[reportArgumentType]  # made by us
+    return Dictionary(arrays[f"{name}.blob"], arrays[f"{name}.at"])
 
 
 def joined(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
     """The columns of several segments as one, with only the rows to keep."""
     out: Arrays = {}
     for name in STRING_COLUMNS:
-        out.update(_joined_strings(name, parts, [part[f"{name}.codes"][k] for part, k in zip(parts, keeps, strict=True)]))
+        out.update(
+            _joined_strings(
+                name,
+                parts,
+                [part[f"{name}.codes"][k] for part, k in zip(parts, keeps, strict=True)],
+            )
+        )
     for name in SET_COLUMNS:
         kept = [_kept_sets(part, name, k) for part, k in zip(parts, keeps, strict=True)]
         sizes = np.concatenate([size for _, size in kept])
@@ -101,12 +111,12 @@ def joined(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Array
 
 def _kept_sets(
     part: Arrays, name: str, keep: NDArray[np.bool_]
-) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     sizes = np.diff(part[f"{name}.starts"].astype(np.int64))
     return part[f"{name}.codes"][np.repeat(keep, sizes)], sizes[keep]
 
 
-def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[np.generic]]) -> Arrays:
+def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[Any]]) -> Arrays:
     """Codes of several dictionaries as codes of one, which holds only what is used."""
     olds = [dictionary_of(part, name) for part in parts]
     used = [np.unique(code[code >= 0]) for code in codes]

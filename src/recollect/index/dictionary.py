@@ -1,4 +1,4 @@
-"""Sorted strings as two arrays, so that they can be searched where they lie, on disk or in memory."""
+"""Sorted strings as two arrays: searched where they lie, on disk or in memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Segments on disk: written once, fsynced, mapped; damaged ones are refused, never served.
 
-A file is disposable: everything in it follows from the log. Layout: 8 bytes magic, u64 length of the
-header, header (JSON: stretch, and for each array dtype, shape, offset, checksum), then the arrays, each
-at a multiple of 64 bytes.
+A file is disposable: everything in it follows from the log. Layout: 8 bytes magic, u64 length of
+the header, header (JSON: stretch, and for each array dtype, shape, offset, checksum), then the
+arrays, each at a multiple of 64 bytes.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def _layout(segment: Segment, arrays: Arrays) -> tuple[bytes, list[tuple[int, by
     blobs = {name: array.tobytes() for name, array in contents.items()}
     sizes = {name: -(-len(blob) // _ALIGN) * _ALIGN for name, blob in blobs.items()}
     start = 0
+    listed: dict[str, object]
     while True:  # offsets have digits, so the header's length depends on them: settle it
         offsets, at = {}, start
         for name, size in sizes.items():

@@ -1,16 +1,16 @@
-"""Where, over the columns of a segment; what is no column is read from the records, last and least."""
+"""Where, over the columns of a segment; what is no column is read from the records, last."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.names import Json
 from recollect.core.record import Record
-from recollect.core.where import AllOf, AnyOf, Not, Range, Scalar, Test, Where, holds
+from recollect.core.where import AllOf, AnyOf, Not, Range, Test, Where, holds
 from recollect.index.columns import COLUMNS, NO_TIME, dictionary_of
 from recollect.index.segment import Segment
 
@@ -63,7 +63,7 @@ def _by_column(test: Test, segment: Segment) -> Mask:
 
 
 def _accepted(test: Test, segment: Segment) -> Mask:
-    """For each entry of a column's dictionary, and last for absence, whether the test accepts it."""
+    """Whether the test accepts each entry of a column's dictionary; the last is for absence."""
     dictionary = dictionary_of(segment.arrays, test.attribute)
     out = np.zeros(len(dictionary) + 1, np.bool_)
     if test.op in {"eq", "in"} and not test.folded:
@@ -105,7 +105,7 @@ def _some(segment: Segment, test: Test, starts: NDArray[np.int64]) -> Mask:
 
 
 def _flags(test: Test, segment: Segment) -> Mask:
-    values = cast("Mask", segment.arrays[test.attribute])
+    values = segment.arrays[test.attribute]
     if test.op == "exists":
         return np.full(values.size, test.value, np.bool_)
     return values == test.value
@@ -121,18 +121,21 @@ def _numbers(test: Test, segment: Segment) -> Mask:
             return there & _within(cast("Range", test.value), values)
         case _:
             wanted = test.value if isinstance(test.value, tuple) else (test.value,)
-            return there & np.isin(values, np.array([cast("float", value) for value in wanted], values.dtype))
+            return there & np.isin(
+                values, np.array([cast("float", value) for value in wanted], values.dtype)
+            )
 
 
-def _within(bounds: Range, values: NDArray[np.generic]) -> Mask:
+def _within(bounds: Range, values: NDArray[Any]) -> Mask:
     out = np.ones(values.size, np.bool_)
-    compare: tuple[tuple[Scalar, Callable[[object], Mask]], ...] = (
-        (bounds.gt, values.__gt__), (bounds.gte, values.__ge__),
-        (bounds.lt, values.__lt__), (bounds.lte, values.__le__),
-    )  # fmt: skip
-    for bound, check in compare:
-        if bound is not None:
-            out &= check(bound)
+    if bounds.gt is not None:
+        out &= values > bounds.gt
+    if bounds.gte is not None:
+        out &= values >= bounds.gte
+    if bounds.lt is not None:
+        out &= values < bounds.lt
+    if bounds.lte is not None:
+        out &= values <= bounds.lte
     return out
 
 
@@ -148,7 +151,11 @@ def _by_record(test: Test, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
 def _test_record(test: Test, record: Record) -> bool:
     if test.type != "json":
         value = getattr(record, test.attribute)
-        return (value is not None) == test.value if test.op == "exists" else value is not None and holds(test, value)
+        return (
+            (value is not None) == test.value
+            if test.op == "exists"
+            else value is not None and holds(test, value)
+        )
     found: Json = record.metadata
     for key in test.path:
         if not isinstance(found, dict) or key not in found:

@@ -1,9 +1,9 @@
-"""Several neighbouring segments as one: the only way segments grow. A rebuild is a merge of everything."""
+"""Neighbouring segments as one: the only way segments grow. A rebuild merges everything."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
     arrays.update(_postings(segments, keeps))
     arrays.update(joined(parts, keeps))
     arrays.update(_vectors(segments, keeps))
-    arrays.update(_edges(parts, cast("NDArray[np.int64]", arrays["tombs"])))
+    arrays.update(_edges(parts, arrays["tombs"]))
     arrays.update(_events(parts, segments[0].first))
     return Segment(segments[0].first, segments[-1].last, arrays)
 
@@ -99,7 +99,9 @@ def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) ->
     width = max(matrix.shape[1] for matrix in matrices)
     rows = np.concatenate([s.arrays["vectors.rows"] for s in segments])
     seqs = np.concatenate([s.arrays["vectors.seqs"] for s in segments])
-    matrix = np.concatenate([m if m.shape[0] else np.zeros((0, width), np.float32) for m in matrices])
+    matrix = np.concatenate(
+        [m if m.shape[0] else np.zeros((0, width), np.float32) for m in matrices]
+    )
     kept = ~np.isin(rows, dead)
     return {
         "vectors.rows": rows[kept],
@@ -112,7 +114,9 @@ def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
     """All edges but those at forgotten positions."""
     dictionary, maps = union([dictionary_of(part, "edges.kinds") for part in parts])
     keys = ("seqs", "sources", "targets", "weights", "from", "until")
-    out: Arrays = {f"edges.{key}": np.concatenate([p[f"edges.{key}"] for p in parts]) for key in keys}
+    out: Arrays = {
+        f"edges.{key}": np.concatenate([p[f"edges.{key}"] for p in parts]) for key in keys
+    }
     codes = [new[part["edges.kinds.codes"]] for part, new in zip(parts, maps, strict=True)]
     out["edges.kinds.codes"] = np.concatenate(codes).astype(np.int32)
     kept = ~(np.isin(out["edges.sources"], tombs) | np.isin(out["edges.targets"], tombs))
@@ -121,9 +125,10 @@ def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
 
 
 def due(sizes: Sequence[int], factor: int = FACTOR) -> slice | None:
-    """Which neighbours to merge: a run of `factor` that no newer one outgrows; None when none is due.
+    """Which neighbours to merge: a run of `factor` of about one size, and all newer ones.
 
-    Sizes are row counts, oldest first. Each row is merged about log(n) / log(factor) times.
+    None when none is due. Sizes are row counts, oldest first. Each row is merged about
+    log(n) / log(factor) times.
 
     >>> due([100, 1, 1, 1, 1], factor=4)
     slice(1, 5, None)

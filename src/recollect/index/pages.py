@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +44,11 @@ class Cursor:
         try:
             padded = spelled.encode("ascii") + b"=" * (-len(spelled) % 4)
             seq, now, created, row, asked = json.loads(base64.urlsafe_b64decode(padded))
-            if not all(isinstance(n, int) for n in (seq, now, created, row)) or not isinstance(asked, str):
-                raise ValueError(spelled)
-        except (ValueError, TypeError, binascii.Error):
-            raise BadQuery("cursor: not one of ours", hint="begin again without it", field="cursor") from None
-        return cls(seq, now, created, row, asked)
+            return cls(int(seq), int(now), int(created), int(row), str(asked))
+        except (ValueError, TypeError, OverflowError, binascii.Error):
+            raise BadQuery(
+                "cursor: not one of ours", hint="begin again without it", field="cursor"
+            ) from None
 
 
 def asked(criteria: Criteria, sort: Sort) -> str:
@@ -66,10 +66,12 @@ def page(
     """The rows of one page, and when each was created."""
     parts = list(zip(reading.segments, selection.masks, strict=True))
     rows = np.concatenate([np.zeros(0, np.int64), *(s.rows[mask] for s, mask in parts)])
-    created = np.concatenate([
-        np.zeros(0, np.int64),
-        *(cast("NDArray[np.int64]", s.arrays["created"])[mask] for s, mask in parts),
-    ])
+    created = np.concatenate(
+        [
+            np.zeros(0, np.int64),
+            *(s.arrays["created"][mask] for s, mask in parts),
+        ]
+    )
     if after is not None:
         later = (created > after.created) | ((created == after.created) & (rows > after.row))
         earlier = (created < after.created) | ((created == after.created) & (rows < after.row))

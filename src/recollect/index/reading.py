@@ -1,7 +1,7 @@
 """The index at one moment: which rows a view sees, and the statistics that ranking needs.
 
-A view is a mask: begin ≤ seq < end. Document counts, lengths and document frequencies are counted over
-it, so deletes, past views and tenants need no code of their own.
+A view is a mask: begin ≤ seq < end. Document counts, lengths and document frequencies are counted
+over it, so deletes, past views and tenants need no code of their own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ class Replacement:
 
 
 class Reading:
-    """A view at `seq` over a list of segments, oldest first. Immutable; several threads may share it."""
+    """A view at `seq` over segments, oldest first. Immutable; threads may share it."""
 
     def __init__(self, seq: int, segments: Sequence[Segment], fields: tuple[str, ...]) -> None:
         self.seq = seq
@@ -71,7 +70,10 @@ class Reading:
     def tombs(self) -> NDArray[np.int64]:
         """Positions that were forgotten."""
         return np.concatenate(
-            [np.zeros(0, np.int64), *(cast("NDArray[np.int64]", s.arrays["tombs"]) for s in self.segments)]
+            [
+                np.zeros(0, np.int64),
+                *(s.arrays["tombs"] for s in self.segments),
+            ]
         )
 
     @cached_property
@@ -99,13 +101,11 @@ def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:
     codes = arrays["edges.kinds.codes"]
     at = np.flatnonzero(np.isin(codes, [code for code in wanted if code >= 0]))
     kinds = np.array([wanted[int(code)] for code in codes[at]], np.int64)
-    picked = [cast("NDArray[np.int64]", arrays[f"edges.{key}"][at]) for key in ("seqs", "sources", "targets")]
-    validity = [cast("NDArray[np.int64]", arrays[f"edges.{key}"][at]) for key in ("from", "until")]
+    picked = [arrays[f"edges.{key}"][at] for key in ("seqs", "sources", "targets")]
+    validity = [arrays[f"edges.{key}"][at] for key in ("from", "until")]
     return (*picked, kinds, *validity)
 
 
-def holds_at(
-    since: NDArray[np.int64], until: NDArray[np.int64], time: int
-) -> NDArray[np.bool_]:
+def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:
     """Whether half-open intervals hold a time; an absent bound is open."""
     return ((since == NO_TIME) | (since <= time)) & ((until == NO_TIME) | (time < until))

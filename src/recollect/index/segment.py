@@ -1,7 +1,7 @@
 """A stretch of the log as sorted arrays: the one thing that every lane reads, in memory or mapped.
 
-A segment never changes but for `ends`: a later version, or a forget, ends a row. A row ended by a forget
-is invisible to every view (`GONE`), one ended by an update to the views from then on.
+A segment never changes but for `ends`: a later version, or a forget, ends a row. A row ended by a
+forget is invisible to every view (`GONE`), one ended by an update to the views from then on.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Segment:
         self.first = first
         self.last = last
         self.arrays = arrays
-        self.ends = cast("NDArray[np.int64]", arrays["ends"])
+        self.ends = arrays["ends"]
         self.changes = 0
         """Counts how often `ends` was touched, for caches."""
 
@@ -57,7 +57,7 @@ class Segment:
     @cached_property
     def rows(self) -> NDArray[np.int64]:
         """The row numbers, ascending: each is also the row's begin."""
-        return cast("NDArray[np.int64]", self.arrays["rows"])
+        return self.arrays["rows"]
 
     @cached_property
     def terms(self) -> Dictionary:
@@ -72,7 +72,7 @@ class Segment:
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
         """(fields × rows) field lengths."""
-        return cast("NDArray[np.int32]", self.arrays["lengths"])
+        return self.arrays["lengths"]
 
     @cached_property
     def nbytes(self) -> int:
@@ -89,9 +89,9 @@ class Segment:
         starts = self.arrays["postings.starts"]
         span = slice(int(starts[ordinal]), int(starts[ordinal + 1]))
         return Postings(
-            cast("NDArray[np.int32]", self.arrays["postings.docs"][span]),
-            cast("NDArray[np.uint8]", self.arrays["postings.fields"][span]),
-            cast("NDArray[np.int32]", self.arrays["postings.tfs"][span]),
+            self.arrays["postings.docs"][span],
+            self.arrays["postings.fields"][span],
+            self.arrays["postings.tfs"][span],
         )
 
     def end(self, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
@@ -116,8 +116,8 @@ def build(
 ) -> Segment:
     """A segment of one stretch of the log.
 
-    `analysed` holds the words of every record in the delta; rows that an update or a forget ends are
-    named in `events` and end nothing here: the caller knows the rows before.
+    `analysed` holds the words of every record in the delta; rows that an update or a forget ends
+    are named in `events` and end nothing here: the caller knows the rows before.
     """
     records = delta.records
     arrays: Arrays = {

@@ -1,9 +1,9 @@
-"""Which records a search may see at all. Decided once, before any lane runs and before any limit."""
+"""Which records may a search see at all? Decided once, before any lane and any limit."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,10 @@ def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
     masks = list(reading.visible)
     funnel = [("view", reading.total)]
     for name, narrow in (("scope", _scope), ("hidden", _hidden), ("as_of", _as_of)):
-        masks = [narrow(criteria, s, mask, reading) for s, mask in zip(reading.segments, masks, strict=True)]
+        masks = [
+            narrow(criteria, s, mask, reading)
+            for s, mask in zip(reading.segments, masks, strict=True)
+        ]
         funnel.append((name, sum(int(mask.sum()) for mask in masks)))
     masks = [
         passing(criteria.where, s, mask, fetch) if mask.any() else mask
@@ -82,7 +85,7 @@ def _hidden(
     if criteria.trust is not None:
         out = passing(Test("trust", "in", criteria.trust), segment, out, _never)
     if criteria.archived == "hide":
-        out = out & ~cast("NDArray[np.bool_]", segment.arrays["archived"])
+        out = out & ~segment.arrays["archived"]
     if criteria.expired == "hide":
         expires = segment.arrays["expires"]
         out = out & ((expires == NO_TIME) | (expires > criteria.now))
@@ -105,8 +108,8 @@ def _as_of(
     if criteria.as_of is None:
         return mask
     arrays = segment.arrays
-    since = cast("NDArray[np.int64]", arrays["valid_from"])
-    until = cast("NDArray[np.int64]", arrays["valid_until"])
+    since = arrays["valid_from"]
+    until = arrays["valid_until"]
     edges = reading.replacements
     early = edges.sources[(edges.since != NO_TIME) & (edges.since > criteria.as_of)]
     return mask & holds_at(since, until, criteria.as_of) & ~np.isin(arrays["position"], early)

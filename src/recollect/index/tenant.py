@@ -1,7 +1,8 @@
 """One tenant's index: published segments, then the tail of the log, caught up on every read.
 
-The same code for every store: a store is only a log. Any process may write; every process reads what
-it has not seen yet. The tail is made of segments too, small ones in memory, merged as they gather.
+The same code for every store: a store is only a log. Any process may write; every process reads
+what it has not seen yet. The tail is made of segments too, small ones in memory, merged as they
+gather.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class TenantIndex:
             if seq < self.manifest.floor:
                 raise Expired(
                     f"the view at {seq} lies behind the horizon ({self.manifest.floor})",
-                    hint="views are kept for the horizon of the store; get and history reach further",
+                    hint="searches reach back as far as the horizon; get and history further",
                 )
             return Reading(seq, self._segments, self._analyzer.fields)
 
@@ -173,7 +174,7 @@ class TenantIndex:
         }
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows that this stretch ends, and when: by a next version, or for all views by a forget."""
+        """Rows that this stretch ends, and when: by a next version, or for good by a forget."""
         ends: dict[int, int] = {}
         latest = {record.position: self._row_at(record.position) for record in delta.records}
         for record in delta.records:
@@ -215,4 +216,9 @@ def texts_of(content: Content) -> dict[str, Sequence[str]]:
         "path": content.source.path,
     }
     texts: dict[str, Sequence[str]] = {k: (v,) for k, v in single.items() if v is not None}
-    return {**texts, "tags": content.tags, "concepts": content.concepts, "entities": content.entities}
+    return {
+        **texts,
+        "tags": content.tags,
+        "concepts": content.concepts,
+        "entities": content.entities,
+    }

@@ -1,8 +1,8 @@
 """Keeping an index small and quick to open: the tail becomes a published segment, segments merge.
 
-Done by whoever wrote past a threshold, off the caller's path, by one process at a time (a lease that
-dies with its holder). A segment is written, fsynced, then published in one transaction of the store;
-old files are unlinked, never changed, so other processes keep what they have mapped.
+Done by whoever wrote past a threshold, off the caller's path, by one process at a time (a lease
+that dies with its holder). A segment is written, fsynced, then published in one transaction of the
+store; old files are unlinked, never changed, so other processes keep what they have mapped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def keep_up(
 ) -> bool:
     """Publish the tail if it is long enough, and merge what is due; whether anything changed.
 
-    `bounds` are the floor (ended rows before it are dropped) and the rows that make a tail long enough.
+    `bounds` are the floor (ended rows before it are dropped) and the rows that make a tail long
+    enough.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
     with attempt(folder / "upkeep.lock") as mine:

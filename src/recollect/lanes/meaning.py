@@ -50,12 +50,12 @@ class Meaning(Spec):
         out: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
         query = cast("NDArray[np.float32]", ctx.vector)
         for segment in ctx.reading.segments if rows.size else ():
-            owners = cast("NDArray[np.int64]", segment.arrays["vectors.rows"])
+            owners = segment.arrays["vectors.rows"]
             seen = segment.arrays["vectors.seqs"] <= ctx.reading.seq
             at = np.minimum(np.searchsorted(rows, owners), rows.size - 1)
             wanted = seen & (rows[at] == owners)
             if wanted.any():
-                matrix = cast("NDArray[np.float32]", segment.arrays["vectors.matrix"])
+                matrix = segment.arrays["vectors.matrix"]
                 out.append((at[wanted], snap(cosines(matrix[wanted], query))))
         return out
 

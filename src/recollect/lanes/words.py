@@ -35,7 +35,9 @@ class Words(Spec):
         terms = ctx.analyzer.terms(ctx.query.text)
         if not terms:
             return Skipped("the query has no words")
-        return Ready({"terms": terms, "k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool})
+        return Ready(
+            {"terms": terms, "k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
+        )
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with at least one term, by the sum of their shares."""

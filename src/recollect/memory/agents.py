@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from recollect.core.batch import Commit
 from recollect.core.errors import NotFound
 from recollect.memory.parts import Parts
 from recollect.rank.bm25 import contribution, idf
 from recollect.write.writer import Writer
-
-import numpy as np
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ class Agents:
         for known in self.list():
             if known.agent == agent:
                 return known
-        raise NotFound(f"agent {agent!r} is not registered", hint="upsert registers it", field="agent")
+        raise NotFound(
+            f"agent {agent!r} is not registered", hint="upsert registers it", field="agent"
+        )
 
     def list(self) -> list[Agent]:
         """All registered agents, by name."""

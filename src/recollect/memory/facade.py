@@ -104,7 +104,7 @@ class Memory:
     def scoped(
         self, agent: str | None = None, user: str | None = None, session: str | None = None
     ) -> Memory:
-        """The same memory for one agent, user or session: filtered when read, stamped when written."""
+        """The same memory for one agent, user or session: reads filter, writes stamp."""
         mine = self._scope.filters()
         given = {"agent": agent, "user": user, "session": session}
         wanted = {key: value for key, value in given.items() if value is not None}
@@ -120,7 +120,7 @@ class Memory:
         return commit
 
     def remember(self, text: str, **fields: Any) -> Commit:
-        """Keep one memory. Fields are those of a record, and id, key, supersedes, links, vector …"""
+        """Keep one memory. Fields: those of a record, and id, key, supersedes, links, vector."""
         return self._wrote(self._writer.remember({"text": text, **fields}))
 
     def remember_many(self, drafts: Iterable[object], *, progress: bool | Told = False) -> Commit:
@@ -129,25 +129,35 @@ class Memory:
         with showing(progress, "remembering", total) as told:
             return self._wrote(self._writer.remember_many(drafts, told))
 
-    def update(self, id: str, *, key: str | None = None, **changes: Any) -> Commit:  # noqa: A002  # the word users type
+    def update(self, id: str, *, key: str | None = None, **changes: Any) -> Commit:
         """Change fields of a memory: a new version; the old one stays in its history."""
         return self._wrote(self._writer.update(id, changes, key))
 
-    def expire(self, id: str, at: TimeLike | None = None) -> Commit:  # noqa: A002  # as above
-        """Let a memory vanish from answers from a moment on, now by default; update takes it back."""
+    def expire(self, id: str, at: TimeLike | None = None) -> Commit:
+        """Let a memory vanish from answers from a moment on, now by default; update undoes it."""
         moment = self._parts.clock.now() if at is None else micros(at, "at")
         return self.update(id, expires=moment)
 
     def link(
-        self, source: str, target: str, kind: str = "related_to", *, key: str | None = None, **fields: Any
+        self,
+        source: str,
+        target: str,
+        kind: str = "related_to",
+        *,
+        key: str | None = None,
+        **fields: Any,
     ) -> Commit:
         """Connect two memories. Fields: weight, valid_from, valid_until, metadata."""
         return self._wrote(self._writer.link(source, target, kind, fields, key))
 
     def forget(
-        self, id: str | Sequence[str] | None = None, *, where: object = None, key: str | None = None  # noqa: A002  # as above
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        where: object = None,
+        key: str | None = None,
     ) -> Erasure:
-        """Erase memories, by id or by a Where: gone from every answer, past views included, at once."""
+        """Erase memories, by id or by a Where: at once gone from every answer, past views too."""
         if (id is None) == (where is None):
             raise InputError("forget: give an id or a where, and not both", field="id")
         ids = [id] if isinstance(id, str) else list(id) if id is not None else self._ids(where)
@@ -193,7 +203,9 @@ class Memory:
         from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # loads pydantic
 
         if unknown := set(ask) - set(Ask.__annotations__):
-            raise BadQuery(f"{min(unknown)}: no such option", hint=f"known: {', '.join(Ask.__annotations__)}")
+            raise BadQuery(
+                f"{min(unknown)}: no such option", hint=f"known: {', '.join(Ask.__annotations__)}"
+            )
         overrides = dict(ask.get("overrides") or {})
         recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
         vector = ask.get("vector")
@@ -201,7 +213,9 @@ class Memory:
             text=text(query, "query", BadQuery, TEXT_LIMIT),
             scope=self._scope,
             now=self._time(ask.get("now"), "now") or self._parts.clock.now(),
-            limit=integer(recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery),
+            limit=integer(
+                recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery
+            ),
             where=parse(ask.get("where")),
             as_of=self._time(ask.get("as_of"), "as_of"),
             known_at=self._time(ask.get("known_at"), "known_at"),
@@ -215,7 +229,12 @@ class Memory:
         return None if value is None else micros(value, field, BadQuery)
 
     def browse(
-        self, sort: Sort = "newest", *, cursor: str | None = None, limit: int = 20, **look: Unpack[Look]
+        self,
+        sort: Sort = "newest",
+        *,
+        cursor: str | None = None,
+        limit: int = 20,
+        **look: Unpack[Look],
     ) -> Page:
         """Records by date, in stable pages over one view, with a true total."""
         if sort not in SORTS:
@@ -224,11 +243,15 @@ class Memory:
         after = None if cursor is None else Cursor.read(cursor)
         known_at = self._time(look.get("known_at"), "known_at")
         index = self._parts.shelf.index(self._scope.tenant)
-        reading = index.reading(after.seq) if after else self._parts.reading(self._scope.tenant, known_at)
+        reading = (
+            index.reading(after.seq) if after else self._parts.reading(self._scope.tenant, known_at)
+        )
         criteria = self._criteria(look, after.now if after else self._parts.clock.now())
         mark = asked(criteria, sort)
         if after and after.asked != mark:
-            raise BadQuery("cursor: belongs to another question", hint="begin again without it", field="cursor")
+            raise BadQuery(
+                "cursor: belongs to another question", hint="begin again without it", field="cursor"
+            )
         selection = select(reading, criteria, self._fetch)
         rows, created = page(reading, selection, sort, after, limit + 1)
         shown = [record for record in self._fetch(rows[:limit].tolist()) if record is not None]
@@ -250,21 +273,27 @@ class Memory:
             look.get("superseded", "show"),
         )
 
-    def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:  # noqa: A002  # as above
+    def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:
         """One memory, as it is or as it was known at a moment."""
         return self.history(id, known_at=known_at)[-1]
 
-    def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:  # noqa: A002  # as above
+    def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
         """All versions of a memory, oldest first."""
         tenant = self._scope.tenant
         moment = self._time(known_at, "known_at")
-        seq = self._parts.log.head(tenant).seq if moment is None else self._parts.log.seq_at(tenant, moment)
+        seq = (
+            self._parts.log.head(tenant).seq
+            if moment is None
+            else self._parts.log.seq_at(tenant, moment)
+        )
         versions = self._parts.log.versions(tenant, name(id, "id", BadQuery), seq)
         if not versions or not in_scope(versions[-1], self._scope):
-            raise NotFound(f"there is no record {id!r}", hint="browse lists what exists", field="id")
+            raise NotFound(
+                f"there is no record {id!r}", hint="browse lists what exists", field="id"
+            )
         return tuple(versions)
 
-    def links(self, id: str) -> tuple[Edge, ...]:  # noqa: A002  # as above
+    def links(self, id: str) -> tuple[Edge, ...]:
         """The edges at a memory, either end, the latest of each key."""
         record = self.get(id)
         rows = self._parts.log.edges(self._scope.tenant, record.position, 2**62)
@@ -316,6 +345,9 @@ class Memory:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()

@@ -42,11 +42,13 @@ def open_memory(
     """Open a memory, making it if it is not there; a context manager.
 
     Args:
-        place: a file, or `:memory:` for one that ends with the process.
-        tenant: whose memories: a hard partition with its own statistics, graph and chain.
-        **options: `read_only`; `embedder`: "static" (the packaged one), None, "given:<n>" for vectors
-            of your own, or an object of yours; `maintenance`: "manual" turns background upkeep off;
-            `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`; `clock`, `entropy`: for tests.
+        place: A file, or `:memory:` for one that ends with the process.
+        tenant: Whose memories: a hard partition with its own statistics, graph and chain.
+        **options: `read_only`. `embedder`: "static" (the packaged one), None, "given:<n>" for
+            vectors of your own, or an object of yours. `maintenance`: "manual" turns background
+            upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and
+            `entropy`: for tests.
+
     """
     scope = Scope.of(tenant)
     log, folder = _store(place, read_only=options.get("read_only", False))
@@ -89,5 +91,7 @@ def embedder_of(what: str | Embedder | None) -> Embedder | None:
     if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
         return Given(int(found[1]))
     raise InputError(
-        f"there is no embedder {what!r}", hint='known: "static", "given:<n>", None', field="embedder"
+        f"there is no embedder {what!r}",
+        hint='known: "static", "given:<n>", None',
+        field="embedder",
     )

@@ -56,7 +56,8 @@ class Parts:
         if query.given is not None:
             if len(query.given) != embedder.dimension:
                 raise BadQuery(
-                    f"vector: expected {embedder.dimension} numbers, got {len(query.given)}", field="vector"
+                    f"vector: expected {embedder.dimension} numbers, got {len(query.given)}",
+                    field="vector",
                 )
             return cast("NDArray[np.float32]", unit(np.array(query.given)))
         if not query.text.strip():
@@ -64,7 +65,11 @@ class Parts:
         (made,) = embed([query.text], "query", embedder)
         if isinstance(made, Exception):
             return Skipped(f"the embedder failed: {made}")
-        return Skipped("nothing in the query can be embedded") if made is None else np.frombuffer(made, "<f4")
+        return (
+            Skipped("nothing in the query can be embedded")
+            if made is None
+            else np.frombuffer(made, "<f4")
+        )
 
     def close(self) -> None:
         """Finish upkeep, then let go of the store."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from recollect.core.errors import BadQuery, NothingToRun, Unavailable
 from recollect.core.times import iso
@@ -13,7 +14,7 @@ from recollect.pipeline.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One line of a plan: what runs with which numbers, or why it does not; later, how many rows."""
+    """One line of a plan: what runs with which numbers, or why not; later, how many rows."""
 
     name: str
     shows: Mapping[str, object]
@@ -42,7 +43,9 @@ class Plan:
     @property
     def running(self) -> tuple[str, ...]:
         """The lanes that take part."""
-        return tuple(s.name for s in self.steps if s.name in self.recipe.lanes and s.skipped is None)
+        return tuple(
+            s.name for s in self.steps if s.name in self.recipe.lanes and s.skipped is None
+        )
 
     @property
     def skipped(self) -> dict[str, str]:
@@ -94,9 +97,10 @@ def _told(shows: Mapping[str, object]) -> str:
 
 def _short(value: object) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in value.items()) + "}"  # pyright: ignore[reportUnknownVariableType]  # printed as it is
+        pairs = cast("dict[str, object]", value).items()
+        return "{" + ", ".join(f"{key} {_short(item)}" for key, item in pairs) + "}"
     if isinstance(value, list):
-        return " ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
+        return " ".join(map(str, cast("list[object]", value)))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -153,4 +157,6 @@ def _must_run(made: Plan, require: frozenset[str]) -> None:
         )
     if not made.running:
         told = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
-        raise NothingToRun(f"no lane of recipe {made.recipe.name} can run: {told}", hint="ask with some words")
+        raise NothingToRun(
+            f"no lane of recipe {made.recipe.name} can run: {told}", hint="ask with some words"
+        )

@@ -100,25 +100,21 @@ class Recipe(Spec):
 
 def _set(data: dict[str, Any], path: str, value: object) -> None:
     keys = path.replace("fusion.", "pass.0.fuse.", 1).split(".")
-    at: Any = data
+    at: object = data
     for key in keys[:-1]:
-        at = _step(at, key, path)
-    last = keys[-1]
-    if not isinstance(at, dict) or last not in at:
-        raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=_known(at), field=path)
-    at[last] = value
+        at = _children(at).get(key)
+    known = _children(at)
+    if not isinstance(at, dict) or keys[-1] not in known:
+        hint = f"known there: {', '.join(known)}" if known else "recipe show prints every path"
+        raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
+    cast("dict[str, object]", at)[keys[-1]] = value
 
 
-def _step(at: Any, key: str, path: str) -> Any:
-    if isinstance(at, list) and key.isdigit() and int(key) < len(cast("list[Any]", at)):
-        return cast("Any", at[int(key)])
-    if isinstance(at, dict) and key in at:
-        return cast("Any", at[key])
-    raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=_known(at), field=path)
-
-
-def _known(at: object) -> str:
-    return f"known here: {', '.join(map(str, cast('dict[str, object]', at)))}" if isinstance(at, dict) else ""
+def _children(at: object) -> dict[str, object]:
+    """What lies below a part of a recipe, by the key that a path names it with."""
+    if isinstance(at, list):
+        return {str(n): item for n, item in enumerate(cast("list[object]", at))}
+    return cast("dict[str, object]", at) if isinstance(at, dict) else {}
 
 
 def parse(data: object, origin: str) -> Recipe:
@@ -147,14 +143,18 @@ def read(path: Path) -> Recipe:
 def library() -> tuple[str, ...]:
     """The names of the recipes that come with the package."""
     folder = resources.files("recollect.pipeline.library")
-    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+    return tuple(
+        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
+    )
 
 
 def source(name: str) -> str:
     """The TOML text of a library recipe, comments included."""
     if name not in library():
         known = ", ".join(library())
-        raise UnknownRecipe(f"there is no recipe {name!r}", hint=f"known: {known}, or the path of a .toml file")
+        raise UnknownRecipe(
+            f"there is no recipe {name!r}", hint=f"known: {known}, or the path of a .toml file"
+        )
     folder = resources.files("recollect.pipeline.library")
     return (folder / f"{name}.toml").read_text(encoding="utf-8")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.core.ranking import Ranking
+from recollect.core.ranking import Ranking, Scores
 from recollect.core.slate import Slate, Step
 from recollect.lanes.port import Context
 from recollect.pipeline.plan import Plan
@@ -43,7 +43,7 @@ def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
     shares = np.array([weights[label] for label in labels])
     contributions = weighted(aligned.scores, shares)
     scaled = min_max(aligned.scores)
-    columns = {}
+    columns: dict[str, Scores] = {}
     for lane, label in enumerate(labels):
         there = ~np.isnan(aligned.scores[lane])
         columns[f"{label}.score"] = aligned.scores[lane]
@@ -58,7 +58,7 @@ def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
 
 
 def effective(fuse: Weighted, answered: Mapping[str, bool]) -> dict[str, float]:
-    """Each running lane's share of the whole; a lane that says nothing gives its share away or keeps it."""
+    """Each lane's share of the whole; one that says nothing gives its share away or keeps it."""
     counted = {
         label: fuse.weights[label] if answered[label] or fuse.absent == "keep" else 0.0
         for label in answered

@@ -1,7 +1,7 @@
 """BM25: how much a term in a field tells about a record.
 
-Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009; the idf is Lucene's, always positive.
-Every number is on the grid, so sums over terms and fields are exact in any order.
+Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009; the idf is Lucene's, always
+positive. Every number is on the grid, so sums over terms and fields are exact in any order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def contribution(
     weight: float,
     shape: tuple[float, float],
 ) -> NDArray[np.float64]:
-    """weight · tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)), on the grid; shape is (k1, b).
+    """Weight · tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)), on the grid; shape is (k1, b).
 
     The weight carries field weight times idf. A mean below 1 counts as 1.
 

@@ -1,8 +1,8 @@
 """Fusion: from each lane's scores to contributions whose sum is the fused score.
 
 Every kernel takes matrices (lanes × rows) with NaN where a lane has no opinion, and returns
-contributions of the same shape, on the grid; a lane without an opinion adds nothing. None of them knows
-a lane by name.
+contributions of the same shape, on the grid; a lane without an opinion adds nothing. None of them
+knows a lane by name.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ class Aligned:
     ranks: NDArray[np.float64]
 
 
-def align(
-    rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]]
-) -> Aligned:
+def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]]) -> Aligned:
     """Stack rankings; ranks count from 1 in the order given.
 
     >>> align([np.array([5, 2])], [np.array([0.9, 0.4])]).ranks
@@ -59,8 +57,6 @@ def min_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def weighted(
-    scores: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """w · min_max(score), lane by lane."""
+def weighted(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """W · min_max(score), lane by lane."""
     return snap(weights[:, None] * min_max(scores))

@@ -55,8 +55,6 @@ def unit(vector: NDArray[np.floating]) -> NDArray[np.float32] | None:
     return (np.rint(wide / norm * _UNIT_SCALE) * UNIT_STEP).astype(np.float32)
 
 
-def cosines(
-    vectors: NDArray[np.float32], query: NDArray[np.float32]
-) -> NDArray[np.float64]:
+def cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Exact dot products of unit vectors on the grid with one of them, in float64."""
     return vectors.astype(np.float64) @ query.astype(np.float64)

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def top(
-    scores: NDArray[np.float64], rows: NDArray[np.int64], limit: int
-) -> NDArray[np.intp]:
+def top(scores: NDArray[np.float64], rows: NDArray[np.int64], limit: int) -> NDArray[np.intp]:
     """Where the best `limit` scores stand, best first; equal scores go to the older row.
 
     >>> top(np.array([1.0, 3.0, 3.0]), np.array([7, 9, 8]), 2)

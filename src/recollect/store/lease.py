@@ -1,11 +1,11 @@
-"""Locks between processes, on files of their own: never on the database, whose locks SQLite owns."""
+"""Locks between processes, on files of their own: the database's locks belong to SQLite."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 try:
@@ -23,7 +23,7 @@ class Lease:
         self._handle: int | None = None
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> Generator[None]:
         """Wait for the lock and hold it."""
         with self._mutex:
             handle = self._open()
@@ -48,7 +48,7 @@ class Lease:
 
 
 @contextlib.contextmanager
-def attempt(path: Path) -> Iterator[bool]:
+def attempt(path: Path) -> Generator[bool]:
     """Take a lock if nobody holds it; yields whether it was taken."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -131,7 +131,7 @@ class Log(Protocol):
         ...
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
-        """The edges at a position, either end, in sequence, each checked; replaced ones included."""
+        """The edges at a position, either end, in sequence, checked; replaced ones included."""
         ...
 
     def agents(self, tenant: str, upto: int) -> list[AgentRow]:

@@ -1,4 +1,4 @@
-"""The obvious store: lists in memory. It forgets at the end of the process, and is the oracle of others."""
+"""The obvious store: lists in memory, gone with the process. The oracle of the others."""
 
 from __future__ import annotations
 
@@ -161,9 +161,7 @@ class Ram:
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
         with self._lock:
-            rows = [
-                r.row for r in self._of(tenant).records if r.id == record_id and r.row <= upto
-            ]
+            rows = [r.row for r in self._of(tenant).records if r.id == record_id and r.row <= upto]
             return [record for record in self.records(tenant, rows) if record is not None]
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
@@ -224,9 +222,10 @@ class Ram:
                     hint="load into a new tenant or a new store",
                 )
             self._tenants[tenant] = _Tenant(
-                replace(dump.head, published=0), list(dump.commits), list(dump.records), list(dump.words),
-                list(dump.vectors), list(dump.mentions), list(dump.edges), list(dump.agents),
-                list(dump.tombs), list(dump.chain), list(dump.keys), list(dump.debts),
+                replace(dump.head, published=0), list(dump.commits), list(dump.records),
+                list(dump.words), list(dump.vectors), list(dump.mentions), list(dump.edges),
+                list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
+                list(dump.debts),
             )  # fmt: skip
 
     def close(self) -> None:

@@ -1,8 +1,9 @@
 """The rows of a log: what every store keeps, and the bytes that guard each of them (final).
 
-Sequenced entries (record version, edge, given vector, tombstone, agent) are digested with a salt and
-linked into the tenant's chain; derived rows (words, an embedder's vectors, mentions) carry a checksum.
-Forgetting deletes the row and its salt; the chain keeps the digest, which then tells nothing.
+Sequenced entries (record version, edge, given vector, tombstone, agent) are digested with a salt
+and linked into the tenant's chain; derived rows (words, an embedder's vectors, mentions) carry a
+checksum. Forgetting deletes the row and its salt; the chain keeps the digest, which then tells
+nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What only the log can say about a batch: numbers, positions, ends of edges, digests, links.
 
-`settle` runs inside the write transaction of every store, so no two stores can number, link or refuse
-differently. It reads through a `Ledger` and returns rows; the store only has to write them.
+`settle` runs inside the write transaction of every store, so no two stores can number, link or
+refuse differently. It reads through a `Ledger` and returns rows; the store only has to write them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from recollect.core.batch import Act, Batch, Commit, Embed, Enrol, Forget, Key, Link, Put, Tie, Vector
+from recollect.core.batch import (
+    Act,
+    Batch,
+    Commit,
+    Embed,
+    Enrol,
+    Forget,
+    Key,
+    Link,
+    Put,
+    Tie,
+    Vector,
+)
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadRecord, Conflict, NotFound
 from recollect.store.port import Head
@@ -124,7 +136,7 @@ class _Settling:
         self.link = head.link or genesis(batch.tenant)
         self.out = Settled(head, Commit(batch.tenant, head.seq, head.time, ()))
         self.places = ledger.places(_ids(batch.acts))
-        self.kept = ledger.keys([act.key.name for act in batch.acts if _keyed(act) and act.key])
+        self.kept = ledger.keys([key.name for key in map(_key, batch.acts) if key])
         self.fresh: dict[str, tuple[Key, str]] = {}
         self.replayed: list[KeyRow] = []
 
@@ -147,7 +159,8 @@ class _Settling:
         return out
 
     def act(self, act: Act) -> str:
-        if _keyed(act) and act.key and (again := self.again(act.key)) is not None:
+        key = _key(act)
+        if key is not None and (again := self.again(key)) is not None:
             return again
         match act:
             case Put():
@@ -159,9 +172,9 @@ class _Settling:
             case Enrol():
                 record_id = self.enrol(act)
             case Embed():
-                return self.embed(act)
-        if act.key:
-            self.fresh[act.key.name] = (act.key, record_id)
+                record_id = self.embed(act)
+        if key is not None:
+            self.fresh[key.name] = (key, record_id)
         return record_id
 
     def again(self, key: Key) -> str | None:
@@ -206,7 +219,9 @@ class _Settling:
             self.positions += 1
         else:
             if standing is None or standing.row != act.replaces:
-                raise Conflict(f"record {act.id!r} was changed meanwhile", hint="try again", field="id")
+                raise Conflict(
+                    f"record {act.id!r} was changed meanwhile", hint="try again", field="id"
+                )
             position = standing.position
         row = self.next()
         self.places[act.id] = Place(row, position)
@@ -281,7 +296,9 @@ class _Settling:
         place = self.places.get(record_id)
         if place is None:
             raise NotFound(
-                f"there is no record {record_id!r}", hint="browse lists the records that exist", field="id"
+                f"there is no record {record_id!r}",
+                hint="browse lists the records that exist",
+                field="id",
             )
         return place
 
@@ -319,8 +336,8 @@ class _Settling:
         return ""
 
 
-def _keyed(act: Act) -> bool:
-    return not isinstance(act, Embed)
+def _key(act: Act) -> Key | None:
+    return None if isinstance(act, Embed) else act.key
 
 
 def _ids(acts: tuple[Act, ...]) -> list[str]:

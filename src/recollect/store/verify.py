@@ -1,4 +1,4 @@
-"""Is a tenant's log what was written? Every digest, every link, every number, from the first entry on."""
+"""Is a tenant's log what was written? Every digest, every link, every number."""
 
 from __future__ import annotations
 

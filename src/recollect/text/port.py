@@ -27,7 +27,7 @@ class Analyzer(Protocol):
         ...
 
     def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
-        """The words of a record: for each field its texts (a list field has several; absent = none)."""
+        """The words of a record, given the texts of each field (a list field has several)."""
         ...
 
     def terms(self, text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""From a finished search to the answer: records and evidence are fetched for the final rows only."""
+"""From a finished search to the answer: records and evidence for the final rows only."""
 
 from __future__ import annotations
 
@@ -25,12 +25,20 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
             continue
-        told = {label: scores[int(head.rows[at])] for label, scores in lanes.items() if int(head.rows[at]) in scores}
+        told = {
+            label: scores[int(head.rows[at])]
+            for label, scores in lanes.items()
+            if int(head.rows[at]) in scores
+        }
         score = float(head.score[at])
         hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told))
     ids = ids_of(ctx.reading, ran.slate.rows)
     vector = ctx.vector
-    outcomes = {"vector": base64.b64encode(vector.tobytes()).decode()} if isinstance(vector, np.ndarray) else {}
+    outcomes = (
+        {"vector": base64.b64encode(vector.tobytes()).decode()}
+        if isinstance(vector, np.ndarray)
+        else {}
+    )
     receipt = receipt_of(ran, ctx.query, ids, outcomes)
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt)
 
@@ -54,7 +62,13 @@ def ids_of(reading: Reading, rows: Rows) -> list[str]:
     found: dict[int, str] = {}
     for segment in reading.segments:
         at = np.searchsorted(segment.rows, rows)
-        here = np.flatnonzero((at < len(segment)) & (segment.rows[np.minimum(at, len(segment) - 1)] == rows)) if len(segment) else ()
+        here = (
+            np.flatnonzero(
+                (at < len(segment)) & (segment.rows[np.minimum(at, len(segment) - 1)] == rows)
+            )
+            if len(segment)
+            else ()
+        )
         codes, names = segment.arrays["id.codes"], dictionary_of(segment.arrays, "id")
         found.update({int(rows[n]): names[int(codes[at[n]])] for n in here})
     return [found[int(row)] for row in rows]

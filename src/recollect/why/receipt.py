@@ -1,7 +1,8 @@
 """A receipt: canonical JSON with every input of a ranking, bound by a digest.
 
-The envelope is final: `receipt` (its version), `recipe`, `query`, `view`, `digest`, where the digest
-is SHA-256 over the canonical JSON of everything else. What stands inside grows under that version.
+The envelope is final: `receipt` (its version), `recipe`, `query`, `view`, `digest`, where the
+digest is SHA-256 over the canonical JSON of everything else. What stands inside grows under that
+version.
 """
 
 from __future__ import annotations
@@ -51,16 +52,18 @@ def sealed(body: Mapping[str, object]) -> Receipt:
 def receipt_of(ran: Ran, query: Query, ids: list[str], outcomes: Mapping[str, object]) -> Receipt:
     """The receipt of a search; `ids` name the rows of its slate, outcomes what effects answered."""
     recipe = ran.plan.recipe
-    return sealed({
-        "receipt": VERSION,
-        "recipe": {"fingerprint": recipe.fingerprint, "data": recipe.to_data()},
-        "query": query.to_dict(),
-        "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
-        "outcomes": dict(outcomes),
-        "skipped": ran.plan.skipped,
-        "slate": _slate(ran.slate, ids),
-        "hits": ids[: query.limit],
-    })
+    return sealed(
+        {
+            "receipt": VERSION,
+            "recipe": {"fingerprint": recipe.fingerprint, "data": recipe.to_data()},
+            "query": query.to_dict(),
+            "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
+            "outcomes": dict(outcomes),
+            "skipped": ran.plan.skipped,
+            "slate": _slate(ran.slate, ids),
+            "hits": ids[: query.limit],
+        }
+    )
 
 
 def _slate(slate: Slate, ids: list[str]) -> dict[str, object]:

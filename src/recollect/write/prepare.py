@@ -23,6 +23,7 @@ from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 SALT_BYTES: Final = 16
+_UNIT_SLACK: Final = 0.01
 TEMPLATE: Final = "title-text/1"
 """How the embedded text of a record is made; part of the name of its space."""
 
@@ -135,10 +136,8 @@ def embed(texts: Sequence[str], side: Side, embedder: Embedder | None) -> list[O
     if embedder is None or embedder.fingerprint.startswith("given:"):
         return [None] * len(texts)
     try:
-        vectors = embedder.embed(texts, side)
-        if len(vectors) != len(texts):
-            raise ValueError(f"{len(texts)} texts went in, {len(vectors)} vectors came out")
-        return [None if v is None else sound(v, embedder.dimension).tobytes() for v in vectors]
+        vectors = zip(texts, embedder.embed(texts, side), strict=True)
+        return [None if v is None else sound(v, embedder.dimension).tobytes() for _, v in vectors]
     except Exception as error:
         _log.warning("embedder %s failed: %s", embedder.name, error)
         return [error] * len(texts)
@@ -150,6 +149,6 @@ def sound(vector: np.ndarray, dimension: int) -> np.ndarray:
         raise ValueError(f"expected {dimension} numbers, got shape {vector.shape}")
     if not np.isfinite(vector).all():
         raise ValueError("the vector holds NaN or infinity")
-    if not 0.99 < float(np.sum(vector.astype(np.float64) ** 2)) < 1.01:
+    if abs(float(np.sum(vector.astype(np.float64) ** 2)) - 1.0) > _UNIT_SLACK:
         raise ValueError("the vector is not of unit length")
     return vector.astype("<f4")

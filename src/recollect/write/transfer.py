@@ -1,7 +1,8 @@
 """Whole tenants as JSON lines: export and load keep ids, numbers, times, digests and links.
 
-First line: what this is, and where the log stands. Then one line per row, in sequence. Last line: how
-many lines, and the SHA-256 over all of them; a file without it was cut short and is refused whole.
+First line: what this is, and where the log stands. Then one line per row, in sequence. Last line:
+how many lines, and the SHA-256 over all of them; a file without it was cut short and is refused
+whole.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadRecord, Corrupt
@@ -25,7 +26,7 @@ from recollect.store.verify import verify
 from recollect.text.port import Analyzer
 
 FORMAT: Final = 1
-_TABLES: Final[dict[str, type[NamedTuple]]] = {
+_TABLES: Final[dict[str, Callable[..., Any]]] = {
     "commits": kinds.CommitRow,
     "chain": kinds.ChainRow,
     "records": kinds.RecordRow,
@@ -97,16 +98,22 @@ def _read(lines: list[bytes], name: str) -> tuple[Head, dict[str, Any], str]:
         sound = last["end"] == len(lines) - 1
         sound = sound and last["sha256"] == hashlib.sha256(b"".join(lines[:-1])).hexdigest()
         if first["recollect"] != FORMAT:
-            raise Corrupt(f"{name} has export format {first['recollect']}, this version reads {FORMAT}")
+            raise Corrupt(
+                f"{name} has export format {first['recollect']}, this version reads {FORMAT}"
+            )
         tables: dict[str, list[Any]] = {table: [] for table in _TABLES}
         for line in middle:
             ((table, row),) = line.items()
-            tables[table].append(_TABLES[table](**{key: _rich(value) for key, value in row.items()}))
+            tables[table].append(
+                _TABLES[table](**{key: _rich(value) for key, value in row.items()})
+            )
         head = Head(**{key: _rich(value) for key, value in first["head"].items()})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Corrupt(f"{name} is not a whole export: {error}", hint="export again") from None
     if not sound:
-        raise Corrupt(f"{name} does not match its checksum", hint="export again, or fetch the file again")
+        raise Corrupt(
+            f"{name} does not match its checksum", hint="export again, or fetch the file again"
+        )
     return head, tables, first["tenant"]
 
 

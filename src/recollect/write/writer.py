@@ -16,7 +16,14 @@ from recollect.core.names import name, names, text
 from recollect.core.record import Record
 from recollect.core.scope import Scope
 from recollect.store.port import Log
-from recollect.write.prepare import SALT_BYTES, Workshop, embed, embedded_text, prepare, prepare_version
+from recollect.write.prepare import (
+    SALT_BYTES,
+    Workshop,
+    embed,
+    embedded_text,
+    prepare,
+    prepare_version,
+)
 
 BATCH: Final = 1000
 """How many drafts share a transaction."""
@@ -27,7 +34,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What a forget did. `hidden`: gone from every answer; the files are cleaned by later upkeep."""
+    """What a forget did. `hidden`: gone from every answer, and from the file's live pages."""
 
     ids: tuple[str, ...]
     seq: int
@@ -75,7 +82,7 @@ class Writer:
         return self._commit(prepare([self._stamped(data)], self._shop))
 
     def remember_many(self, drafts: Iterable[object], told: Progress) -> Commit:
-        """Write many records, a thousand to a transaction; each transaction stands once it is told."""
+        """Write many records, a thousand to a transaction; what was told stands."""
         ids: list[str] = []
         debt = 0
         last: Commit | None = None
@@ -96,7 +103,9 @@ class Writer:
             try:
                 out.append(self._stamped(data))
             except BadRecord as error:
-                raise BadRecord(f"draft {at}: {error.message}", hint=error.hint, field=error.field) from None
+                raise BadRecord(
+                    f"draft {at}: {error.message}", hint=error.hint, field=error.field
+                ) from None
         return out
 
     def current(self, record_id: str) -> Record:
@@ -104,7 +113,9 @@ class Writer:
         head = self._log.head(self._scope.tenant).seq
         versions = self._log.versions(self._scope.tenant, name(record_id, "id"), head)
         if not versions or not in_scope(versions[-1], self._scope):
-            raise NotFound(f"there is no record {record_id!r}", hint="browse lists what exists", field="id")
+            raise NotFound(
+                f"there is no record {record_id!r}", hint="browse lists what exists", field="id"
+            )
         return versions[-1]
 
     def update(self, record_id: str, changes: Mapping[str, object], key: str | None) -> Commit:
@@ -154,7 +165,9 @@ class Writer:
         """Write a new state of an agent."""
         clean = name(agent, "agent")
         known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
-        state = json.loads(known[clean].body) if clean in known else {"agent": clean, "aliases": []}
+        state: dict[str, object] = {"agent": clean, "aliases": []}
+        if clean in known:
+            state = json.loads(known[clean].body)
         body = canonical({**state, **_agent_fields(changes)})
         return self._commit([Enrol(clean, body, self._salt())])
 
@@ -197,7 +210,7 @@ def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:
         elif key in {"display_name", "owner", "description"}:
             out[key] = text(value, key, limit=65_536)
         else:
-            raise BadRecord(f"{key}: an agent has display_name, owner, description, aliases", field=key)
+            raise BadRecord(
+                f"{key}: an agent has display_name, owner, description, aliases", field=key
+            )
     return out
-
-

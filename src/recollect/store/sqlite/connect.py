@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import quote
@@ -33,7 +32,19 @@ MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
 _NETWORK: Final = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "lustre"}
+    {
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "afs",
+        "ceph",
+        "glusterfs",
+        "fuse.sshfs",
+        "lustre",
+    }
 )
 _PRAGMAS: Final = (
     "PRAGMA synchronous=FULL",
@@ -97,7 +108,7 @@ def _open(path: Path, flags: int) -> apsw.Connection:
 
 
 def _open_reading(path: Path) -> apsw.Connection:
-    """Read without the right to write: beside a live WAL if possible, else as an unchanging file."""
+    """Read without the right to write: beside a live WAL, else as an unchanging file."""
     connection = _open(path, apsw.SQLITE_OPEN_READONLY)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  # the read is the test
@@ -119,7 +130,6 @@ class _Patience:
 
     def __init__(self) -> None:
         self._since = 0.0
-        self._random = random.Random()  # noqa: S311  # only spreads waiting processes
 
     def __call__(self, attempts: int) -> bool:
         now = time.monotonic()
@@ -127,14 +137,15 @@ class _Patience:
             self._since = now
         if now - self._since > BUSY_LIMIT_S:
             return False
-        time.sleep(self._random.uniform(0.0002, 0.003))
+        time.sleep(0.0002 + time.monotonic_ns() % 28 * 0.0001)  # spreads those who wait
         return True
 
 
 def _check_format(connection: apsw.Connection, path: Path) -> None:
     if connection.pragma("application_id") != APPLICATION_ID:
         raise Unsupported(
-            f"{path.name} is not a Recollect store", hint="name another file; this one was not touched"
+            f"{path.name} is not a Recollect store",
+            hint="name another file; this one was not touched",
         )
     found = connection.pragma("user_version")
     if found != FORMAT:
@@ -149,13 +160,14 @@ def _set_up(connection: apsw.Connection) -> None:
         connection.execute(pragma)
     for name, wanted in (("synchronous", 2), ("secure_delete", 1), ("trusted_schema", 0)):
         if connection.pragma(name) != wanted:
-            raise Unsupported(f"SQLite does not honour PRAGMA {name}", hint="reinstall apsw from PyPI")
+            raise Unsupported(
+                f"SQLite does not honour PRAGMA {name}", hint="reinstall apsw from PyPI"
+            )
 
 
 def check_library() -> None:
     """Refuse SQLite libraries that can corrupt a WAL file used by several connections."""
-    version = apsw.sqlite3_lib_version_number() if hasattr(apsw, "sqlite3_lib_version_number") else 0
-    version = version or _number(apsw.sqlite_lib_version())
+    version = _number(apsw.sqlite_lib_version())
     if version < MIN_SQLITE or version == WITHDRAWN_SQLITE:
         raise Unsupported(
             f"SQLite {apsw.sqlite_lib_version()} is not safe for several connections",
@@ -196,7 +208,7 @@ def filesystem(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: Path) -> Generator[None]:
     """Turn the driver's errors into ours."""
     try:
         yield
@@ -205,24 +217,40 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def _raise(error: apsw.Error, path: Path) -> NoReturn:
-    raise _ours(error, path) from error
+    for drivers, ours, message, hint in _MEANINGS:
+        if isinstance(error, drivers):
+            raise ours(message.format(path=path.name, error=error), hint=hint) from error
+    raise Unavailable(f"{path.name}: {error}", hint="try again") from error
 
 
-def _ours(error: apsw.Error, path: Path) -> RecollectError:
-    match error:
-        case apsw.FullError():
-            return StorageFull(f"no space left for {path.name}", hint="free some space and try again")
-        case apsw.BusyError() | apsw.LockedError():
-            return Unavailable(f"{path.name} is busy", hint="another process holds it; try again")
-        case apsw.NotADBError():
-            return Unsupported(f"{path.name} is not a Recollect store", hint="name another file")
-        case apsw.CorruptError() | apsw.FormatError():
-            return Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup")
-        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
-            return Forbidden(f"{path.name} may only be read", hint="check its permissions")
-        case apsw.ConstraintError():
-            return Conflict(f"{path.name} holds something else already: {error}")
-        case apsw.CantOpenError() | apsw.IOError():
-            return Unavailable(f"{path.name} cannot be opened or read: {error}", hint="check the disk")
-        case _:
-            return Unavailable(f"{path.name}: {error}", hint="try again")
+_Meaning = tuple[tuple[type[apsw.Error], ...], type[RecollectError], str, str]
+_MEANINGS: Final[tuple[_Meaning, ...]] = (
+    ((apsw.FullError,), StorageFull, "no space left for {path}", "free some space and try again"),
+    ((apsw.BusyError, apsw.LockedError), Unavailable, "{path} is busy", "try again"),
+    ((apsw.NotADBError,), Unsupported, "{path} is not a Recollect store", "name another file"),
+    (
+        (apsw.CorruptError, apsw.FormatError),
+        Corrupt,
+        "{path} is damaged: {error}",
+        "restore a backup",
+    ),
+    (
+        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
+        Forbidden,
+        "{path} may only be read",
+        "check its permissions",
+    ),
+    (
+        (apsw.ConstraintError,),
+        Conflict,
+        "{path} holds something else already: {error}",
+        "open the store again",
+    ),
+    (
+        (apsw.CantOpenError, apsw.IOError),
+        Unavailable,
+        "{path} cannot be opened or read: {error}",
+        "check the disk and the permissions",
+    ),
+)
+"""What the driver's errors mean to a caller, first match first."""

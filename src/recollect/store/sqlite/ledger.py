@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import apsw
 
@@ -46,19 +47,19 @@ class SqliteLedger:
         self._db = db
         self._tenant = -1 if tenant is None else tenant
 
-    def _each(self, sql: str, values: Iterable[str | int]) -> Iterable[tuple[object, ...]]:
+    def _each(self, sql: str, values: Iterable[str | int]) -> Iterable[tuple[Any, ...]]:
         for value in dict.fromkeys(values):
             yield from self._db.execute(sql, (self._tenant, value))
 
     def places(self, ids: Sequence[str]) -> dict[str, Place]:
         """Where these records stand."""
-        sql = "SELECT id, row, position FROM records WHERE tenant=? AND id=? ORDER BY row DESC LIMIT 1"
-        return {row[0]: Place(row[1], row[2]) for row in self._each(sql, ids)}  # pyright: ignore[reportReturnType, reportArgumentType]  # column types are STRICT
+        sql = "SELECT id, max(row), position FROM records WHERE tenant=? AND id=? GROUP BY id"
+        return {row[0]: Place(row[1], row[2]) for row in self._each(sql, ids)}
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         """The records at these positions."""
         sql = "SELECT position, id FROM records WHERE tenant=? AND position=? LIMIT 1"
-        return {row[0]: row[1] for row in self._each(sql, positions)}  # pyright: ignore[reportReturnType]  # column types are STRICT
+        return {row[0]: row[1] for row in self._each(sql, positions)}
 
     def rows_at(self, position: int) -> list[int]:
         """All versions of the record at a position."""
@@ -76,12 +77,12 @@ class SqliteLedger:
     def alive(self, rows: Sequence[int]) -> set[int]:
         """Those of these rows that were not forgotten."""
         sql = "SELECT row FROM records WHERE tenant=? AND row=?"
-        return {row[0] for row in self._each(sql, rows)}  # pyright: ignore[reportReturnType, reportUnhashable]  # column types are STRICT
+        return {row[0] for row in self._each(sql, rows)}
 
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
         sql = "SELECT key, asked, seq, time, id, debt FROM keys WHERE tenant=? AND key=?"
-        return {row[0]: KeyRow(*row) for row in self._each(sql, names)}  # pyright: ignore[reportReturnType, reportArgumentType]  # column types are STRICT
+        return {row[0]: KeyRow(*row) for row in self._each(sql, names)}
 
 
 def write(db: apsw.Connection, tenant: int, new: Settled) -> None:
@@ -109,7 +110,10 @@ def write(db: apsw.Connection, tenant: int, new: Settled) -> None:
     many("INSERT INTO agents VALUES (?,?,?,?,?)", ((tenant, *row) for row in new.agents))
     many("INSERT INTO tombs VALUES (?,?,?,?)", ((tenant, *row) for row in new.tombs))
     many("INSERT INTO keys VALUES (?,?,?,?,?,?,?)", ((tenant, *row) for row in new.keys))
-    many("INSERT INTO debts VALUES (?,?,?)", ((tenant, d.row, number[d.generation]) for d in new.debts))
+    many(
+        "INSERT INTO debts VALUES (?,?,?)",
+        ((tenant, d.row, number[d.generation]) for d in new.debts),
+    )
     many(
         "DELETE FROM debts WHERE tenant=? AND row=? AND generation=?",
         ((tenant, d.row, number[d.generation]) for d in new.paid),
@@ -127,7 +131,7 @@ def _erase(db: apsw.Connection, tenant: int, new: Settled) -> None:
     rows = [(tenant, row) for row in new.erased_rows]
     for sql in (
         "DELETE FROM records WHERE tenant=? AND row=?",
-        "DELETE FROM words WHERE tenant=? AND row=? AND generation IN (SELECT generation FROM generations)",
+        "DELETE FROM words WHERE tenant=? AND row=?",
         "DELETE FROM vectors WHERE tenant=? AND row=?",
         "DELETE FROM mentions WHERE tenant=? AND row=?",
         "DELETE FROM debts WHERE tenant=? AND row=?",

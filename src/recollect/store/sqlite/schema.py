@@ -1,7 +1,7 @@
 """The tables of a store file, format 1 (final: later formats migrate forward).
 
-Rows are only added; forgetting alone deletes. Nothing that ranks is stored here but what the log must
-carry: words and vectors beside their record, so that nobody analyses or embeds a text twice.
+Rows are only added; forgetting alone deletes. Nothing that ranks is stored here but what the log
+must carry: words and vectors beside their record, so that nobody analyses or embeds a text twice.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CREATE TABLE words (
   tenant INTEGER NOT NULL, generation INTEGER NOT NULL, row INTEGER NOT NULL,
   body BLOB NOT NULL, sum BLOB NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX words_row ON words (tenant, generation, row);
+CREATE UNIQUE INDEX words_row ON words (tenant, row, generation);
 CREATE TABLE vectors (
   tenant INTEGER NOT NULL, seq INTEGER NOT NULL, row INTEGER NOT NULL, part INTEGER NOT NULL,
   generation INTEGER NOT NULL, form TEXT NOT NULL, body BLOB NOT NULL, sum BLOB NOT NULL
@@ -80,7 +80,7 @@ CREATE TABLE debts (
   PRIMARY KEY (tenant, row, generation)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE manifests (
-  tenant INTEGER NOT NULL, fingerprint TEXT NOT NULL, floor INTEGER NOT NULL, segments TEXT NOT NULL,
-  PRIMARY KEY (tenant, fingerprint)
+  tenant INTEGER NOT NULL, fingerprint TEXT NOT NULL, floor INTEGER NOT NULL, segments TEXT NOT
+  NULL, PRIMARY KEY (tenant, fingerprint)
 ) STRICT, WITHOUT ROWID;
 """

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -57,7 +57,9 @@ class Sqlite:
         self.read_only = read_only or not _writable(path)
         if not path.exists():
             if self.read_only:
-                raise NotFound(f"there is no store at {path}", hint="open it without read_only to make one")
+                raise NotFound(
+                    f"there is no store at {path}", hint="open it without read_only to make one"
+                )
             create(path)
         self._lease = Lease(path.with_name(path.name + ".lock"))
         self._local = threading.local()
@@ -92,11 +94,13 @@ class Sqlite:
         return connection
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[apsw.Connection]:
+    def _writing(self) -> Generator[apsw.Connection]:
         """The one writing connection, inside a transaction that commits or leaves no trace."""
         self._check()
         if self.read_only:
-            raise Forbidden(f"{self._path.name} was opened to read only", hint="open it for writing")
+            raise Forbidden(
+                f"{self._path.name} was opened to read only", hint="open it for writing"
+            )
         with self._lease.held(), translated(self._path):
             if self._writer is None:
                 self._writer = self._connect()
@@ -109,7 +113,18 @@ class Sqlite:
                     self._writer.execute("ROLLBACK")
                 raise
 
-    def _rows(self, sql: str, *values: object) -> list[Any]:
+    @contextlib.contextmanager
+    def _snapshot(self) -> Generator[apsw.Connection]:
+        """This thread's connection, inside one read transaction."""
+        with translated(self._path):
+            db = self._reader()
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                db.execute("ROLLBACK")
+
+    def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
         with translated(self._path):
             return self._reader().execute(sql, values).fetchall()
@@ -178,30 +193,34 @@ class Sqlite:
                 )
             },
             self._vectors(
-                tenant, "r.seq>? AND r.seq<=? AND g.fingerprint=? ORDER BY r.seq", *span, generations[1]
+                tenant,
+                "r.seq>? AND r.seq<=? AND g.fingerprint=? ORDER BY r.seq",
+                *span,
+                generations[1],
             ),
             self._edges(tenant, "r.seq>? AND r.seq<=? ORDER BY r.seq", *span),
             self._tombs(tenant, *span),
         )
 
-    def _records(self, tenant: str, condition: str, *values: object) -> list[Record]:
-        sql = f"SELECT {_RECORD}, c.digest FROM records r {_CHAINED}row WHERE r.tenant=? AND {condition}"  # noqa: S608  # constants
+    def _records(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[Record]:
+        sql = (
+            f"SELECT {_RECORD}, c.digest FROM records r {_CHAINED}row "  # noqa: S608  # constants
+            f"WHERE r.tenant=? AND {condition}"
+        )
         return [
             read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)
         ]
 
-    def _vectors(self, tenant: str, condition: str, *values: object) -> list[VectorRow]:
+    def _vectors(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[VectorRow]:
         sql = f"SELECT {_VECTOR} FROM vectors r {_SPACE} WHERE r.tenant=? AND {condition}"  # noqa: S608  # constants
         return [check_vector(tenant, VectorRow(*row)) for row in self._rows(sql, *values)]
 
-    def _edges(self, tenant: str, condition: str, *values: object) -> list[EdgeRow]:
+    def _edges(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[EdgeRow]:
         sql = (
             "SELECT r.seq, r.source, r.target, r.salt, r.body, c.digest "  # noqa: S608  # constants
             f"FROM edges r {_CHAINED}seq WHERE r.tenant=? AND {condition}"
         )
-        return [
-            checked(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)
-        ]
+        return [checked(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)]
 
     def _tombs(self, tenant: str, number: int, after: int, upto: int) -> list[TombRow]:
         sql = (
@@ -272,7 +291,8 @@ class Sqlite:
                 return False
             segments = json.dumps([asdict(segment) for segment in new.segments])
             db.execute(
-                "INSERT OR REPLACE INTO manifests VALUES (?,?,?,?)", (number, index, new.floor, segments)
+                "INSERT OR REPLACE INTO manifests VALUES (?,?,?,?)",
+                (number, index, new.floor, segments),
             )
             db.execute("UPDATE tenants SET published=published+1 WHERE tenant=?", (number,))
             return True
@@ -281,39 +301,44 @@ class Sqlite:
 
     def dump(self, tenant: str) -> Dump:
         """The whole tenant as of one moment."""
-        with translated(self._path), self._reader():
+        with self._snapshot() as db:
             number, head = self._of(tenant)
-            vectors = f"SELECT {_VECTOR} FROM vectors r {_SPACE} WHERE r.tenant=? ORDER BY r.seq"  # noqa: S608  # constants
-            debts = f"SELECT r.row, g.fingerprint FROM debts r {_SPACE} WHERE r.tenant=? ORDER BY r.row"  # noqa: S608  # constants
 
-            def table(name: str, columns: str, order: str) -> list[Any]:
-                return self._rows(f"SELECT {columns} FROM {name} WHERE tenant=? ORDER BY {order}", number)  # noqa: S608  # constants
+            def table(columns: str, source: str, order: str) -> list[Any]:
+                sql = f"SELECT {columns} FROM {source} WHERE r.tenant=? ORDER BY {order}"  # noqa: S608  # constants
+                return db.execute(sql, (number,)).fetchall()
 
-            return Dump(
-                head,
-                [CommitRow(*row) for row in table("commits", "seq, time", "seq")],
-                [ChainRow(*row) for row in table("chain", "seq, kind, digest, link", "seq")],
-                [RecordRow(*row) for row in table("records r", _RECORD, "row")],
-                [VectorRow(*row) for row in self._rows(vectors, number)],
-                [MentionRow(*row) for row in table("mentions", "seq, row, name, sum", "seq")],
-                [EdgeRow(*row) for row in table("edges", "seq, source, target, salt, body", "seq")],
-                [AgentRow(*row) for row in table("agents", "seq, agent, salt, body", "seq")],
-                [TombRow(*row) for row in table("tombs", "seq, salt, body", "seq")],
-                [KeyRow(*row) for row in table("keys", "key, asked, seq, time, id, debt", "key")],
-                [DebtRow(*row) for row in self._rows(debts, number)],
-            )
+            read = {
+                "commits": (CommitRow, "seq, time", "commits r", "seq"),
+                "chain": (ChainRow, "seq, kind, digest, link", "chain r", "seq"),
+                "records": (RecordRow, _RECORD, "records r", "row"),
+                "vectors": (VectorRow, _VECTOR, f"vectors r {_SPACE}", "r.seq"),
+                "mentions": (MentionRow, "seq, row, name, sum", "mentions r", "seq"),
+                "edges": (EdgeRow, "seq, source, target, salt, body", "edges r", "seq"),
+                "agents": (AgentRow, "seq, agent, salt, body", "agents r", "seq"),
+                "tombs": (TombRow, "seq, salt, body", "tombs r", "seq"),
+                "keys": (KeyRow, "key, asked, seq, time, id, debt", "keys r", "key"),
+                "debts": (DebtRow, "r.row, g.fingerprint", f"debts r {_SPACE}", "r.row"),
+            }
+            rows = {
+                name: [row(*values) for values in table(*how)] for name, (row, *how) in read.items()
+            }
+        return Dump(head, **rows)  # pyright: ignore[reportArgumentType]  # one row type per name
 
     def restore(self, tenant: str, dump: Dump) -> None:
         """Fill a tenant that has never been written to."""
         with self._writing() as db:
             if head_of(db, tenant)[1].seq:
                 raise Conflict(
-                    f"tenant {tenant!r} holds records already", hint="load into a new tenant or a new store"
+                    f"tenant {tenant!r} holds records already",
+                    hint="load into a new tenant or a new store",
                 )
             number = number_of(db, tenant)
             write(db, number, _settled(tenant, dump))
             db.execute("DELETE FROM commits WHERE tenant=?", (number,))
-            db.executemany("INSERT INTO commits VALUES (?,?,?)", ((number, *c) for c in dump.commits))
+            db.executemany(
+                "INSERT INTO commits VALUES (?,?,?)", ((number, *c) for c in dump.commits)
+            )
 
 
 def _settled(tenant: str, dump: Dump) -> Settled:

@@ -1,0 +1,84 @@
+"""The options that many commands share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+_PLACE = "Where"
+_FIELDS = "Fields of the memory"
+
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where", metavar="JSON", help="Only memories that pass this test, written as JSON."
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="TIME", help="Only what was valid at this time (ISO 8601)."),
+]
+KnownAt = Annotated[
+    str | None,
+    typer.Option("--known-at", metavar="TIME", help="Answer from what was known at this time."),
+]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="Run twice with the same key, the second run changes nothing."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which store, whose memories, and how to print."""
+
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            metavar="PATH",
+            rich_help_panel=_PLACE,
+            help="The file of the store (RECOLLECT_STORE; default: recollect.db).",
+        ),
+    ] = None
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant",
+            rich_help_panel=_PLACE,
+            help="Whose memories: a hard wall (RECOLLECT_TENANT; default: default).",
+        ),
+    ] = None
+    json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scoped(Place):
+    """The same, for one agent, user or session."""
+
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", rich_help_panel=_PLACE, help="Of this agent (RECOLLECT_AGENT)."),
+    ] = None
+    user: Annotated[
+        str | None,
+        typer.Option("--user", rich_help_panel=_PLACE, help="Of this user (RECOLLECT_USER)."),
+    ] = None
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session", rich_help_panel=_PLACE, help="Of this session (RECOLLECT_SESSION)."
+        ),
+    ] = None
+
+
+def _field(
+    name: str, help: str, metavar: str | None = None
+) -> typer.models.OptionInfo:  # typer's word
+    option = typer.Option("--" + name, help=help, metavar=metavar, rich_help_panel=_FIELDS)
+    assert isinstance(option, typer.models.OptionInfo)
+    return option
