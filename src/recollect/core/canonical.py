@@ -30,10 +30,10 @@ def canonical(value: object) -> bytes:
 
 def digest(tag: str, *parts: bytes) -> bytes:
     """SHA-256 of the tag and the parts, each behind its length: no two lists of parts collide."""
-    state = hashlib.sha256(tag.encode("ascii") + b"\0")
+    spelled = [tag.encode("ascii"), b"\0"]
     for part in parts:
-        state.update(len(part).to_bytes(8, "little") + part)
-    return state.digest()
+        spelled += (len(part).to_bytes(8, "little"), part)
+    return hashlib.sha256(b"".join(spelled)).digest()
 
 
 def checksum(*parts: bytes | memoryview) -> bytes:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Final, cast
 
 from recollect.core.batch import Key, Tie
 from recollect.core.canonical import canonical, digest
 from recollect.core.edge import REPLACING
-from recollect.core.errors import BadRecord
+from recollect.core.errors import BadRecord, InputError
 from recollect.core.names import (
     EXACT_INT,
     LABEL_LIMIT,
@@ -203,7 +204,9 @@ def tie_of(target: object, kind: object, given: Mapping[str, object], field: str
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(given) - set(known):
         raise BadRecord(
-            f"{field}: unknown {sorted(unknown)}", hint=f"known: {', '.join(known)}", field=field
+            f"{field}: unknown {sorted(map(str, unknown))}",
+            hint=f"known: {', '.join(known)}",
+            field=field,
         )
     present = {key: value for key, value in given.items() if value is not None}
     times = {k: micros(present[k], f"{field}.{k}") for k in known[1:3] if k in present}
@@ -220,45 +223,48 @@ def tie_of(target: object, kind: object, given: Mapping[str, object], field: str
 
 def _ties(asked: Mapping[str, object], given: Mapping[str, object]) -> tuple[Tie, ...]:
     out: list[Tie] = []
-    since = given.get("valid_from", given.get("created"))
+    since = cast("int | None", given.get("valid_from", given.get("created")))
     for kind in REPLACING:
-        targets = asked.get(kind, ())
-        for target in (targets,) if isinstance(targets, str) else names(targets, kind):
-            tie = Tie(name(target, kind), kind, valid_from=cast("int | None", since))
-            out.append(tie)
-    links = asked.get("links", ())
+        if kind in asked:
+            targets = asked[kind]
+            listed = (targets,) if isinstance(targets, str) else names(targets, kind)
+            out += [Tie(name(target, kind), kind, valid_from=since) for target in listed]
+    if "links" in asked:
+        out += _links(asked["links"])
+    return tuple(out)
+
+
+def _links(links: object) -> Iterator[Tie]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
         raise BadRecord("links: expected a list of objects with target and kind", field="links")
     for at, link in enumerate(cast("Iterable[object]", links)):
-        if not isinstance(link, Mapping) or not {"target", "kind"} <= set(
-            cast("Mapping[str, object]", link)
-        ):
+        rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
+        if not {"target", "kind"} <= set(rest):
             raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
-        rest = dict(cast("Mapping[str, object]", link))
-        out.append(tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]"))
-    return tuple(out)
+        yield tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]")
 
 
 def _vector(value: object) -> tuple[float, ...]:
     return vector_of(value, "vector")
 
 
-def vector_of(value: object, field: str) -> tuple[float, ...]:
+def vector_of(value: object, field: str, error: type[InputError] = BadRecord) -> tuple[float, ...]:
     """A caller's own vector: finite numbers, not all zero."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise BadRecord(f"{field}: expected a list of numbers", field=field)
+        raise error(f"{field}: expected a list of numbers", field=field)
+    given = tuple(cast("Iterable[object]", value))
+    if any(isinstance(item, bool) or not isinstance(item, Real) for item in given):
+        raise error(f"{field}: expected a list of numbers", field=field)
     try:
-        items = tuple(float(cast("float", item)) for item in cast("Iterable[object]", value))
-    except (TypeError, ValueError, OverflowError):
-        raise BadRecord(f"{field}: expected a list of numbers", field=field) from None
+        items = tuple(float(cast("float", item)) for item in given)
+    except OverflowError:
+        raise error(f"{field}: holds a number that is too large", field=field) from None
     if not 1 <= len(items) <= MAX_DIMENSION:
-        raise BadRecord(
-            f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field
-        )
+        raise error(f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field)
     if not all(map(math.isfinite, items)):
-        raise BadRecord(f"{field}: holds NaN or infinity", field=field)
+        raise error(f"{field}: holds NaN or infinity", field=field)
     if not any(items):
-        raise BadRecord(f"{field}: is all zero, which points nowhere", field=field)
+        raise error(f"{field}: is all zero, which points nowhere", field=field)
     return items
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Final, cast
 
 from recollect.core.canonical import canonical
@@ -89,18 +90,22 @@ class Record(Content):
 
 CONTENT_FIELDS: Final = tuple(f.name for f in fields(Content))
 _SOURCE_FIELDS: Final = tuple(f.name for f in fields(Source))
+_VALUES: Final = attrgetter(*CONTENT_FIELDS)
 
 
 def plain(content: Content) -> dict[str, object]:
     """The content as plain data, without what is absent or empty."""
     out: dict[str, object] = {}
-    for key in CONTENT_FIELDS:
-        value = getattr(content, key)
-        if isinstance(value, Source):
-            value = {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}
-        elif isinstance(value, tuple):
-            value = list(cast("tuple[object, ...]", value))
-        if value is not None and value not in ([], {}):
+    for key, value in zip(CONTENT_FIELDS, _VALUES(content), strict=True):
+        if isinstance(value, tuple | dict):
+            if value:
+                out[key] = (
+                    list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+                )
+        elif isinstance(value, Source):
+            if told := {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}:
+                out[key] = told
+        elif value is not None:
             out[key] = value
     return out
 

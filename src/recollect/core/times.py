@@ -42,7 +42,7 @@ def micros(value: object, field: str, error: type[InputError] = BadRecord) -> in
                 hint="say which moment is meant: add an offset such as +00:00, or use a bare date",
                 field=field,
             )
-        return (value - _EPOCH) // _MICRO
+        return _in_range((value - _EPOCH) // _MICRO, field, error)
     if isinstance(value, date):
         return (datetime(value.year, value.month, value.day, tzinfo=UTC) - _EPOCH) // _MICRO
     raise error(f"{field}: {type(value).__name__} is not a time", hint=_HINT, field=field)
@@ -53,9 +53,7 @@ _HINT: Final = "give ISO 8601 text, an aware datetime, a date, or microseconds s
 
 def _in_range(value: int, field: str, error: type[InputError]) -> int:
     if not MIN_TIME <= value <= MAX_TIME:
-        raise error(
-            f"{field}: {value} µs lies outside the years 1 to 9999", hint=_HINT, field=field
-        )
+        raise error(f"{field}: lies outside the years 1 to 9999", hint=_HINT, field=field)
     return value
 
 

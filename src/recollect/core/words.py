@@ -20,6 +20,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.core.errors import Corrupt
 
 _HEAD: Final = struct.Struct("<BBBBIIII")
@@ -110,6 +113,34 @@ class Words:
             at += total * width
             positions = _deal(struct.unpack_from(f"<{total}{code}", body, at), counts)
         return cls(terms, surfaces, sizes[1::2], tokens, positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What an index needs of encoded words: everything but positions and surfaces."""
+
+    terms: list[str]
+    counts: tuple[int, ...]
+    """Tokens per field."""
+    lengths: tuple[int, ...]
+    ordinals: NDArray[np.integer]
+    """The term of every token, field by field."""
+
+    @classmethod
+    def of(cls, body: bytes) -> Sketch:
+        """Read what `Words.encode` wrote, without building the rest."""
+        try:
+            form, flags, fields, _, n_terms, _, t_bytes, s_bytes = _HEAD.unpack_from(body)
+            if form != _FORMAT:
+                raise Corrupt(f"analysed words have format {form}, this version reads {_FORMAT}")
+            at = _HEAD.size + 8 * fields
+            sizes = struct.unpack_from(f"<{2 * fields}I", body, _HEAD.size)
+            terms = body[at : at + t_bytes].decode().split("\n") if n_terms else []
+            kind = "<u4" if flags & _WIDE else "<u2"
+            ordinals = np.frombuffer(body, kind, sum(sizes[0::2]), at + t_bytes + s_bytes)
+        except (struct.error, UnicodeDecodeError, ValueError) as error:
+            raise Corrupt(f"the analysed words of a record cannot be read: {error}") from error
+        return cls(terms, sizes[0::2], sizes[1::2], ordinals)
 
 
 def _split(blob: bytes, count: int) -> tuple[str, ...]:

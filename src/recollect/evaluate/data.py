@@ -82,8 +82,9 @@ class Dataset:
 
 def find(place: Path | None) -> list[Dataset]:
     """Every data set at a place: the one given, else the one that RECOLLECT_DATA names."""
-    given = place or Path(os.environ.get(VARIABLE, ""))
-    if place is None and VARIABLE not in os.environ:
+    named = os.environ.get(VARIABLE)
+    given = Path(named) if place is None and named else place
+    if given is None:
         raise NotFound(
             "no data was named", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
         )
@@ -134,9 +135,7 @@ def locomo(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
 
 def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> Case:
     records: list[Item] = []
-    for key in talk:
-        if not re.fullmatch(r"session_\d+", key):
-            continue
+    for key in filter(re.compile(r"session_\d+").fullmatch, talk):
         created = _time(talk.get(f"{key}_date_time"), "%I:%M %p on %d %B, %Y")
         for turn in talk[key]:
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
@@ -154,8 +153,11 @@ def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> Case
 
 
 def longmemeval(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
-    """LongMemEval: a record is a turn, gold the turns marked has_answer; alone and pooled."""
-    cases = [_haystack(each) for each in data if not each["question_id"].endswith("_abs")]
+    """LongMemEval: a record is a turn, gold the turns marked has_answer; alone and pooled.
+
+    Questions without an answer (`_abs`) are not asked; their sessions stay in the pool.
+    """
+    cases = [_haystack(each) for each in data]
     alone = tuple(case for case in cases if case.questions)
     records = {record.id: record for case in cases for record in case.records}
     questions = tuple(question for case in alone for question in case.questions)
@@ -191,7 +193,8 @@ def _haystack(each: dict[str, Any]) -> Case:
                 gold.update({item.id} if turn.get("has_answer") else ())
     now = _time(each.get("question_date"), when)
     question = Question(each["question"], frozenset(gold), each["question_type"], now)
-    return Case(tuple(records), (question,) if gold else ())
+    asked = gold and not each["question_id"].endswith("_abs")
+    return Case(tuple(records), (question,) if asked else ())
 
 
 def beir(folder: Path) -> list[Dataset]:

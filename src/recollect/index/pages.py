@@ -20,6 +20,7 @@ from recollect.index.selection import Criteria, Selection
 
 Sort = Literal["newest", "oldest"]
 SORTS: Final = ("newest", "oldest")
+_LONGEST: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Cursor:
     def read(cls, spelled: str) -> Cursor:
         """The cursor in a text that `spelled` made."""
         try:
+            spelled = str(spelled)[:_LONGEST]
             padded = spelled.encode("ascii") + b"=" * (-len(spelled) % 4)
             seq, now, created, row, asked = json.loads(base64.urlsafe_b64decode(padded))
             return cls(int(seq), int(now), int(created), int(row), str(asked))

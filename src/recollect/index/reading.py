@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.core.edge import REPLACING
 from recollect.index.columns import NO_TIME, dictionary_of
-from recollect.index.segment import Segment
+from recollect.index.segment import Seen, Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +37,25 @@ class Reading:
         self.fields = fields
 
     @cached_property
+    def _seen(self) -> tuple[Seen, ...]:
+        return tuple(segment.seen(self.seq) for segment in self.segments)
+
+    @cached_property
     def visible(self) -> tuple[NDArray[np.bool_], ...]:
         """For each segment the rows that this view sees."""
-        return tuple(segment.visible(self.seq) for segment in self.segments)
+        return tuple(seen.mask for seen in self._seen)
 
     @cached_property
     def total(self) -> int:
         """How many records the view holds."""
-        return sum(int(mask.sum()) for mask in self.visible)
+        return sum(seen.count for seen in self._seen)
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
         """The mean length of each field over the view; 0 for an empty view."""
         sums = np.zeros(len(self.fields), np.int64)
-        for segment, mask in zip(self.segments, self.visible, strict=True):
-            sums += segment.lengths[:, mask].sum(axis=1, dtype=np.int64)
+        for seen in self._seen:
+            sums += seen.lengths
         return sums / self.total if self.total else sums.astype(np.float64)
 
     def df(self, term: str) -> int:

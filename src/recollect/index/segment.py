@@ -7,17 +7,16 @@ forget is invisible to every view (`GONE`), one ended by an update to the views 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
 from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.words import Words
+from recollect.core.ranking import Rows
+from recollect.core.words import Sketch
 from recollect.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
 from recollect.index.dictionary import Dictionary
 from recollect.rank.grid import unit
@@ -40,6 +39,15 @@ class Postings:
     tfs: NDArray[np.int32]
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a view sees of a segment: which rows, how many, and how long their fields are."""
+
+    mask: NDArray[np.bool_]
+    count: int
+    lengths: NDArray[np.int64]
+
+
 class Segment:
     """The log in (first, last], as arrays."""
 
@@ -47,9 +55,14 @@ class Segment:
         self.first = first
         self.last = last
         self.arrays = arrays
-        self.ends = arrays["ends"]
-        self.changes = 0
-        """Counts how often `ends` was touched, for caches."""
+        self.ends: NDArray[np.int64] = arrays["ends"]
+        self._settle()
+
+    def _settle(self) -> None:
+        """Note from when on every view sees the same of this segment."""
+        ended = self.ends[self.ends < LIVE]
+        self._last_event = max(self.last, int(ended.max(initial=0)))
+        self._present: Seen | None = None
 
     def __len__(self) -> int:
         return self.rows.size
@@ -94,30 +107,53 @@ class Segment:
             self.arrays["postings.tfs"][span],
         )
 
-    def end(self, rows: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
-        """End those of these rows that are here; a row forgotten stays forgotten."""
+    def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """(where those of these rows stand that are here, which of them are here)."""
         if not len(self):
-            return
+            return np.zeros(0, np.intp), np.zeros(rows.size, np.bool_)
         at = np.minimum(np.searchsorted(self.rows, rows), len(self) - 1)
         mine = self.rows[at] == rows
-        if mine.any():
-            fresh = self.ends.copy()
-            np.minimum.at(fresh, at[mine], ends[mine])
-            self.ends = fresh
-            self.changes += 1
+        return at[mine], mine
 
-    def visible(self, seq: int) -> NDArray[np.bool_]:
-        """The rows that a view at `seq` sees."""
-        return (self.rows <= seq) & (seq < self.ends)
+    @cached_property
+    def owners(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """(where the row of each vector stands, whether it is in this segment at all)."""
+        rows = self.arrays["vectors.rows"]
+        places = np.zeros(rows.size, np.intp)
+        found, mine = self.places(rows)
+        places[mine] = found
+        return places, mine
+
+    def end(self, rows: Rows, ends: NDArray[np.int64]) -> None:
+        """End those of these rows that are here; a row forgotten stays forgotten."""
+        places, mine = self.places(rows)
+        if places.size:
+            fresh = self.ends.copy()
+            np.minimum.at(fresh, places, ends[mine])
+            self.ends = fresh
+            self._settle()
+
+    def seen(self, seq: int) -> Seen:
+        """What a view at `seq` sees of this segment; remembered for the present."""
+        if seq < self._last_event:
+            return self._count(seq)
+        if self._present is None:
+            self._present = self._count(seq)
+        return self._present
+
+    def _count(self, seq: int) -> Seen:
+        mask = (self.rows <= seq) & (seq < self.ends)
+        sums = self.lengths[:, mask].sum(axis=1, dtype=np.int64)
+        return Seen(mask, int(mask.sum()), sums)
 
 
 def build(
-    after: int, delta: Delta, fields: Sequence[str], analysed: Mapping[int, Words]
+    after: int, delta: Delta, fields: Sequence[str], analysed: Mapping[int, bytes]
 ) -> Segment:
     """A segment of one stretch of the log.
 
-    `analysed` holds the words of every record in the delta; rows that an update or a forget ends
-    are named in `events` and end nothing here: the caller knows the rows before.
+    `analysed` holds the encoded words of every record. Rows that an update or a forget ends are the
+    caller's to end: it knows the rows before.
     """
     records = delta.records
     arrays: Arrays = {
@@ -134,37 +170,39 @@ def build(
     return Segment(after, delta.upto, arrays)
 
 
-def _postings(words: Sequence[Words], fields: int) -> Arrays:
+def _postings(bodies: Sequence[bytes], fields: int) -> Arrays:
+    """Counts of every (term, row, field), sorted, and the length of every field."""
     vocabulary: dict[str, int] = {}
-    terms: list[int] = []
-    docs: list[int] = []
-    where: list[int] = []
-    tfs: list[int] = []
-    lengths = np.zeros((fields, len(words)), np.int32)
-    for doc, analysed in enumerate(words):
-        lengths[:, doc] = analysed.lengths
-        local = [vocabulary.setdefault(term, len(vocabulary)) for term in analysed.terms]
-        for field, tokens in enumerate(analysed.tokens):
-            tally = Counter(tokens)
-            terms.extend([local[ordinal] for ordinal in tally])
-            tfs.extend(tally.values())
-            docs.extend(repeat(doc, len(tally)))
-            where.extend(repeat(field, len(tally)))
+    names: list[int] = []
+    sketches = [Sketch.of(body) for body in bodies]
+    for sketch in sketches:
+        names += [vocabulary.setdefault(term, len(vocabulary)) for term in sketch.terms]
     ordered = sorted(vocabulary)
     place = np.zeros(len(ordered), np.int64)
     place[[vocabulary[term] for term in ordered]] = np.arange(len(ordered))
-    ordinals = place[np.array(terms, np.int64)]
-    order = np.lexsort((np.array(where, np.uint8), np.array(docs, np.int32), ordinals))
+    counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(len(bodies), fields)
+    lengths = np.array([sketch.lengths for sketch in sketches], np.int32).reshape(
+        len(bodies), fields
+    )
+    local = np.concatenate([np.zeros(0, np.int64), *(sketch.ordinals for sketch in sketches)])
+    known = np.array([len(sketch.terms) for sketch in sketches], np.int64)
+    docs = np.repeat(np.arange(len(bodies)), counts.sum(axis=1))
+    where = np.repeat(np.tile(np.arange(fields), len(bodies)), counts.ravel())
+    terms = place[
+        np.array(names, np.int64)[np.repeat(np.cumsum(known) - known, counts.sum(axis=1)) + local]
+    ]
+    keys, tfs = np.unique((terms * len(bodies) + docs) * fields + where, return_counts=True)
+    owners = keys // (fields * max(len(bodies), 1))
     dictionary = Dictionary.of(ordered)
-    counts = np.bincount(ordinals, minlength=len(ordered))
+    spread = np.bincount(owners, minlength=len(ordered))
     return {
         "terms.blob": dictionary.blob,
         "terms.at": dictionary.at,
-        "lengths": lengths,
-        "postings.starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
-        "postings.docs": np.array(docs, np.int32)[order],
-        "postings.fields": np.array(where, np.uint8)[order],
-        "postings.tfs": np.array(tfs, np.int32)[order],
+        "lengths": np.ascontiguousarray(lengths.T),
+        "postings.starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(spread)]),
+        "postings.docs": (keys // fields % max(len(bodies), 1)).astype(np.int32),
+        "postings.fields": (keys % fields).astype(np.uint8),
+        "postings.tfs": tfs.astype(np.int32),
     }
 
 

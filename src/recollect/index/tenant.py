@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import Corrupt, Expired
 from recollect.core.record import Content
-from recollect.core.words import Words
 from recollect.index.file import load
 from recollect.index.merge import due, merge
 from recollect.index.reading import Reading
@@ -162,14 +161,11 @@ class TenantIndex:
             merged = merge(self.tail[run], floor=0)
             self._segments = (*self._segments[: published + run.start], merged)
 
-    def _words(self, delta: Delta) -> Mapping[int, Words]:
+    def _words(self, delta: Delta) -> Mapping[int, bytes]:
         """The words of every record: as the log keeps them, else analysed now."""
         return {
-            record.row: (
-                Words.decode(delta.words[record.row])
-                if record.row in delta.words
-                else self._analyzer.analyse(texts_of(record))
-            )
+            record.row: delta.words.get(record.row)
+            or self._analyzer.analyse(texts_of(record)).encode()
             for record in delta.records
         }
 

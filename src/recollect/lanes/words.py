@@ -64,7 +64,7 @@ class Words(Spec):
         scoring = self._scoring(ctx)
         for segment in ctx.reading.segments:
             mask = np.zeros(len(segment), np.bool_)
-            mask[np.searchsorted(segment.rows, np.intersect1d(segment.rows, rows))] = True
+            mask[segment.places(rows)[0]] = True
             for term, rarity, df in scoring if mask.any() else ():
                 for share in self._shares(ctx, segment, mask, (term, rarity)):
                     for row, part in _told(ctx, segment, share, (term, rarity, df)):

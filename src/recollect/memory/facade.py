@@ -7,21 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
 from recollect.core.batch import Commit
 from recollect.core.draft import vector_of
 from recollect.core.edge import Edge
-from recollect.core.errors import BadQuery, InputError, NotFound
-from recollect.core.names import Json, integer, name, text
+from recollect.core.errors import BadQuery, BadRecipe, InputError, NotFound
+from recollect.core.names import choice, integer, metadata, name, names, text
 from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query
 from recollect.core.record import Record, plain
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
-from recollect.core.where import parse
+from recollect.core.where import EVERYTHING, parse
 from recollect.index.pages import SORTS, Cursor, Sort, asked, page
 from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
+from recollect.memory.status import Status, status_of
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
 from recollect.write.transfer import export_lines, read_export
@@ -160,14 +161,18 @@ class Memory:
         """Erase memories, by id or by a Where: at once gone from every answer, past views too."""
         if (id is None) == (where is None):
             raise InputError("forget: give an id or a where, and not both", field="id")
-        ids = [id] if isinstance(id, str) else list(id) if id is not None else self._ids(where)
-        return self._writer.forget(ids, key)
+        if id is None:
+            return self._writer.forget(self._ids(where), key)
+        if isinstance(id, bytes | Mapping) or not isinstance(id, Iterable):
+            raise BadQuery(f"id: expected text or texts, got {type(id).__name__}", field="id")
+        return self._writer.forget([id] if isinstance(id, str) else list(id), key)
 
     def _ids(self, where: object) -> list[str]:
-        if not where:
+        condition = parse(where)
+        if condition == EVERYTHING:
             raise BadQuery("where: is empty and would forget everything", field="where")
         reading = self._parts.reading(self._scope.tenant, None)
-        criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
+        criteria = Criteria(self._scope, condition, self._parts.clock.now())
         rows = select(reading, criteria, self._fetch).rows(reading).tolist()
         return [record.id for record in self._fetch(rows) if record is not None]
 
@@ -204,24 +209,26 @@ class Memory:
 
         if unknown := set(ask) - set(Ask.__annotations__):
             raise BadQuery(
-                f"{min(unknown)}: no such option", hint=f"known: {', '.join(Ask.__annotations__)}"
+                f"{min(unknown)}: no such option",
+                hint=f"known: {', '.join(Ask.__annotations__)}",
+                field=min(unknown),
             )
-        overrides = dict(ask.get("overrides") or {})
+        overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
         recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
-        vector = ask.get("vector")
+        vector, now = ask.get("vector"), self._time(ask.get("now"), "now")
         asked_for = Query(
             text=text(query, "query", BadQuery, TEXT_LIMIT),
             scope=self._scope,
-            now=self._time(ask.get("now"), "now") or self._parts.clock.now(),
+            now=self._parts.clock.now() if now is None else now,
             limit=integer(
                 recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery
             ),
             where=parse(ask.get("where")),
             as_of=self._time(ask.get("as_of"), "as_of"),
             known_at=self._time(ask.get("known_at"), "known_at"),
-            overrides=cast("dict[str, Json]", overrides),
-            require=frozenset(ask.get("require") or ()),
-            given=None if vector is None else vector_of(vector, "vector"),
+            overrides=overrides,
+            require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
+            given=None if vector is None else vector_of(vector, "vector", BadQuery),
         )
         return asked_for, recipe
 
@@ -262,6 +269,14 @@ class Memory:
         return Page(tuple(shown), selection.count, follow)
 
     def _criteria(self, look: Look, now: int) -> Criteria:
+        if unknown := set(look) - set(Look.__annotations__):
+            raise BadQuery(
+                f"{min(unknown)}: no such option",
+                hint=f"known: {', '.join(Look.__annotations__)}",
+                field=min(unknown),
+            )
+        for key in ("archived", "expired", "superseded"):
+            choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)
         return Criteria(
             self._scope,
             parse(look.get("where")),
@@ -336,6 +351,10 @@ class Memory:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""
         paid, owed = self._writer.pay(limit)
         return Report(paid, owed, self._parts.shelf.tidy(self._scope.tenant))
+
+    def status(self) -> Status:
+        """How much there is, and where the log stands."""
+        return status_of(self._parts, self._scope.tenant)
 
     def close(self) -> None:
         """Let running upkeep finish and close the store; closing twice is fine."""

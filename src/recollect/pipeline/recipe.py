@@ -170,6 +170,8 @@ def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
         return what
     if isinstance(what, Mapping):
         return parse(what, "recipe")
+    if not isinstance(what, str | Path):
+        raise UnknownRecipe(f"recipe: {type(what).__name__} is no recipe", field="recipe")
     if isinstance(what, Path) or what.endswith(".toml"):
         return read(Path(what))
     return _from_library(what)

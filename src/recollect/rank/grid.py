@@ -58,3 +58,13 @@ def unit(vector: NDArray[np.floating]) -> NDArray[np.float32] | None:
 def cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Exact dot products of unit vectors on the grid with one of them, in float64."""
     return vectors.astype(np.float64) @ query.astype(np.float64)
+
+
+def scan_margin(dimension: int) -> float:
+    """How far a float32 dot product of two unit vectors can lie from the exact one.
+
+    The textbook bound n·u / (1 − n·u) for any order of summation, with u = 2^-24, and a little for
+    norms that the grid rounds to just above 1 (Higham, Accuracy and Stability, 2002, section 3.1).
+    """
+    share = dimension * 2.0**-24
+    return 1.01 * share / (1.0 - share)

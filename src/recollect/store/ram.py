@@ -83,7 +83,8 @@ class _Tenant:
         self.agent_rows += new.agents
         self.tombs += new.tombs
         self.chain += new.chain
-        self.commits.append(CommitRow(new.head.seq, new.head.time))
+        if new.advances:
+            self.commits.append(CommitRow(new.head.seq, new.head.time))
         self.head = new.head
 
 
@@ -210,7 +211,7 @@ class Ram:
             return Dump(
                 log.head, list(log.commits), list(log.chain), list(log.records),
                 list(log.vector_rows), list(log.mentions), list(log.edge_rows),
-                list(log.agent_rows), list(log.tombs), list(log.key_rows), list(log.debt_rows),
+                list(log.agent_rows), list(log.tombs), sorted(log.key_rows), sorted(log.debt_rows),
             )  # fmt: skip
 
     def restore(self, tenant: str, dump: Dump) -> None:

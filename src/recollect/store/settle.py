@@ -117,6 +117,11 @@ class Settled:
         """Whether there is nothing to write: every act was a retry, or had no effect."""
         return not (self.chain or self.vectors or self.paid)
 
+    @property
+    def advances(self) -> bool:
+        """Whether it takes sequence numbers; a debt paid without a vector takes none."""
+        return bool(self.chain or self.vectors)
+
 
 def settle(batch: Batch, head: Head, ledger: Ledger) -> Settled:
     """Number and link a batch, or refuse it whole."""
@@ -148,7 +153,7 @@ class _Settling:
             first = max(self.replayed, key=lambda row: row.seq)
             out.commit = Commit(self.tenant, first.seq, first.time, ids, first.debt)
             return out
-        if not out.is_empty:
+        if out.advances:
             head = out.head
             out.head = Head(self.seq, self.time, self.positions, self.link, head.published)
         out.commit = Commit(self.tenant, out.head.seq, out.head.time, ids, debt)
@@ -261,8 +266,11 @@ class _Settling:
         """Each ref makes an edge to the record at that position, which must exist."""
         if not act.content.refs:
             return
-        known = self.ledger.ids_at(act.content.refs)
-        known.update({place.position: rid for rid, place in self.places.items()})
+        far = self.ledger.ids_at(act.content.refs).values()
+        self.places.update(
+            self.ledger.places([r for r in far if r not in {*self.places, *self.out.erased_ids}])
+        )
+        known = {place.position: rid for rid, place in self.places.items()}
         for at, position in enumerate(act.content.refs):
             target = known.get(position)
             if target is None or target == act.id:

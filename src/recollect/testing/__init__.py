@@ -1,1 +1,1 @@
-"""Is this a store, and is this ranking right?"""
+"""How does anyone know that it works? Fakes, a naive oracle, and the contract of every store."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from recollect.index.reading import Reading
 from recollect.lanes.port import Context
 from recollect.pipeline.run import Ran
 from recollect.why.explain import explain
-from recollect.why.receipt import receipt_of
+from recollect.why.receipt import Receipt, receipt_of
 from recollect.why.result import Hit, LaneScore, Result
 
 
@@ -32,15 +33,15 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
         }
         score = float(head.score[at])
         hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told))
-    ids = ids_of(ctx.reading, ran.slate.rows)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
+
+
+def _account(ran: Ran, ctx: Context) -> Receipt:
     vector = ctx.vector
-    outcomes = (
-        {"vector": base64.b64encode(vector.tobytes()).decode()}
-        if isinstance(vector, np.ndarray)
-        else {}
-    )
-    receipt = receipt_of(ran, ctx.query, ids, outcomes)
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt)
+    outcomes: dict[str, object] = {}
+    if isinstance(vector, np.ndarray):
+        outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
+    return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.slate.rows), outcomes)
 
 
 def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:
@@ -61,14 +62,8 @@ def ids_of(reading: Reading, rows: Rows) -> list[str]:
     """The ids of these rows, from the index alone."""
     found: dict[int, str] = {}
     for segment in reading.segments:
-        at = np.searchsorted(segment.rows, rows)
-        here = (
-            np.flatnonzero(
-                (at < len(segment)) & (segment.rows[np.minimum(at, len(segment) - 1)] == rows)
-            )
-            if len(segment)
-            else ()
-        )
+        places, mine = segment.places(rows)
         codes, names = segment.arrays["id.codes"], dictionary_of(segment.arrays, "id")
-        found.update({int(rows[n]): names[int(codes[at[n]])] for n in here})
-    return [found[int(row)] for row in rows]
+        for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
+            found[row] = names[int(codes[place])]
+    return [found[row] for row in rows.tolist()]

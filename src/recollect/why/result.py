@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import overload
 
 from recollect.core.explanation import Explanation
@@ -67,7 +68,7 @@ class Hit:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Result(Sequence[Hit]):
     """Hits, best first; a sequence."""
 
@@ -75,7 +76,13 @@ class Result(Sequence[Hit]):
     plan: Plan
     total: int
     """How many candidates stood in the slate before the limit."""
-    receipt: Receipt = field(repr=False)
+    account: Callable[[], Receipt] = field(repr=False, compare=False)
+    """Makes the receipt."""
+
+    @cached_property
+    def receipt(self) -> Receipt:
+        """Every input of this ranking, bound by a digest; made when first asked for."""
+        return self.account()
 
     @property
     def status(self) -> str:

@@ -13,10 +13,11 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_type_hints
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadRecord, Corrupt
+from recollect.core.names import name as name_of
 from recollect.core.record import decode
 from recollect.core.words import Words
 from recollect.index.tenant import texts_of
@@ -38,6 +39,7 @@ _TABLES: Final[dict[str, Callable[..., Any]]] = {
     "keys": kinds.KeyRow,
     "debts": kinds.DebtRow,
 }
+_TYPES: Final = {table: get_type_hints(row) for table, row in _TABLES.items()}
 _BINARY: Final = "b64:"
 
 
@@ -105,21 +107,26 @@ def _read(lines: list[bytes], name: str) -> tuple[Head, dict[str, Any], str]:
         for line in middle:
             ((table, row),) = line.items()
             tables[table].append(
-                _TABLES[table](**{key: _rich(value) for key, value in row.items()})
+                _TABLES[table](**{k: _rich(v, _TYPES[table][k]) for k, v in row.items()})
             )
-        head = Head(**{key: _rich(value) for key, value in first["head"].items()})
+        told = get_type_hints(Head)
+        head = Head(**{key: _rich(value, told[key]) for key, value in first["head"].items()})
+        origin = name_of(first["tenant"], "tenant", BadRecord)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Corrupt(f"{name} is not a whole export: {error}", hint="export again") from None
     if not sound:
         raise Corrupt(
             f"{name} does not match its checksum", hint="export again, or fetch the file again"
         )
-    return head, tables, first["tenant"]
+    return head, tables, origin
 
 
-def _rich(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_BINARY):
+def _rich(value: Any, kind: type) -> Any:
+    """What `_plain` spelled; any value of another type than its column's is refused."""
+    if kind is bytes and isinstance(value, str) and value.startswith(_BINARY):
         return base64.b64decode(value[len(_BINARY) :], validate=True)
+    if type(value) is not kind or (kind is int and not -(2**63) <= value < 2**63):
+        raise ValueError(f"{value!r} is not of type {kind.__name__}")
     return value
 
 

@@ -86,6 +86,12 @@ class Writer:
         ids: list[str] = []
         debt = 0
         last: Commit | None = None
+        if isinstance(drafts, str | bytes | Mapping) or not isinstance(drafts, Iterable):
+            raise BadRecord(
+                f"drafts: expected a list of texts or objects, got {type(drafts).__name__}",
+                hint="remember keeps a single one",
+                field="drafts",
+            )
         stream = iter(drafts)
         while batch := self._checked(islice(stream, BATCH), len(ids)):
             last = self._commit(prepare(batch, self._shop))
@@ -117,6 +123,11 @@ class Writer:
                 f"there is no record {record_id!r}", hint="browse lists what exists", field="id"
             )
         return versions[-1]
+
+    def _known(self, record_id: str) -> bool:
+        """Whether there is such a record, in scope or not."""
+        head = self._log.head(self._scope.tenant).seq
+        return bool(self._log.versions(self._scope.tenant, record_id, head))
 
     def update(self, record_id: str, changes: Mapping[str, object], key: str | None) -> Commit:
         """Write a new version with some fields changed."""
@@ -150,12 +161,13 @@ class Writer:
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
         """Erase records; all of them or none."""
-        asked = _asked("forget", key, list(ids))
+        clean = [name(record_id, "id") for record_id in ids]
+        asked = _asked("forget", key, clean)
         acts: list[Act] = []
-        for at, record_id in enumerate(dict.fromkeys(ids)):
-            if asked is None:
+        for at, record_id in enumerate(dict.fromkeys(clean)):
+            if asked is None or self._known(record_id):  # a retry under a key may find it gone
                 self.current(record_id)
-            acts.append(Forget(name(record_id, "id"), self._salt(), asked if at == 0 else None))
+            acts.append(Forget(record_id, self._salt(), asked if at == 0 else None))
         if not acts:
             return Erasure((), self._log.head(self._scope.tenant).seq)
         commit = self._commit(acts)

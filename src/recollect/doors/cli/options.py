@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 _PLACE = "Where"
-_FIELDS = "Fields of the memory"
 
 Where = Annotated[
     str | None,
@@ -74,11 +73,3 @@ class Scoped(Place):
             "--session", rich_help_panel=_PLACE, help="Of this session (RECOLLECT_SESSION)."
         ),
     ] = None
-
-
-def _field(
-    name: str, help: str, metavar: str | None = None
-) -> typer.models.OptionInfo:  # typer's word
-    option = typer.Option("--" + name, help=help, metavar=metavar, rich_help_panel=_FIELDS)
-    assert isinstance(option, typer.models.OptionInfo)
-    return option

@@ -84,6 +84,7 @@ def create(path: Path) -> None:
         try:
             if not _is_blank(connection):
                 return
+            path.chmod(0o600)  # SQLite gives its -wal and -shm the same mode
             connection.pragma("journal_mode", "wal")
             for pragma in _PRAGMAS:
                 connection.execute(pragma)

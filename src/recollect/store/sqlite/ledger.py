@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -47,19 +48,23 @@ class SqliteLedger:
         self._db = db
         self._tenant = -1 if tenant is None else tenant
 
-    def _each(self, sql: str, values: Iterable[str | int]) -> Iterable[tuple[Any, ...]]:
-        for value in dict.fromkeys(values):
-            yield from self._db.execute(sql, (self._tenant, value))
+    def _among(self, sql: str, values: Sequence[str | int]) -> Iterable[tuple[Any, ...]]:
+        """The rows that a query finds for any of these values, which lead the join as JSON."""
+        return self._db.execute(sql, (self._tenant, json.dumps(values))) if values else ()
 
     def places(self, ids: Sequence[str]) -> dict[str, Place]:
         """Where these records stand."""
-        sql = "SELECT id, max(row), position FROM records WHERE tenant=? AND id=? GROUP BY id"
-        return {row[0]: Place(row[1], row[2]) for row in self._each(sql, ids)}
+        sql = """
+            SELECT r.id, r.row, r.position FROM json_each(?2) j CROSS JOIN records r
+            ON r.tenant=?1 AND r.id=j.value ORDER BY r.row"""
+        return {row[0]: Place(row[1], row[2]) for row in self._among(sql, ids)}  # the last wins
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         """The records at these positions."""
-        sql = "SELECT position, id FROM records WHERE tenant=? AND position=? LIMIT 1"
-        return {row[0]: row[1] for row in self._each(sql, positions)}
+        sql = """
+            SELECT r.position, r.id FROM json_each(?2) j CROSS JOIN records r
+            ON r.tenant=?1 AND r.position=j.value"""
+        return {row[0]: row[1] for row in self._among(sql, positions)}
 
     def rows_at(self, position: int) -> list[int]:
         """All versions of the record at a position."""
@@ -76,13 +81,17 @@ class SqliteLedger:
 
     def alive(self, rows: Sequence[int]) -> set[int]:
         """Those of these rows that were not forgotten."""
-        sql = "SELECT row FROM records WHERE tenant=? AND row=?"
-        return {row[0] for row in self._each(sql, rows)}
+        sql = """
+            SELECT r.row FROM json_each(?2) j CROSS JOIN records r
+            ON r.tenant=?1 AND r.row=j.value"""
+        return {row[0] for row in self._among(sql, rows)}
 
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
-        sql = "SELECT key, asked, seq, time, id, debt FROM keys WHERE tenant=? AND key=?"
-        return {row[0]: KeyRow(*row) for row in self._each(sql, names)}
+        sql = """
+            SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt FROM json_each(?2) j
+            CROSS JOIN keys k ON k.tenant=?1 AND k.key=j.value"""
+        return {row[0]: KeyRow(*row) for row in self._among(sql, names)}
 
 
 def write(db: apsw.Connection, tenant: int, new: Settled) -> None:
@@ -118,6 +127,8 @@ def write(db: apsw.Connection, tenant: int, new: Settled) -> None:
         "DELETE FROM debts WHERE tenant=? AND row=? AND generation=?",
         ((tenant, d.row, number[d.generation]) for d in new.paid),
     )
+    if not new.advances:
+        return
     head = new.head
     db.execute("INSERT INTO commits VALUES (?,?,?)", (tenant, head.seq, head.time))
     db.execute(

@@ -318,7 +318,12 @@ class Sqlite:
                 "agents": (AgentRow, "seq, agent, salt, body", "agents r", "seq"),
                 "tombs": (TombRow, "seq, salt, body", "tombs r", "seq"),
                 "keys": (KeyRow, "key, asked, seq, time, id, debt", "keys r", "key"),
-                "debts": (DebtRow, "r.row, g.fingerprint", f"debts r {_SPACE}", "r.row"),
+                "debts": (
+                    DebtRow,
+                    "r.row, g.fingerprint",
+                    f"debts r {_SPACE}",
+                    "r.row, g.fingerprint",
+                ),
             }
             rows = {
                 name: [row(*values) for values in table(*how)] for name, (row, *how) in read.items()

@@ -1,0 +1,39 @@
+"""`python -m bench [names …] [--small] [--profile]`: each bench prints its own table."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from bench.tools import Options, header
+
+BENCHES = {
+    "import": "bench.imports",
+    "deps": "bench.deps",
+    "demo": "bench.demo",
+    "commit": "bench.commit",
+    "ingest": "bench.ingest",
+    "recall": "bench.recall",
+    "quality": "bench.quality",
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHES))
+    parser.add_argument("--small", action="store_true", help="a slice that takes seconds")
+    parser.add_argument("--profile", action="store_true", help="also where the time goes")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(BENCHES):
+        parser.error(f"no bench {min(unknown)!r}; there are {', '.join(BENCHES)}")
+    print(header(["python -m bench", *sys.argv[1:]]))
+    for name in given.names or BENCHES:
+        bench = importlib.import_module(BENCHES[name])
+        print(f"\n## {name}: {bench.__doc__.splitlines()[0]}\n", flush=True)
+        bench.run(Options(small=given.small, profile=given.profile))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

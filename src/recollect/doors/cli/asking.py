@@ -1,0 +1,157 @@
+"""recall, keywords, plan: a question and its explained answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recollect.core.errors import InputError
+from recollect.doors.cli.fields import time_of
+from recollect.doors.cli.opening import opened
+from recollect.doors.cli.options import AsOf, KnownAt, Scoped, Where
+from recollect.doors.cli.out import show
+from recollect.doors.cli.settings import setting
+from recollect.doors.cli.tree import command
+from recollect.doors.cli.values import overrides_of, where_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from recollect.why.result import Result
+
+Question = Annotated[
+    str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
+]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Take every score apart, and show the plan.")
+]
+ReceiptFile = Annotated[
+    Path | None,
+    typer.Option("--receipt", metavar="FILE", help="Save the receipt of the answer there."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What narrows or tunes a question."""
+
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", help="How many memories at most.")
+    ] = None
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            "--recipe", help="A recipe by name, or the path of a .toml file (RECOLLECT_RECIPE)."
+        ),
+    ] = None
+    where: Where = None
+    as_of: AsOf = None
+    known_at: KnownAt = None
+    now: Annotated[
+        str | None, typer.Option("--now", metavar="TIME", help="Answer as if it were this time.")
+    ] = None
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--override",
+            metavar="PATH=VALUE",
+            help="Change a number of the recipe; may be repeated.",
+        ),
+    ] = None
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--require", metavar="LANE", help="Fail unless this lane can run; may be repeated."
+        ),
+    ] = None
+
+    def options(self, recipe: str | None) -> dict[str, Any]:
+        """What the library takes beside text and limit."""
+        given = {
+            "recipe": recipe,
+            "where": where_of(self.where),
+            "as_of": time_of(self.as_of),
+            "known_at": time_of(self.known_at),
+            "now": time_of(self.now),
+            "overrides": overrides_of(self.override),
+            "require": self.require,
+        }
+        return {name: value for name, value in given.items() if value}
+
+
+@command(
+    "recall",
+    'recollect recall "which port for ssh?"',
+    'recollect recall "deploys" --where \'{"tags": {"any": ["ops"]}}\' --limit 3 --explain',
+)
+def recall(
+    query: Question,
+    ask: Ask,
+    at: Scoped,
+    explain: Explain = False,
+    receipt: ReceiptFile = None,  # a switch of the command line
+) -> None:
+    """Find the right memories and say why each one is right."""
+    options = ask.options(setting("recipe", ask.recipe))
+    with opened(at, "read") as memory:
+        result = memory.recall(query, ask.limit, **options)
+    _save(result, receipt)
+    show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
+
+
+@command("keywords", 'recollect keywords "ssh port" --limit 5')
+def keywords(
+    query: Question,
+    ask: Ask,
+    at: Scoped,
+    explain: Explain = False,
+    receipt: ReceiptFile = None,  # as above
+) -> None:
+    """Find memories by their words alone."""
+    with opened(at, "read") as memory:
+        result = memory.keywords(query, ask.limit, **ask.options(ask.recipe))
+    _save(result, receipt)
+    show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
+
+
+@command("plan", 'recollect plan "which port for ssh?" --override lanes.meaning.enabled=false')
+def plan(query: Question, ask: Ask, at: Scoped) -> None:
+    """Say what a recall would do, without doing it."""
+    options = ask.options(setting("recipe", ask.recipe))
+    with opened(at, "read") as memory:
+        made = memory.plan(query, ask.limit, **options)
+    from recollect.doors.render.tree import plan_tree  # noqa: PLC0415  # loads the engine
+
+    show(made.to_dict(), lambda: plan_tree(made), as_json=at.json)
+
+
+def drawn(result: Result, *, explain: bool) -> RenderableType:
+    """The table; with explanations, a tree for every hit and the plan below it."""
+    from rich.console import Group  # noqa: PLC0415  # `--json` needs none of it
+    from rich.text import Text  # noqa: PLC0415  # as above
+
+    from recollect.doors.render.ink import inks  # noqa: PLC0415  # as above
+    from recollect.doors.render.table import Table  # noqa: PLC0415  # as above
+    from recollect.doors.render.tree import hit_tree, plan_tree  # noqa: PLC0415  # as above
+
+    parts: list[RenderableType] = [Table(result)]
+    if explain:
+        lanes = inks(result.plan.recipe.lanes)
+        for hit in result:
+            parts += [Text(), hit_tree(hit, lanes)]
+        parts += [Text(), plan_tree(result.plan)]
+    return Group(*parts)
+
+
+def _save(result: Result, path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        result.receipt.save(path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: {error.strerror}", hint="name a file that can be written"
+        ) from None

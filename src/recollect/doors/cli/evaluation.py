@@ -1,0 +1,36 @@
+"""eval: how good are the answers?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recollect.doors.cli.options import AsJson
+from recollect.doors.cli.tree import command
+
+Data = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DATA]",
+        help="Questions and their answers (default: the set in the package).",
+        show_default=False,
+    ),
+]
+Recipes = Annotated[
+    list[str] | None, typer.Option("--recipe", help="A recipe to measure; may be repeated.")
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, help="Only the first questions.")
+]
+
+
+@command("eval", "recollect eval --recipe recollect --recipe lexical")
+def evaluate(
+    data: Data = None, recipe: Recipes = None, limit: Limit = None, as_json: AsJson = False
+) -> None:  # noqa: FBT002  # a switch of the command line
+    """Measure how good the answers of recipes are on questions with known answers."""
+    from recollect.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
+
+    raise typer.Exit(run_eval(data, list(recipe or ()), limit, as_json))

@@ -1,0 +1,78 @@
+"""init, maintain, status: the store itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from recollect.doors.cli.opening import opened
+from recollect.doors.cli.options import Place
+from recollect.doors.cli.out import show
+from recollect.doors.cli.settings import setting
+from recollect.doors.cli.tree import command
+
+
+@command("init", "recollect init --store agent.db")
+def init(at: Place) -> None:
+    """Make an empty store; one that is there already is left as it is."""
+    place = str(setting("store", at.store))
+    path = Path(place).expanduser()
+    fresh = not path.exists()
+    with opened(at, "make"):
+        pass
+    line = f"made {path}" if fresh else f"{path} is there already, and fine"
+    show({"store": str(path), "made": fresh}, lambda: line, as_json=at.json)
+
+
+@command("maintain", "recollect maintain")
+def maintain(at: Place) -> None:
+    """Pay what is owed: embed what lacks a vector, publish and merge the index."""
+    with opened(at, "change") as memory:
+        report = memory.maintain()
+    published = "published a segment" if report.published else "nothing to publish"
+    line = f"embedded {report.embedded}, still owed {report.owed}, {published}"
+    show(report.to_dict(), lambda: line, as_json=at.json)
+
+
+@command("status", "recollect status --json")
+def status(at: Place) -> None:
+    """Say how much there is: memories, tenants, sequence, debt, segments, sizes."""
+    path = Path(str(setting("store", at.store))).expanduser()
+    with opened(at, "read") as memory:
+        found = memory.status()
+    sizes = _sizes(path)
+    data: dict[str, Any] = {"store": str(path), **found.to_dict(), "bytes": sizes}
+    from recollect.doors.render.ink import moment  # noqa: PLC0415  # loads the engine
+    from recollect.doors.render.plain import facts  # noqa: PLC0415  # as above
+
+    told = {
+        "store": path,
+        "tenant": f"{found.tenant} (of {', '.join(found.tenants) or 'none yet'})",
+        "memories": found.records,
+        "sequence": found.seq,
+        "last commit": moment(found.time) if found.seq else "never",
+        "debt": f"{found.debt} vectors owed" if found.debt else "none",
+        "segments": f"{found.segments} published, {found.tail} rows in the tail",
+        "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
+    }
+    show(data, lambda: facts(told), as_json=at.json)
+
+
+def _sizes(path: Path) -> dict[str, int]:
+    """Bytes of the file, of what waits beside it, and of the index."""
+    folder = path.with_name(path.name + ".idx")
+    segments = sum(each.stat().st_size for each in folder.iterdir()) if folder.is_dir() else 0
+    wal = path.with_name(path.name + "-wal")
+    return {
+        "file": path.stat().st_size if path.exists() else 0,
+        "wal": wal.stat().st_size if wal.exists() else 0,
+        "index": segments,
+    }
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"

@@ -1,0 +1,32 @@
+"""The command `recollect`: every verb of a memory at a terminal."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.doors.cli import (
+    asking,
+    changing,
+    demo,
+    evaluation,
+    forgetting,
+    keeping,
+    looking,
+    recipes,
+    registry,
+    settling,
+    telling,
+    transfer,
+)
+from recollect.doors.cli.tree import app
+
+ROOMS: Final = (
+    asking, changing, demo, evaluation, forgetting, keeping, looking, recipes, registry, settling,
+    telling, transfer,
+)  # fmt: skip
+"""The modules whose commands hang in the tree: importing them hangs them there."""
+
+
+def run() -> None:
+    """Run the command line and end the process."""
+    app()

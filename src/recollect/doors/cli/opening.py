@@ -1,0 +1,44 @@
+"""From options to an open memory. What the engine needs is imported only here, when it is needed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from recollect.core.errors import NotFound
+from recollect.doors.cli.options import Place, Scoped
+from recollect.doors.cli.settings import settings
+
+if TYPE_CHECKING:
+    from recollect.memory.facade import Memory
+
+Access = Literal["read", "change", "make"]
+"""What a command does with a store: only `make` creates one that is not there."""
+
+
+@contextlib.contextmanager
+def opened(at: Place, access: Access) -> Iterator[Memory]:
+    """The memory that the options name, closed afterwards."""
+    scope = (at.agent, at.user, at.session) if isinstance(at, Scoped) else (None, None, None)
+    flags = dict(zip(("agent", "user", "session"), scope, strict=True))
+    told = settings({"store": at.store, "tenant": at.tenant, **flags})
+    place = str(told["store"].value)
+    if access != "make":
+        must_exist(place)
+    from recollect.memory.opening import open_memory  # noqa: PLC0415  # loads the engine
+
+    with open_memory(place, str(told["tenant"].value), read_only=access == "read") as memory:
+        if isinstance(at, Scoped):
+            yield memory.scoped(*(told[key].value for key in flags))
+        else:
+            yield memory
+
+
+def must_exist(place: str) -> None:
+    """Refuse a store that is not there: looking must not make one."""
+    path = Path(place).expanduser()
+    if place == ":memory:" or "://" in place or path.exists():
+        return
+    raise NotFound(f"there is no store at {path}", hint="recollect init makes one", field="store")

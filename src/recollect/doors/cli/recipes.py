@@ -1,0 +1,116 @@
+"""recipe: which recipes there are, what stands in them, how two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recollect.doors.cli.options import AsJson
+from recollect.doors.cli.out import print_json, show
+from recollect.doors.cli.tree import branch, command
+from recollect.doors.cli.values import read_text
+
+if TYPE_CHECKING:
+    from recollect.pipeline.recipe import Recipe
+
+recipes = branch("recipe", "Recipes: how a recall finds and ranks, as data.")
+Named = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE",
+        help="The name of a recipe, or the path of a .toml file.",
+        show_default=False,
+    ),
+]
+
+
+@command("list", "recollect recipe list", under=recipes)
+def list_(as_json: AsJson = False) -> None:  # noqa: FBT002  # a switch of the command line
+    """List the recipes that come with the package."""
+    from recollect.doors.render.plain import columns  # noqa: PLC0415  # loads the engine
+    from recollect.pipeline.recipe import library, recipe_of  # noqa: PLC0415  # as above
+
+    found = [recipe_of(name) for name in library()]
+    rows = [(r.name, r.version, r.fingerprint[:12], r.about) for r in found]
+    heads = ("recipe", "version", "fingerprint", "about")
+    show(
+        {"recipes": [told(r) for r in found]},
+        lambda: columns(heads, rows, "about"),
+        as_json=as_json,
+    )
+
+
+@command("show", "recollect recipe show recollect > mine.toml", under=recipes)
+def show_(recipe: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as above
+    """Print a recipe as TOML with its comments; with --json, complete, every default written out."""
+    from recollect.pipeline.recipe import recipe_of, source  # noqa: PLC0415  # as above
+
+    if as_json:
+        found = recipe_of(recipe)
+        print_json({"fingerprint": found.fingerprint, "recipe": found.to_data()})
+        return
+    recipe_of(recipe)
+    text = read_text(Path(recipe)) if recipe.endswith(".toml") else source(recipe)
+    print(text, end="" if text.endswith("\n") else "\n")
+
+
+@command("check", "recollect recipe check mine.toml", under=recipes)
+def check(recipe: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as above
+    """Check a recipe; an error names the path of the first thing that is wrong."""
+    from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # as above
+
+    found = recipe_of(recipe)
+    line = f"{found.name} v{found.version} is valid, fingerprint {found.fingerprint}"
+    show({"valid": True, **told(found)}, lambda: line, as_json=as_json)
+
+
+@command("diff", "recollect recipe diff recollect mine.toml", under=recipes)
+def diff(first: Named, second: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as above
+    """Show the paths at which two recipes differ."""
+    from recollect.doors.render.plain import columns  # noqa: PLC0415  # as above
+    from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # as above
+
+    one, two = recipe_of(first), recipe_of(second)
+    changes = list(differences(one.to_data(), two.to_data()))
+    data = {
+        "same": not changes,
+        "changes": [{"path": p, "first": a, "second": b} for p, a, b in changes],
+    }
+    rows = [(path, _cell(a), _cell(b)) for path, a, b in changes]
+    heads = ("path", one.name, two.name) if one.name != two.name else ("path", first, second)
+    show(data, lambda: columns(heads, rows, heads[2]) if rows else "no difference", as_json=as_json)
+
+
+def told(recipe: Recipe) -> dict[str, object]:
+    """Who a recipe is."""
+    return {
+        "name": recipe.name,
+        "version": recipe.version,
+        "fingerprint": recipe.fingerprint,
+        "about": recipe.about,
+    }
+
+
+def differences(one: object, two: object, path: str = "") -> Iterator[tuple[str, object, object]]:
+    """(path, first, second) wherever two trees of plain data differ; None where one has nothing."""
+    if isinstance(one, list) and isinstance(two, list):
+        one, two = _numbered(one), _numbered(two)  # pyright: ignore[reportUnknownArgumentType]  # plain data
+    if not isinstance(one, Mapping) or not isinstance(two, Mapping):
+        if one != two:
+            yield path, one, two  # pyright: ignore[reportUnknownVariableType]  # plain data
+        return
+    for key in dict.fromkeys([*one, *two]):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # plain data
+        yield from differences(one.get(key), two.get(key), f"{path}.{key}" if path else str(key))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]  # plain data
+
+
+def _numbered(items: list[Any]) -> dict[str, Any]:
+    return {str(at): item for at, item in enumerate(items)}
+
+
+def _cell(value: object) -> str:
+    from recollect.doors.render.ink import short  # noqa: PLC0415  # as above
+
+    return "—" if value is None else short(value)

@@ -1,0 +1,50 @@
+"""config, version: what holds here, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from recollect import __version__
+from recollect.doors.cli.options import AsJson, Scoped
+from recollect.doors.cli.out import show
+from recollect.doors.cli.settings import files, settings
+from recollect.doors.cli.tree import branch, command
+
+config = branch("config", "Settings: from flags, the environment, TOML files, defaults.")
+
+
+@dataclass(frozen=True, slots=True)
+class Everything(Scoped):
+    """Every setting as a flag."""
+
+    recipe: Annotated[str | None, typer.Option("--recipe", help="A recipe (RECOLLECT_RECIPE).")] = (
+        None
+    )
+
+
+@command("show", "recollect config show", under=config)
+def show_(at: Everything) -> None:
+    """Show every setting and where it comes from.
+
+    A flag wins over RECOLLECT_…, that over recollect.toml in the current directory, that over
+    recollect/config.toml in ~/.config, that over the default.
+    """
+    names = ("store", "tenant", "recipe", "agent", "user", "session")
+    found = settings({name: getattr(at, name) for name in names})
+    from recollect.doors.render.plain import columns  # noqa: PLC0415  # `--json` needs none of it
+
+    data = {
+        "settings": {name: {"value": s.value, "origin": s.origin} for name, s in found.items()},
+        "files": [{"path": str(path), "exists": path.exists()} for path in files()],
+    }
+    rows = [(name, "—" if s.value is None else s.value, s.origin) for name, s in found.items()]
+    show(data, lambda: columns(("setting", "value", "from"), rows, "from"), as_json=at.json)
+
+
+@command("version", "recollect version")
+def version(as_json: AsJson = False) -> None:  # noqa: FBT002  # a switch of the command line
+    """Print the version."""
+    show({"version": __version__}, lambda: f"recollect {__version__}", as_json=as_json)

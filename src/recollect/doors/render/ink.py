@@ -1,0 +1,82 @@
+"""Colours, glyphs and numbers that every drawing shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from rich.text import Text
+
+from recollect.core.times import iso
+
+DIM: Final = "dim"
+STRONG: Final = "bold"
+MATCH: Final = "bold yellow"
+GOOD: Final = "green"
+BAD: Final = "red"
+
+
+class Ink(NamedTuple):
+    """How a lane looks; the glyph tells it apart where there are no colours."""
+
+    glyph: str
+    style: str
+
+
+_INKS: Final = (Ink("█", "cyan"), Ink("▓", "magenta"), Ink("▒", "green"), Ink("░", "blue"))
+
+
+def inks(labels: Iterable[str]) -> dict[str, Ink]:
+    """One ink per label, in the order given."""
+    return {label: _INKS[at % len(_INKS)] for at, label in enumerate(labels)}
+
+
+def figure(value: float) -> str:
+    """A number in three to four figures.
+
+    >>> figure(0.75), figure(7.2123), figure(1234.5), figure(0.01639), figure(0.0)
+    ('0.750', '7.212', '1234.5', '0.0164', '0')
+    """
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < 1e-4:
+        return f"{value:.2e}"
+    return f"{value:.1f}" if size >= 100 else f"{value:.4f}" if size < 0.1 else f"{value:.3f}"
+
+
+def day(moment: int) -> str:
+    """The date of a time."""
+    return iso(moment)[:10]
+
+
+def moment(value: int) -> str:
+    """A time to the second."""
+    return iso(value)[:19].replace("T", " ") + "Z"
+
+
+def joined(parts: Iterable[Text | str], gap: str = " · ") -> Text:
+    """Parts on one line."""
+    return Text(gap).join([Text(part) if isinstance(part, str) else part for part in parts])
+
+
+def pairs(facts: Mapping[str, object]) -> str:
+    """Facts as `key value`, one after the other."""
+    return " · ".join(f"{key} {short(value)}" for key, value in facts.items())
+
+
+def short(value: object) -> str:
+    """A plain value in few characters."""
+    if isinstance(value, float):
+        return f"{value:g}" if value == round(value, 3) else figure(value)
+    if isinstance(value, list | tuple):
+        return " ".join(map(short, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
+    if isinstance(value, Mapping):
+        return _mapping({str(k): v for k, v in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
+    return str(value)
+
+
+def _mapping(value: Mapping[str, object]) -> str:
+    if value and all(item == 1 for item in value.values()):
+        return " ".join(value)
+    return ", ".join(f"{key} {short(item)}" for key, item in value.items())

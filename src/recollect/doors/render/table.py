@@ -1,0 +1,82 @@
+"""The answer of a recall: ranked hits, each with its score as a bar and what every lane said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from recollect.doors.render.bar import bar
+from recollect.doors.render.ink import BAD, DIM, STRONG, Ink, day, figure, inks, joined
+from recollect.doors.render.marks import Terms, marked, own_terms
+from recollect.doors.render.safe import one_line
+from recollect.why.result import Hit, Result
+
+
+class Table:
+    """A result, three lines to a hit."""
+
+    def __init__(self, result: Result, terms: Terms | None = None) -> None:
+        self._result = result
+        self._terms = terms or own_terms()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        result = self._result
+        lanes = inks(result.plan.recipe.lanes)
+        yield title(result, lanes)
+        for label, reason in result.skipped.items():
+            yield Text(f"  {label} did not run: {reason}", BAD)
+        best = max((hit.score for hit in result), default=0.0)
+        for hit in result:
+            yield Text()
+            yield first_line(hit, best, lanes)
+            yield indented(marked(hit.record.text, hit.matched, options.max_width - 5, self._terms))
+            yield indented(about(hit, options.max_width - 5))
+        if not result:
+            yield Text("  nothing found", DIM)
+
+
+def title(result: Result, lanes: Mapping[str, Ink]) -> Text:
+    """What was found, by which recipe, and which glyph is which lane."""
+    shown = f"{len(result)} of {result.total}" if result.total > len(result) else str(len(result))
+    noun = "memory" if shown == "1" else "memories"
+    recipe = result.plan.recipe
+    status = Text(result.status, DIM if result.status == "complete" else BAD)
+    parts: list[Text | str] = [
+        Text(f"{shown} {noun}", STRONG),
+        f"recipe {recipe.name} v{recipe.version}",
+    ]
+    key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in result.used]
+    return joined([*parts, status, joined(key, "  ")])
+
+
+def first_line(hit: Hit, best: float, lanes: Mapping[str, Ink]) -> Text:
+    """Rank, score, bar and lane chips."""
+    line = Text(f"{hit.rank:>3}  ", STRONG)
+    line.append(f"{figure(hit.score):<7}", STRONG)
+    line.append_text(bar(hit.explanation, best, lanes)).append("  ")
+    return line.append_text(joined(chips(hit, lanes), "  "))
+
+
+def chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:
+    """`words#1 7.21` for each lane that found the hit."""
+    return [
+        Text(f"{label}#{lane.rank} {lane.score:.2f}", lanes[label].style)
+        for label, lane in hit.lanes.items()
+    ]
+
+
+def about(hit: Hit, width: int) -> Text:
+    """Id, date and tags, cut to the width."""
+    record = hit.record
+    parts = [one_line(record.id), day(record.created), one_line(record.kind)]
+    parts += [f"#{one_line(tag)}" for tag in record.tags]
+    line = Text(" · ".join(parts), DIM)
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def indented(line: Text) -> Text:
+    """The line below the rank."""
+    return Text("     ").append_text(line)

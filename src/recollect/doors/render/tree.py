@@ -1,0 +1,127 @@
+"""Why a hit stands here, and what a plan will do, as trees of readable lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from recollect.core.explanation import Explanation, Facts
+from recollect.doors.render.ink import (
+    BAD,
+    DIM,
+    MATCH,
+    STRONG,
+    Ink,
+    figure,
+    inks,
+    joined,
+    pairs,
+    short,
+)
+from recollect.doors.render.safe import one_line
+from recollect.pipeline.plan import Plan, PlanStep
+from recollect.why.result import Hit
+
+_OPS: Final = {
+    "sum": "the sum of",
+    "product": "the product of",
+    "max": "the largest of",
+    "min": "the least of",
+}
+_AFTER: Final = "after "
+
+
+def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
+    """The score of a hit, taken apart down to the counts."""
+    head = joined([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
+    journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
+    head.append(f"\n{journey}", DIM)
+    tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
+    _grow(tree, hit.explanation, hit, lanes)
+    return Group(head, tree)
+
+
+def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> None:
+    for part in node.parts:
+        branch = tree.add(_label(part, lanes))
+        _grow(branch, part, hit, lanes)
+        if part.op == "leaf" and part.label in hit.lanes:
+            why = hit.lanes[part.label].why
+            _grow(branch.add(_label(why, lanes)), why, hit, lanes)
+
+
+def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
+    ink = lanes.get(node.label)
+    line = Text(f"{figure(node.value)}  ", STRONG)
+    if "term" in node.facts:
+        return line.append_text(_term(node.facts))
+    line.append(one_line(node.label), ink.style if ink else "")
+    if node.op != "leaf":
+        line.append(f", {_OPS[node.op]}", DIM)
+    if node.facts:
+        line.append(f"  {_facts(node.facts)}", DIM)
+    return line
+
+
+def _term(facts: Facts) -> Text:
+    """How often the word stands here, in how many records, and how long the field is."""
+    line = Text(one_line(str(facts["term"])), MATCH).append(f" in {facts['field']}", "not bold")
+    if facts.get("weight", 1.0) != 1.0:
+        line.append(f", weight {short(facts['weight'])}")
+    tf, length = facts.get("tf"), facts.get("length")
+    words = "word" if length == 1 else "words"
+    told = (
+        f"\ntf {tf} · df {facts.get('df')} of {facts.get('records')} records"
+        f" · idf {short(facts.get('idf'))} · {length} {words}, mean {_mean(facts.get('mean'))}"
+    )
+    return line.append(told, DIM)
+
+
+def _mean(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _facts(facts: Facts) -> str:
+    """What a lane noted: its rank and score, and how the score became a contribution."""
+    if {"score", "scaled", "weight"} <= set(facts):
+        made = f"{short(facts['score'])} → scaled {short(facts['scaled'])} × weight {short(facts['weight'])}"
+        return f"rank {facts['rank']} · {made}" if "rank" in facts else made
+    return pairs(facts)
+
+
+def plan_tree(plan: Plan) -> RenderableType:
+    """What runs with which numbers, what is skipped and why, and how many rows each step left."""
+    recipe = plan.recipe
+    head = joined(
+        [
+            Text(f"recipe {recipe.name} v{recipe.version}", STRONG),
+            recipe.fingerprint[:12],
+            f"tenant {one_line(plan.tenant)}",
+            f"view {plan.seq}",
+        ]
+    )
+    tree = Tree(head, guide_style=DIM)
+    lanes = inks(recipe.lanes)
+    for step in plan.steps:
+        tree.add(_step(step, lanes.get(step.name)))
+    return tree
+
+
+def _step(step: PlanStep, ink: Ink | None) -> Text:
+    line = Text(f"{step.name:<8} ", ink.style if ink else STRONG)
+    if step.skipped is not None:
+        return line.append(f"skipped: {one_line(step.skipped)}", BAD)
+    if step.rows is not None:
+        line.append(f"{step.rows} row{'' if step.rows == 1 else 's'}  ")
+    passed = {
+        key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)
+    }
+    rest = {key: value for key, value in step.shows.items() if not key.startswith(_AFTER)}
+    told = [pairs(rest)] if rest else []
+    if passed:
+        told.append("rows left: " + " → ".join(f"{key} {count}" for key, count in passed.items()))
+    return line.append(one_line(" · ".join(told)), DIM)

@@ -1,0 +1,281 @@
+"""The oracle: the formulas of the engine in plain Python, over plain lists, as slow as they read.
+
+It shares the analyzer and the embedder with the engine, and nothing of `index/`, `rank/` or `lanes/`. Its
+world is what a store dumps; its answer is ids and scores, to be compared bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, cast
+
+from recollect.core.record import Record, decode
+from recollect.core.words import Words
+from recollect.store.port import Dump
+from recollect.store.rows import VectorRow
+from recollect.testing.wheres import passes
+from recollect.text.port import Analyzer
+
+Vector = Sequence[float]
+_REPLACING: Final = ("supersedes", "corrects", "invalidates")
+
+
+def grid(value: float) -> float:
+    """The nearest multiple of 2^-32, half to even."""
+    return round(value * 2**32) / 2**32
+
+
+def unit(vector: Iterable[float]) -> Vector | None:
+    """The vector at unit length, each element a multiple of 2^-23; None for a zero vector."""
+    given = list(vector)
+    largest = max(map(abs, given), default=0.0)
+    if largest == 0.0:
+        return None
+    exponent = math.frexp(largest)[1]
+    scaled = [math.ldexp(x, -exponent) for x in given]
+    norm = math.sqrt(math.fsum(x * x for x in scaled))
+    return [round(x / norm * 2**23) / 2**23 for x in scaled]
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """The dot product of two unit vectors, exactly, then on the grid."""
+    return grid(math.fsum(x * y for x, y in zip(a, b, strict=True)))
+
+
+@dataclass(frozen=True)
+class Replacing:
+    """An edge that takes its target out of force; ends are positions."""
+
+    source: int
+    target: int
+    since: int | None
+    until: int | None
+
+    def holds(self, time: int) -> bool:
+        """Whether it holds at a time."""
+        return (self.since is None or self.since <= time) and (
+            self.until is None or time < self.until
+        )
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything that a view of a tenant holds, as lists."""
+
+    records: list[Record]
+    vectors: dict[int, list[Vector]]
+    """The vectors of each row, in one space."""
+    replacing: list[Replacing]
+    analyzer: Analyzer
+
+    @classmethod
+    def at(cls, dump: Dump, seq: int, analyzer: Analyzer, space: str) -> World:
+        """The world as a view at `seq` sees it; what is forgotten is in no dump."""
+        latest = {
+            row.position: decode(row.body, row.row, row.position, row.committed)
+            for row in dump.records
+            if row.row <= seq
+        }
+        vectors: dict[int, list[Vector]] = {}
+        for row in dump.vectors:
+            if row.seq <= seq and row.generation == space:
+                made = _read_vector(row)
+                if made is not None:
+                    vectors.setdefault(row.row, []).append(made)
+        edges: dict[object, Replacing] = {}
+        for edge in dump.edges:
+            body = cast("dict[str, Any]", json.loads(edge.body))
+            since, until = body.get("valid_from"), body.get("valid_until")
+            if edge.seq <= seq and body["kind"] in _REPLACING:
+                key = (edge.source, edge.target, body["kind"], since)
+                edges[key] = Replacing(edge.source, edge.target, since, until)
+        records = sorted(latest.values(), key=lambda record: record.row)
+        return cls(records, vectors, list(edges.values()), analyzer)
+
+    @cached_property
+    def words(self) -> dict[int, Words]:
+        """The analysed words of every record."""
+        return {record.row: self.analyzer.analyse(texts(record)) for record in self.records}
+
+    @cached_property
+    def means(self) -> list[float]:
+        """The mean length of each field."""
+        count = len(self.records)
+        sums = [sum(w.lengths[at] for w in self.words.values()) for at in self._places]
+        return [total / count if count else 0.0 for total in sums]
+
+    @property
+    def _places(self) -> range:
+        return range(len(self.analyzer.fields))
+
+    def df(self, term: str) -> int:
+        """In how many records a term occurs, in any field."""
+        return sum(term in words.terms for words in self.words.values())
+
+
+def _read_vector(row: VectorRow) -> Vector | None:
+    code = "d" if row.form == "f8" else "f"
+    values = struct.unpack(f"<{len(row.body) // struct.calcsize(code)}{code}", row.body)
+    return values if row.form == "unit" else unit(values)
+
+
+def texts(record: Record) -> dict[str, Sequence[str]]:
+    """What the analyzer reads of a record."""
+    alone = {
+        "text": record.text, "title": record.title, "summary": record.summary,
+        "agent": record.agent, "path": record.source.path,
+    }  # fmt: skip
+    out: dict[str, Sequence[str]] = {key: [one] for key, one in alone.items() if one is not None}
+    return {**out, "tags": record.tags, "concepts": record.concepts, "entities": record.entities}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question, resolved: the recipe as data, the query's vector if it has one."""
+
+    text: str
+    recipe: Mapping[str, Any]
+    now: int
+    vector: Vector | None = None
+    where: object = None
+    as_of: int | None = None
+    scope: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """(id, score) of every candidate, best first, and the lanes that ran; none means no answer."""
+
+    ranked: list[tuple[str, float]]
+    used: list[str]
+
+
+def answer(world: World, ask: Ask) -> Answer:
+    """What the engine must answer, the limit apart."""
+    chosen = select(world, ask)
+    lanes = {
+        label: lane
+        for label, lane in ask.recipe["lanes"].items()
+        if lane["enabled"] and _runs(world, ask, lane)
+    }
+    found = {label: _lane(world, ask, lane, chosen) for label, lane in lanes.items()}
+    scores = fuse(found, ask.recipe["pass"][0]["fuse"])
+    ids = {record.row: record.id for record in chosen}
+    best = sorted(scores, key=lambda row: (-scores[row], row))
+    return Answer([(ids[row], scores[row]) for row in best], list(lanes))
+
+
+def select(world: World, ask: Ask) -> list[Record]:
+    """The records that may be found."""
+    told = cast("dict[str, Any]", ask.recipe["select"])
+    time = ask.now if ask.as_of is None else ask.as_of
+    replaced = {edge.target for edge in world.replacing if edge.holds(time)}
+    early = {
+        edge.source
+        for edge in world.replacing
+        if ask.as_of is not None and edge.since is not None and edge.since > ask.as_of
+    }
+    hidden = early | (replaced if told["superseded"] == "hide" else set())
+    return [
+        record
+        for record in world.records
+        if record.position not in hidden
+        and all(getattr(record, key) == value for key, value in ask.scope.items())
+        and (told["trust"] is None or record.trust in told["trust"])
+        and not (told["archived"] == "hide" and record.archived)
+        and not (told["expired"] == "hide" and _expired(record, ask.now))
+        and (ask.as_of is None or _valid(record, ask.as_of))
+        and passes(ask.where, record)
+    ]
+
+
+def _expired(record: Record, now: int) -> bool:
+    return record.expires is not None and record.expires <= now
+
+
+def _valid(record: Record, time: int) -> bool:
+    since, until = record.valid_from, record.valid_until
+    return (since is None or since <= time) and (until is None or time < until)
+
+
+def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
+    if lane["kind"] == "bm25":
+        return bool(world.analyzer.terms(ask.text))
+    known = any(record.row in world.vectors for record in world.records)
+    return ask.vector is not None and (known or not world.records)
+
+
+def _lane(
+    world: World, ask: Ask, lane: Mapping[str, Any], chosen: Sequence[Record]
+) -> dict[int, float]:
+    """The score of every row that a lane finds, cut to its pool."""
+    scores = (
+        bm25(world, ask.text, lane, chosen)
+        if lane["kind"] == "bm25"
+        else meaning(world, cast("Vector", ask.vector), lane, chosen)
+    )
+    best = sorted(scores, key=lambda row: (-scores[row], row))[: lane["pool"]]
+    return {row: scores[row] for row in best}
+
+
+def bm25(
+    world: World, text: str, lane: Mapping[str, Any], chosen: Sequence[Record]
+) -> dict[int, float]:
+    """Σ over terms and fields of weight·idf · tf·(k1+1) / (tf + k1·(1 − b + b·length/mean))."""
+    total, k1, b = len(world.records), lane["k1"], lane["b"]
+    scores: dict[int, float] = {}
+    for term in world.analyzer.terms(text):
+        df = world.df(term)
+        idf = grid(math.log(1.0 + (total - df + 0.5) / (df + 0.5)))
+        for record in chosen:
+            words = world.words[record.row]
+            for at, name in enumerate(world.analyzer.fields):
+                weight = lane["fields"].get(name, 0.0)
+                tf = Counter(words.terms[n] for n in words.tokens[at])[term]
+                if not tf or not weight:
+                    continue
+                norm = k1 * (1.0 - b + b * (words.lengths[at] / max(world.means[at], 1.0)))
+                share = grid(weight * idf * (tf * (k1 + 1.0) / (tf + norm)))
+                scores[record.row] = scores.get(record.row, 0.0) + share
+    return scores
+
+
+def meaning(
+    world: World, query: Vector, lane: Mapping[str, Any], chosen: Sequence[Record]
+) -> dict[int, float]:
+    """The cosine of each record's best part."""
+    best = {
+        record.row: max(cosine(vector, query) for vector in world.vectors[record.row])
+        for record in chosen
+        if record.row in world.vectors
+    }
+    return {row: score for row, score in best.items() if score >= lane["min_cosine"]}
+
+
+def fuse(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict[int, float]:
+    """Σ over lanes of weight · (s − min) / (max − min); ½ where a lane's scores are all equal."""
+    counted = {
+        label: told["weights"][label] if scores or told["absent"] == "keep" else 0.0
+        for label, scores in found.items()
+    }
+    whole = sum(counted.values())
+    out: dict[int, float] = {}
+    for label, scores in found.items():
+        share = counted[label] / whole if whole else 0.0
+        low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+        for row, score in scores.items():
+            scaled = (score - low) / (high - low) if high > low else 0.5
+            out[row] = out.get(row, 0.0) + grid(share * scaled)
+    return out
+
+
+def browse(world: World, ask: Ask, *, newest: bool) -> list[str]:
+    """The ids of the selection by date."""
+    chosen = sorted(select(world, ask), key=lambda record: (record.created, record.row))
+    return [record.id for record in (reversed(chosen) if newest else chosen)]
