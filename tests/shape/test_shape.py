@@ -23,7 +23,9 @@ MAX_PARAMETERS = 8
 LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
-FOREIGN_CALLS: dict[str, str] = {}
+FOREIGN_CALLS: dict[str, str] = {
+    "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
+}
 """Modules outside doors/ that may catch everything because they call a stranger's code: why."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

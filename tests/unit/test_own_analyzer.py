@@ -184,7 +184,8 @@ def test_threads_share_one_analyzer() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["a_", "a b ", "a", "a____", "東", "ж ", "ж_", "🎉", "สวัสดี", "e\u0301\u0316", "ж...", "a'"]
+    "piece",
+    ["a_", "a b ", "a", "a____", "東", "ж ", "ж_", "🎉", "สวัสดี", "e\u0301\u0316", "ж...", "a'"],
 )
 def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     started = time.process_time()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Final, cast
 
 from recollect.core.errors import BadRecord, InputError
@@ -63,11 +63,16 @@ def names(value: object, field: str, error: Error = BadRecord) -> tuple[str, ...
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         got = type(cast("object", value)).__name__
         raise error(f"{field}: expected a list of texts, got {got}", field=field)
-    items: list[object] = list(cast("Iterable[object]", value))
+    items = listed(cast("Iterable[object]", value))
     if len(items) > LIST_LIMIT:
         raise error(f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field)
     clean = (name(item, f"{field}[{at}]", error, LABEL_LIMIT) for at, item in enumerate(items))
     return tuple(dict.fromkeys(clean))
+
+
+def listed(items: Iterable[object]) -> list[object]:
+    """The items in the order given; those of a set, which has none, sorted."""
+    return sorted(items, key=repr) if isinstance(items, Set) else list(items)
 
 
 def number(value: object, field: str, low: float, high: float, error: Error = BadRecord) -> float:

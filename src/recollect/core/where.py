@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, cast
 
 from recollect.core.errors import BadFilter
 from recollect.core.fold import fold
-from recollect.core.names import EXACT_INT, Json, flag, number, text
+from recollect.core.names import EXACT_INT, Json, flag, listed, number, text
 from recollect.core.times import micros
 
 Type = Literal["string", "strings", "number", "time", "flag", "json"]
@@ -231,7 +231,7 @@ def _value(kind: Type, op: Op, value: object, at: str) -> Scalar | tuple[Scalar,
         value, Sequence | set | frozenset
     ):
         raise BadFilter(f"{at}.{op}: expected a list of values", field=at)
-    items = list(cast("Sequence[object]", value))
+    items = listed(cast("Sequence[object]", value))
     if len(items) > VALUES_LIMIT:
         raise BadFilter(f"{at}.{op}: {len(items)} values, at most {VALUES_LIMIT}", field=at)
     return tuple(_scalar(kind, item, f"{at}.{op}[{n}]") for n, item in enumerate(items))

@@ -52,7 +52,7 @@ def _watched(dataset: Dataset, recipes: dict[str, Recipe]) -> list[Score]:
 
 
 def _opening(recipes: dict[str, Recipe]) -> Iterator[str]:
-    yield MEANING
+    yield f"{MEANING} In percent."
     yield "Compared on the same stores, with the packaged embedder and no language model:"
     for label, recipe in recipes.items():
         about = f"{recipe.name} v{recipe.version} {recipe.fingerprint[:12]}"
@@ -87,7 +87,7 @@ def _data(dataset: Dataset, scores: Sequence[Score]) -> dict[str, object]:
 
 def _whole(recipes: dict[str, Recipe], told: Sequence[dict[str, object]]) -> dict[str, object]:
     return {
-        "metrics": MEANING,
+        "metrics": f"{MEANING} As fractions of 1.",
         "recipes": {
             label: {"name": r.name, "version": r.version, "fingerprint": r.fingerprint}
             for label, r in recipes.items()

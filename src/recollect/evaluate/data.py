@@ -153,15 +153,15 @@ def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> Case
 
 
 def longmemeval(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
-    """LongMemEval: a record is a turn, gold the turns marked has_answer; alone and pooled.
-
-    Questions without an answer (`_abs`) are not asked; their sessions stay in the pool.
-    """
-    cases = [_haystack(each) for each in data]
+    """LongMemEval: a record is a turn, gold the turns marked has_answer; alone and pooled."""
+    cases = [_haystack(each) for each in data if not each["question_id"].endswith("_abs")]
     alone = tuple(case for case in cases if case.questions)
     records = {record.id: record for case in cases for record in case.records}
     questions = tuple(question for case in alone for question in case.questions)
-    told = "a record is one turn; gold is the turns that hold the answer; abstentions are left out"
+    told = (
+        "a record is one turn with its role; gold is the turns that hold the answer; questions "
+        "without an answer are left out, with their sessions"
+    )
     return [
         Dataset(f"LongMemEval ({name})", f"each question in its own store; {told}", alone),
         Dataset(
@@ -184,17 +184,14 @@ def _haystack(each: dict[str, Any]) -> Case:
         strict=True,
     )
     for session, date, turns in sessions:
+        created = _time(date, when)
         for nth, turn in enumerate(turns):
-            item = Item(
-                f"{session}:{nth}", turn["content"], session=session, created=_time(date, when)
-            )
-            if item.text.strip():
-                records.append(item)
-                gold.update({item.id} if turn.get("has_answer") else ())
+            said = f"{turn['role']}: {turn['content']}"
+            records.append(Item(f"{session}:{nth}", said, None, session, created))
+            gold.update({f"{session}:{nth}"} if turn.get("has_answer") else ())
     now = _time(each.get("question_date"), when)
     question = Question(each["question"], frozenset(gold), each["question_type"], now)
-    asked = gold and not each["question_id"].endswith("_abs")
-    return Case(tuple(records), (question,) if asked else ())
+    return Case(tuple(records), (question,) if gold else ())
 
 
 def beir(folder: Path) -> list[Dataset]:

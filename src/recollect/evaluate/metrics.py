@@ -59,7 +59,7 @@ METRICS: Final[Mapping[str, Metric]] = {
 MEANING: Final = (
     "R@k: share of the gold records among the first k. hit@k: any of them there. nDCG@k: binary "
     f"gains, log2 discount. MRR: 1 / rank of the first gold record, within {DEPTH}. All are means "
-    "over questions, in percent."
+    "over questions."
 )
 
 

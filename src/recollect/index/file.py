@@ -1,7 +1,7 @@
 """Segments on disk: written once, fsynced, mapped; damaged ones are refused, never served.
 
 A file is disposable: everything in it follows from the log. Layout: 8 bytes magic, u64 length of
-the header, header (JSON: stretch, and for each array dtype, shape, offset, checksum), then the
+the header, its checksum, header (JSON: stretch; dtype, shape, offset, checksum of arrays), then the
 arrays, each at a multiple of 64 bytes.
 """
 
@@ -16,14 +16,16 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.canonical import checksum
+from recollect.core.canonical import SUM_BYTES, checksum
 from recollect.core.errors import Corrupt
 from recollect.index.columns import Arrays
 from recollect.index.segment import Segment
 
 _MAGIC: Final = b"RECOSEG1"
 _ALIGN: Final = 64
-_PREFIX: Final = 16
+_LENGTH: Final = 16
+"""Where the length of the header ends, and its checksum begins."""
+_PREFIX: Final = _LENGTH + SUM_BYTES
 
 
 def save(segment: Segment, path: Path) -> None:
@@ -32,7 +34,8 @@ def save(segment: Segment, path: Path) -> None:
     header, blobs = _layout(segment, arrays)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as out:
-        out.write(_MAGIC + len(header).to_bytes(8, "little") + header)
+        length = len(header).to_bytes(8, "little")
+        out.write(_MAGIC + length + checksum(header) + header)
         for offset, blob in blobs:
             out.seek(offset)
             out.write(blob)
@@ -93,8 +96,11 @@ def load(path: Path) -> Segment:
 def _read(data: mmap.mmap) -> Segment:
     if data[:8] != _MAGIC:
         raise ValueError("not a segment")
-    size = int.from_bytes(data[8:_PREFIX], "little")
-    header = cast("dict[str, Any]", json.loads(data[_PREFIX : _PREFIX + size]))
+    size = int.from_bytes(data[8:_LENGTH], "little")
+    told = data[_PREFIX : _PREFIX + size]
+    if checksum(told) != data[_LENGTH:_PREFIX]:
+        raise ValueError("the header does not match its checksum")
+    header = cast("dict[str, Any]", json.loads(told))
     arrays: Arrays = {}
     view = memoryview(data)
     for name, entry in header["arrays"].items():

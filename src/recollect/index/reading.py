@@ -35,6 +35,7 @@ class Reading:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
+        self._dfs: dict[str, int] = {}
 
     @cached_property
     def _seen(self) -> tuple[Seen, ...]:
@@ -60,6 +61,11 @@ class Reading:
 
     def df(self, term: str) -> int:
         """In how many records of the view a term occurs, in any field."""
+        if term not in self._dfs:
+            self._dfs[term] = self._df(term)
+        return self._dfs[term]
+
+    def _df(self, term: str) -> int:
         count = 0
         for segment, mask in zip(self.segments, self.visible, strict=True):
             postings = segment.postings(term)

@@ -38,6 +38,17 @@ class Postings:
     fields: NDArray[np.uint8]
     tfs: NDArray[np.int32]
 
+    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Postings:
+        """These of them, in order."""
+        return Postings(self.docs[at], self.fields[at], self.tfs[at])
+
+    def at(self, places: NDArray[np.intp]) -> Postings:
+        """Those of these rows, given ascending: found by search, however many there are."""
+        low = np.searchsorted(self.docs, places, "left")
+        sizes = np.searchsorted(self.docs, places, "right") - low
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.take(np.repeat(low, sizes) + within)
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from recollect.core.clock import Clock
-from recollect.core.errors import RecollectError
+from recollect.core.errors import Forbidden, RecollectError
+from recollect.index.reading import Reading
 from recollect.index.tenant import TenantIndex
 from recollect.index.upkeep import FLUSH_ROWS, keep_up
 from recollect.store.port import Log
@@ -33,6 +34,7 @@ class Upkeep:
     """How long ended versions stay visible to past views."""
     memory_limit: int = 2 * 1024**3
     """Bytes of indexes held at once, roughly."""
+    writable: bool = True
 
 
 class Shelf:
@@ -65,19 +67,31 @@ class Shelf:
     def _size(self) -> int:
         return sum(index.nbytes for index in self._indexes.values())
 
+    def reading(self, tenant: str, seq: int | None = None) -> Reading:
+        """The view at `seq`, or of everything committed by now; a long tail starts upkeep."""
+        index = self.index(tenant)
+        reading = index.reading(seq)
+        if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
+            self._start(tenant)
+        return reading
+
     def wrote(self, tenant: str, rows: int) -> None:
-        """Count what was written; past the threshold, upkeep starts in the background."""
+        """Count what was written; past the threshold, upkeep starts."""
+        with self._lock:
+            count = self._written.get(tenant, 0) + rows
+            self._written[tenant] = count % self._upkeep.flush_rows
+        if count >= self._upkeep.flush_rows:
+            self._start(tenant)
+
+    def _start(self, tenant: str) -> None:
+        """Start upkeep in the background, unless it runs already."""
         if self._upkeep.folder is None or not self._upkeep.automatic:
             return
         with self._lock:
-            count = self._written.get(tenant, 0) + rows
-            self._written[tenant] = count
             running = self._pending.get(tenant)
-            if count < self._upkeep.flush_rows or (running and not running.done()):
-                return
-            self._written[tenant] = 0
-            self._worker = self._worker or ThreadPoolExecutor(1, "recollect-upkeep")
-            self._pending[tenant] = self._worker.submit(self._quietly, tenant)
+            if running is None or running.done():
+                self._worker = self._worker or ThreadPoolExecutor(1, "recollect-upkeep")
+                self._pending[tenant] = self._worker.submit(self._quietly, tenant)
 
     def _quietly(self, tenant: str) -> bool:
         try:
@@ -91,6 +105,8 @@ class Shelf:
         folder = self._upkeep.folder
         if folder is None:
             return False
+        if not self._upkeep.writable:
+            raise Forbidden("the store may only be read", hint="open it for writing")
         horizon = self._clock.now() - int(self._upkeep.horizon_days * DAY)
         floor = self._log.seq_at(tenant, horizon)
         rows = self._upkeep.flush_rows if flush_rows is None else flush_rows

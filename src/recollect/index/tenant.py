@@ -44,7 +44,10 @@ class TenantIndex:
         self._analyzer, self._space = spaces
         self._folder = folder
         self.lock = threading.RLock()
+        self.stored = Manifest()
+        """The published segments, as the log lists them."""
         self.manifest = Manifest()
+        """Those of them in use: none when one is damaged, until upkeep publishes anew."""
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = np.zeros(0, np.int64)
@@ -105,10 +108,10 @@ class TenantIndex:
 
     def _reload(self, head: Head) -> None:
         """Take over what this or another process has published since."""
-        manifest = self._log.manifest(self._tenant, self.name)
+        self.stored = manifest = self._log.manifest(self._tenant, self.name)
         opened = self._load(manifest)
         if opened is None:
-            manifest, opened = Manifest(floor=manifest.floor), []
+            manifest, opened = Manifest(), []
         last = opened[-1].last if opened else 0
         tail = [segment for segment in self._segments if segment.first >= last]
         if tail and tail[0].first != last:

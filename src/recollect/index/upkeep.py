@@ -42,20 +42,25 @@ def _keep_up(
     floor, flush_rows = bounds
     index.reading()
     with index.lock:
-        old, tail, segments = index.manifest, index.tail, index.segments
+        old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
     if sum(map(len, tail)) < max(flush_rows, 1):
         return False
-    floor = max(floor, old.floor)
-    refs = list(old.segments)
+    floor = max(floor, used.floor)
+    refs = list(used.segments)
     run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
     merged = merge(segments[start:], floor)
     ref = _write(merged, tenant, folder)
     new = Manifest((*refs[:start], ref), floor)
-    if not log.publish(tenant, index.name, old, new):
-        (folder / ref.name).unlink()
+    published = False
+    try:
+        published = log.publish(tenant, index.name, old, new)
+    finally:
+        if not published:
+            (folder / ref.name).unlink()
+    if not published:
         return False
-    for gone in refs[start:]:
+    for gone in set(old.segments) - set(new.segments):
         (folder / gone.name).unlink(missing_ok=True)
     index.reading()
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,15 @@ from pydantic import Field
 
 from recollect.core.explanation import Explanation
 from recollect.core.ranking import Ranking, Rows
-from recollect.index.segment import Segment
+from recollect.index.segment import Postings, Segment
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Spec
 from recollect.rank.bm25 import contribution, idf
 from recollect.rank.grid import snap_one
 from recollect.rank.top import top
+
+TextField = Literal["text", "title", "summary", "tags", "concepts", "entities", "agent", "path"]
+"""The fields that our analyzer reads."""
 
 
 class Words(Spec):
@@ -28,7 +31,7 @@ class Words(Spec):
     pool: int = Field(ge=1, le=100_000)
     k1: float = Field(ge=0.0, le=100.0)
     b: float = Field(ge=0.0, le=1.0)
-    fields: dict[str, float]
+    fields: dict[TextField, Annotated[float, Field(ge=0.0, le=1000.0)]]
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the query has words."""
@@ -48,7 +51,9 @@ class Words(Spec):
             scores = np.zeros(len(segment))
             hit = np.zeros(len(segment), np.bool_)
             for term, rarity, _ in scoring:
-                for share in self._shares(ctx, segment, mask, (term, rarity)):
+                postings = segment.postings(term)
+                inside = None if postings is None else postings.take(mask[postings.docs])
+                for share in self._shares(ctx, segment, inside, rarity):
                     scores[share.docs] += share.values
                     hit[share.docs] = True
             found.append(segment.rows[hit])
@@ -63,10 +68,11 @@ class Words(Spec):
         parts: dict[int, list[Explanation]] = {int(row): [] for row in rows}
         scoring = self._scoring(ctx)
         for segment in ctx.reading.segments:
-            mask = np.zeros(len(segment), np.bool_)
-            mask[segment.places(rows)[0]] = True
-            for term, rarity, df in scoring if mask.any() else ():
-                for share in self._shares(ctx, segment, mask, (term, rarity)):
+            places = np.sort(segment.places(rows)[0])
+            for term, rarity, df in scoring if places.size else ():
+                postings = segment.postings(term)
+                few = None if postings is None else postings.at(places)
+                for share in self._shares(ctx, segment, few, rarity):
                     for row, part in _told(ctx, segment, share, (term, rarity, df)):
                         parts[row].append(part)
         return [_sum(parts[int(row)]) for row in rows]
@@ -78,25 +84,24 @@ class Words(Spec):
         return [(term, idf(reading.total, df), df) for term, df in counted if df]
 
     def _shares(
-        self, ctx: Context, segment: Segment, mask: NDArray[np.bool_], term: tuple[str, float]
+        self, ctx: Context, segment: Segment, postings: Postings | None, rarity: float
     ) -> list[Share]:
-        """What one term adds in each field of one segment, inside the mask."""
-        postings = segment.postings(term[0])
+        """What a term of this idf adds in each field, given where it occurs."""
         if postings is None:
             return []
-        inside = mask[postings.docs]
+        weights = cast("dict[str, float]", self.fields)
         out: list[Share] = []
-        for place, field in enumerate(ctx.reading.fields):
-            weight = self.fields.get(field, 0.0)
-            at = inside & (postings.fields == place)
-            if not weight or not at.any():
+        for place in np.flatnonzero(np.bincount(postings.fields)).tolist():
+            weight = weights.get(ctx.reading.fields[place], 0.0)
+            if not weight:
                 continue
+            at = postings.fields == place
             docs, tfs = postings.docs[at], postings.tfs[at]
             values = contribution(
                 tfs.astype(np.float64),
                 segment.lengths[place, docs].astype(np.float64),
                 float(ctx.reading.means[place]),
-                weight * term[1],
+                weight * rarity,
                 (self.k1, self.b),
             )
             out.append(Share(place, weight, docs, tfs, values))

@@ -163,9 +163,9 @@ class Memory:
             raise InputError("forget: give an id or a where, and not both", field="id")
         if id is None:
             return self._writer.forget(self._ids(where), key)
-        if isinstance(id, bytes | Mapping) or not isinstance(id, Iterable):
-            raise BadQuery(f"id: expected text or texts, got {type(id).__name__}", field="id")
-        return self._writer.forget([id] if isinstance(id, str) else list(id), key)
+        if not isinstance(id, str | list | tuple):
+            raise BadQuery("id: expected text, or a list of texts", field="id")
+        return self._writer.forget([id] if isinstance(id, str) else id, key)
 
     def _ids(self, where: object) -> list[str]:
         condition = parse(where)
@@ -345,7 +345,7 @@ class Memory:
         dump = read_export(Path(path), self._parts.shop.analyzer, tenant)
         self._parts.log.restore(tenant, dump)
         self._parts.shelf.wrote(tenant, len(dump.records))
-        return len(dump.records)
+        return len({record.position for record in dump.records})
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""

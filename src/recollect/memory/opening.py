@@ -8,6 +8,7 @@ from typing import Literal, TypedDict, Unpack
 
 from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from recollect.core.errors import InputError, NotFound, Unsupported
+from recollect.core.names import choice, flag, integer, number
 from recollect.core.scope import Scope
 from recollect.embed.given import Given
 from recollect.embed.port import Embedder
@@ -51,25 +52,42 @@ def open_memory(
 
     """
     scope = Scope.of(tenant)
-    log, folder = _store(place, read_only=options.get("read_only", False))
+    _check(options)
+    log, folder, writable = _store(place, read_only=options.get("read_only", False))
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
     shop = Workshop(Own(), embedder_of(options.get("embedder", "static")), clock, entropy)
     upkeep = Upkeep(
         folder,
-        options.get("maintenance", "auto") == "auto",
+        options.get("maintenance", "auto") == "auto" and writable,
         options.get("flush_rows", FLUSH_ROWS),
         options.get("horizon_days", 30.0),
         options.get("memory_limit", 2 * 1024**3),
+        writable,
     )
     shelf = Shelf(log, (shop.analyzer, space_of(shop.embedder)), upkeep, clock)
     return Memory(Parts(log, shelf, shop), scope)
 
 
-def _store(place: str | Path, *, read_only: bool) -> tuple[Log, Path | None]:
-    """(the store at a place, the folder of its segments)."""
+def _check(options: Options) -> None:
+    """Refuse options that are unknown or make no sense."""
+    if unknown := set(options) - set(Options.__annotations__):
+        raise InputError(
+            f"{min(unknown)}: no such option",
+            hint=f"known: {', '.join(Options.__annotations__)}",
+            field=min(unknown),
+        )
+    flag(options.get("read_only", False), "read_only", InputError)
+    choice(options.get("maintenance", "auto"), "maintenance", ("auto", "manual"), InputError)
+    integer(options.get("flush_rows", FLUSH_ROWS), "flush_rows", 1, 2**31, InputError)
+    number(options.get("horizon_days", 30.0), "horizon_days", 0.0, 1e6, InputError)
+    integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
+
+
+def _store(place: str | Path, *, read_only: bool) -> tuple[Log, Path | None, bool]:
+    """(the store at a place, the folder of its segments, whether it can be written)."""
     if str(place) == ":memory:":
-        return Ram(), None
+        return Ram(), None, True
     if "://" in str(place):
         raise Unsupported(f"no store understands {place}", hint="give the path of a file")
     path = Path(place).expanduser().absolute()
@@ -79,7 +97,8 @@ def _store(place: str | Path, *, read_only: bool) -> tuple[Log, Path | None]:
         raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
     store = Sqlite(path, read_only=read_only)
     folder = path.with_name(path.name + ".idx")
-    return store, folder if folder.is_dir() or not store.read_only else None
+    writable = not store.read_only
+    return store, folder if folder.is_dir() or writable else None, writable
 
 
 def embedder_of(what: str | Embedder | None) -> Embedder | None:

@@ -38,7 +38,7 @@ class Parts:
     def reading(self, tenant: str, known_at: int | None) -> Reading:
         """The view of everything committed by now, or known at a past moment."""
         seq = None if known_at is None else self.log.seq_at(tenant, known_at)
-        return self.shelf.index(tenant).reading(seq)
+        return self.shelf.reading(tenant, seq)
 
     def fetch(self, tenant: str) -> Fetch:
         """Reads record versions of one tenant."""

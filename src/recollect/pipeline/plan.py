@@ -126,7 +126,15 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
         (
             PlanStep("select", _selecting(ctx)),
             *lanes,
-            PlanStep("fuse", {"kind": fuse.kind, "weights": fuse.weights, "absent": fuse.absent}),
+            PlanStep(
+                "fuse",
+                {
+                    "kind": fuse.kind,
+                    "scale": fuse.scale,
+                    "weights": fuse.weights,
+                    "absent": fuse.absent,
+                },
+            ),
             PlanStep("limit", {"limit": query.limit}),
         ),
     )

@@ -38,9 +38,10 @@ class Select(Spec):
 
 
 class Weighted(Spec):
-    """Min-max scaled scores, weighted and added."""
+    """Scores scaled lane by lane, weighted and added."""
 
     kind: Literal["weighted"]
+    scale: Literal["max", "min_max"]
     weights: dict[Label, Weight]
     absent: Literal["redistribute", "keep"] = "redistribute"
 
@@ -170,7 +171,7 @@ def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
         return what
     if isinstance(what, Mapping):
         return parse(what, "recipe")
-    if not isinstance(what, str | Path):
+    if not isinstance(what, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise UnknownRecipe(f"recipe: {type(what).__name__} is no recipe", field="recipe")
     if isinstance(what, Path) or what.endswith(".toml"):
         return read(Path(what))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from recollect.core.slate import Slate, Step
 from recollect.lanes.port import Context
 from recollect.pipeline.plan import Plan
 from recollect.pipeline.recipe import Weighted
-from recollect.rank.fuse import align, min_max, weighted
+from recollect.rank.fuse import align, by_max, min_max, weighted
 from recollect.rank.top import top
+
+_SCALES: Final = {"max": by_max, "min_max": min_max}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,8 @@ def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
     aligned = align([r.rows for r in rankings.values()], [r.scores for r in rankings.values()])
     weights = effective(fuse, {label: ranking.rows.size > 0 for label, ranking in rankings.items()})
     shares = np.array([weights[label] for label in labels])
-    contributions = weighted(aligned.scores, shares)
-    scaled = min_max(aligned.scores)
+    scaled = _SCALES[fuse.scale](aligned.scores)
+    contributions = weighted(scaled, shares)
     columns: dict[str, Scores] = {}
     for lane, label in enumerate(labels):
         there = ~np.isnan(aligned.scores[lane])

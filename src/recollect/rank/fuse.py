@@ -57,6 +57,22 @@ def min_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
-def weighted(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """W · min_max(score), lane by lane."""
-    return snap(weights[:, None] * min_max(scores))
+def by_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """S / max lane by lane, negative scores as 0; all 0 where no score of a lane is positive.
+
+    Nothing found is 0 and the best is 1, whatever the weakest of a pool happens to be.
+
+    >>> by_max(np.array([[1.0, 4.0, np.nan]]))
+    array([[0.25, 1.  ,  nan]])
+    """
+    out = np.maximum(scores, 0.0)
+    for lane in out:
+        known = ~np.isnan(lane)
+        if known.any() and (high := lane[known].max()) > 0.0:
+            lane[known] /= high
+    return out
+
+
+def weighted(scaled: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """W · scaled score, lane by lane; scale with `by_max` or `min_max` first."""
+    return snap(weights[:, None] * scaled)

@@ -259,7 +259,7 @@ def meaning(
 
 
 def fuse(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict[int, float]:
-    """Σ over lanes of weight · (s − min) / (max − min); ½ where a lane's scores are all equal."""
+    """Σ over lanes of weight · scaled score."""
     counted = {
         label: told["weights"][label] if scores or told["absent"] == "keep" else 0.0
         for label, scores in found.items()
@@ -268,11 +268,17 @@ def fuse(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict
     out: dict[int, float] = {}
     for label, scores in found.items():
         share = counted[label] / whole if whole else 0.0
-        low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
-        for row, score in scores.items():
-            scaled = (score - low) / (high - low) if high > low else 0.5
+        for row, scaled in _scaled(scores, told["scale"]).items():
             out[row] = out.get(row, 0.0) + grid(share * scaled)
     return out
+
+
+def _scaled(scores: Mapping[int, float], how: str) -> dict[int, float]:
+    """`max`: s / max, negative as 0. `min_max`: (s − min) / (max − min), ½ where all are equal."""
+    low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
+    if how == "max":
+        return {row: max(s, 0.0) / high if high > 0.0 else 0.0 for row, s in scores.items()}
+    return {row: (s - low) / (high - low) if high > low else 0.5 for row, s in scores.items()}
 
 
 def browse(world: World, ask: Ask, *, newest: bool) -> list[str]:

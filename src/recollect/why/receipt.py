@@ -77,11 +77,15 @@ def _slate(slate: Slate, ids: list[str]) -> dict[str, object]:
     return {"ids": ids, "rows": slate.rows.tolist(), "columns": columns, "steps": steps}
 
 
+def _not_json(word: str) -> object:
+    raise ValueError(f"{word} is not JSON")
+
+
 def read(path: str | Path) -> Receipt:
     """A receipt from a file, after its digest was checked."""
     try:
-        body = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError) as error:
+        body = json.loads(Path(path).read_bytes(), parse_constant=_not_json)
+    except (OSError, ValueError, RecursionError) as error:
         raise BadQuery(f"{path}: cannot be read as a receipt: {error}") from None
     if not isinstance(body, dict) or body.get("receipt") != VERSION:  # pyright: ignore[reportUnknownMemberType]  # JSON from outside
         raise BadQuery(f"{path}: is not a receipt of version {VERSION}")

@@ -125,7 +125,8 @@ def _rich(value: Any, kind: type) -> Any:
     """What `_plain` spelled; any value of another type than its column's is refused."""
     if kind is bytes and isinstance(value, str) and value.startswith(_BINARY):
         return base64.b64decode(value[len(_BINARY) :], validate=True)
-    if type(value) is not kind or (kind is int and not -(2**63) <= value < 2**63):
+    fits = type(value) is kind
+    if not fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")
     return value
 

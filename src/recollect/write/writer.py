@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, cast
@@ -82,28 +82,32 @@ class Writer:
         return self._commit(prepare([self._stamped(data)], self._shop))
 
     def remember_many(self, drafts: Iterable[object], told: Progress) -> Commit:
-        """Write many records, a thousand to a transaction; what was told stands."""
-        ids: list[str] = []
-        debt = 0
-        last: Commit | None = None
-        if isinstance(drafts, str | bytes | Mapping) or not isinstance(drafts, Iterable):
+        """Write many records, a thousand to a transaction; what was told stands.
+
+        A list is checked whole before the first of it is written; a stream as it comes.
+        """
+        wrong = isinstance(drafts, str | bytes | Mapping)
+        if wrong or not isinstance(drafts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise BadRecord(
-                f"drafts: expected a list of texts or objects, got {type(drafts).__name__}",
+                "drafts: expected a list of texts or objects",
                 hint="remember keeps a single one",
                 field="drafts",
             )
-        stream = iter(drafts)
-        while batch := self._checked(islice(stream, BATCH), len(ids)):
-            last = self._commit(prepare(batch, self._shop))
-            ids += last.ids
-            debt += last.debt
-            told(len(ids))
-        if last is None:
+        stream = iter(self._checked(drafts, 0) if isinstance(drafts, Sequence) else drafts)
+        commits: list[Commit] = []
+        count = 0
+        while batch := self._checked(islice(stream, BATCH), count):
+            commits.append(self._commit(prepare(batch, self._shop)))
+            count += len(batch)
+            told(count)
+        if not commits:
             head = self._log.head(self._scope.tenant)
             return Commit(self._scope.tenant, head.seq, head.time, ())
-        return Commit(last.tenant, last.seq, last.time, tuple(ids), debt)
+        last = commits[-1]
+        ids = tuple(record_id for commit in commits for record_id in commit.ids)
+        return Commit(last.tenant, last.seq, last.time, ids, sum(c.debt for c in commits))
 
-    def _checked(self, drafts: Iterator[object], before: int) -> list[Draft]:
+    def _checked(self, drafts: Iterable[object], before: int) -> list[Draft]:
         out: list[Draft] = []
         for at, data in enumerate(drafts, before):
             try:

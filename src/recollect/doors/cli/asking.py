@@ -79,7 +79,7 @@ class Ask:
             "overrides": overrides_of(self.override),
             "require": self.require,
         }
-        return {name: value for name, value in given.items() if value}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @command(
@@ -91,6 +91,7 @@ def recall(
     query: Question,
     ask: Ask,
     at: Scoped,
+    *,
     explain: Explain = False,
     receipt: ReceiptFile = None,  # a switch of the command line
 ) -> None:
@@ -107,6 +108,7 @@ def keywords(
     query: Question,
     ask: Ask,
     at: Scoped,
+    *,
     explain: Explain = False,
     receipt: ReceiptFile = None,  # as above
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -29,12 +29,13 @@ QUESTIONS: Final = (
 )
 SHOWN: Final = 3
 Keep = Annotated[
-    Path | None, typer.Option("--keep", metavar="PATH", help="Keep the store of the demo in this file.")
+    Path | None,
+    typer.Option("--keep", metavar="PATH", help="Keep the store of the demo in this file."),
 ]
 
 
 @command("demo", "recollect demo", "recollect demo --keep demo.db")
-def demo(keep: Keep = None, as_json: AsJson = False) -> None:  # noqa: FBT002  # a switch of the command line
+def demo(keep: Keep = None, *, as_json: AsJson = False) -> None:
     """Make a small memory, ask it three questions, and show every reason. Offline, in a moment."""
     with _place(keep) as path:
         from recollect.memory.opening import open_memory  # noqa: PLC0415  # loads the engine
@@ -43,13 +44,18 @@ def demo(keep: Keep = None, as_json: AsJson = False) -> None:  # noqa: FBT002  #
             fill(memory)
             results = [memory.recall(text, SHOWN) for text, _ in QUESTIONS]
     if as_json:
-        print_json({"store": None if keep is None else str(keep), "results": [r.to_dict() for r in results]})
+        print_json(
+            {
+                "store": None if keep is None else str(keep),
+                "results": [r.to_dict() for r in results],
+            }
+        )
     else:
         _tell(console(), results, keep)
 
 
 @contextlib.contextmanager
-def _place(keep: Path | None) -> Iterator[Path]:
+def _place(keep: Path | None) -> Generator[Path]:
     if keep is not None:
         if keep.exists():
             raise Conflict(f"{keep} is there already", hint="name another file")
@@ -64,7 +70,9 @@ def fill(memory: Memory) -> None:
     memory.remember_many([dict(draft) for draft in MEMORIES])
     for source, target, kind in EDGES:
         memory.link(source, target, kind)
-    memory.agents.upsert("scout", display_name="Scout", owner="ana", description="a coding assistant")
+    memory.agents.upsert(
+        "scout", display_name="Scout", owner="ana", description="a coding assistant"
+    )
 
 
 def _tell(out: Console, results: list[Result], keep: Path | None) -> None:
@@ -74,7 +82,11 @@ def _tell(out: Console, results: list[Result], keep: Path | None) -> None:
     from recollect.doors.render.table import Table  # noqa: PLC0415  # as above
     from recollect.doors.render.tree import hit_tree, plan_tree  # noqa: PLC0415  # as above
 
-    out.print(Text(f"{len(MEMORIES)} memories of a coding assistant, in one file; no key, no server.", DIM))
+    out.print(
+        Text(
+            f"{len(MEMORIES)} memories of a coding assistant, in one file; no key, no server.", DIM
+        )
+    )
     for (text, about), result in zip(QUESTIONS, results, strict=True):
         _headline(out, text, about)
         out.print(Table(result))
@@ -93,7 +105,8 @@ def _headline(out: Console, text: str, about: str) -> None:
 
     out.print()
     out.rule(style="dim")
-    out.print(Text(f'$ recollect recall "{text}"', "bold").append(f"   # {about}", "not bold dim"))
+    out.print(Text(f"# {about}", "dim"))
+    out.print(Text(f'$ recollect recall "{text}"', "bold"))
 
 
 def _next(out: Console, keep: Path | None) -> None:
@@ -110,5 +123,3 @@ def _next(out: Console, keep: Path | None) -> None:
     out.print(Text("Now yours:", "bold"))
     for line in lines:
         out.print(Text("  " + line), soft_wrap=True)
-
-

@@ -12,11 +12,7 @@ from recollect.doors.cli.tree import command
 
 Data = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="[DATA]",
-        help="Questions and their answers (default: the set in the package).",
-        show_default=False,
-    ),
+    typer.Option("--data", metavar="PATH", help="Questions with known answers (RECOLLECT_DATA)."),
 ]
 Recipes = Annotated[
     list[str] | None, typer.Option("--recipe", help="A recipe to measure; may be repeated.")
@@ -26,10 +22,10 @@ Limit = Annotated[
 ]
 
 
-@command("eval", "recollect eval --recipe recollect --recipe lexical")
+@command("eval", "recollect eval --data locomo.json --recipe recollect --recipe lexical")
 def evaluate(
-    data: Data = None, recipe: Recipes = None, limit: Limit = None, as_json: AsJson = False
-) -> None:  # noqa: FBT002  # a switch of the command line
+    data: Data = None, recipe: Recipes = None, limit: Limit = None, *, as_json: AsJson = False
+) -> None:
     """Measure how good the answers of recipes are on questions with known answers."""
     from recollect.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
 

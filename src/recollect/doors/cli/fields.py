@@ -63,8 +63,9 @@ class Fields:
 _SOURCE: Final = ("who", "channel", "path")
 _TIMES: Final = ("created", "occurred", "valid_from", "valid_until", "expires")
 _AS_GIVEN: Final = (
-    "title", "summary", "kind", "role", "memory_type", "tags", "concepts", "entities", "entity_type",
-    "source_episode", "importance", "confidence", "priority", "trust", "cycle", "archived", "pinned",
+    "title", "summary", "kind", "role", "memory_type", "tags", "concepts", "entities",
+    "entity_type", "source_episode", "importance", "confidence", "priority", "trust", "cycle",
+    "archived", "pinned",
 )  # fmt: skip
 
 

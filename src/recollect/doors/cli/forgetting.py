@@ -37,6 +37,7 @@ def forget(
     at: Scoped,
     ids: Ids = None,
     where: Where = None,
+    *,
     yes: Yes = False,
     dry_run: DryRun = False,
     key: Key = None,  # switches of the command line
@@ -51,7 +52,9 @@ def forget(
         )
     test = where_of(where)
     if test is not None and not test:
-        raise InputError("where: is empty and would forget everything", field="where")
+        raise InputError(
+            "where: is empty and would forget everything", hint="say which memories", field="where"
+        )
     with opened(at, "read" if dry_run else "change") as memory:
         if dry_run:
             _preview(found(memory, ids, test), at)

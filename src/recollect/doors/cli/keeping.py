@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from recollect.doors.cli.opening import opened
 from recollect.doors.cli.options import Place
 from recollect.doors.cli.out import show
 from recollect.doors.cli.settings import setting
 from recollect.doors.cli.tree import command
+
+_KILO: Final = 1000
 
 
 @command("init", "recollect init --store agent.db")
@@ -47,7 +49,8 @@ def status(at: Place) -> None:
 
     told = {
         "store": path,
-        "tenant": f"{found.tenant} (of {', '.join(found.tenants) or 'none yet'})",
+        "tenant": found.tenant,
+        "all tenants": ", ".join(found.tenants) or "none yet",
         "memories": found.records,
         "sequence": found.seq,
         "last commit": moment(found.time) if found.seq else "never",
@@ -72,7 +75,7 @@ def _sizes(path: Path) -> dict[str, int]:
 
 def _bytes(size: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
+        if size < _KILO:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
+        size /= _KILO
     return f"{size:.1f} TB"

@@ -1,9 +1,9 @@
-"""From options to an open memory. What the engine needs is imported only here, when it is needed."""
+"""From options to an open memory; the engine is imported only when it is needed."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,7 @@ Access = Literal["read", "change", "make"]
 
 
 @contextlib.contextmanager
-def opened(at: Place, access: Access) -> Iterator[Memory]:
+def opened(at: Place, access: Access) -> Generator[Memory]:
     """The memory that the options name, closed afterwards."""
     scope = (at.agent, at.user, at.session) if isinstance(at, Scoped) else (None, None, None)
     flags = dict(zip(("agent", "user", "session"), scope, strict=True))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_PLACE = "Where"
+_PLACE = "Store and scope"
 
 Where = Annotated[
     str | None,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 100
 """Columns where there is no terminal."""
+NARROW: Final = 20
+BROAD: Final = 1000
 
 
 def show(data: object, text: Callable[[], RenderableType], *, as_json: bool) -> None:
@@ -22,7 +24,7 @@ def show(data: object, text: Callable[[], RenderableType], *, as_json: bool) -> 
     if as_json:
         print_json(data)
     else:
-        console().print(text(), soft_wrap=False)
+        console().print(text(), crop=False)
 
 
 def print_json(data: object) -> None:
@@ -55,7 +57,11 @@ def console(*, stderr: bool = False) -> Console:
 
 def _columns() -> int:
     given = os.environ.get("COLUMNS", "")
-    return int(given) if given.isascii() and given.isdigit() and 20 <= int(given) <= 1000 else WIDTH
+    return (
+        int(given)
+        if given.isascii() and given.isdigit() and NARROW <= int(given) <= BROAD
+        else WIDTH
+    )
 
 
 def note(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -16,6 +16,7 @@ from recollect.doors.cli.values import read_text
 if TYPE_CHECKING:
     from recollect.pipeline.recipe import Recipe
 
+_CELL: Final = 40
 recipes = branch("recipe", "Recipes: how a recall finds and ranks, as data.")
 Named = Annotated[
     str,
@@ -28,9 +29,9 @@ Named = Annotated[
 
 
 @command("list", "recollect recipe list", under=recipes)
-def list_(as_json: AsJson = False) -> None:  # noqa: FBT002  # a switch of the command line
+def list_(*, as_json: AsJson = False) -> None:
     """List the recipes that come with the package."""
-    from recollect.doors.render.plain import columns  # noqa: PLC0415  # loads the engine
+    from recollect.doors.render.columns import Columns  # noqa: PLC0415  # loads the engine
     from recollect.pipeline.recipe import library, recipe_of  # noqa: PLC0415  # as above
 
     found = [recipe_of(name) for name in library()]
@@ -38,14 +39,14 @@ def list_(as_json: AsJson = False) -> None:  # noqa: FBT002  # a switch of the c
     heads = ("recipe", "version", "fingerprint", "about")
     show(
         {"recipes": [told(r) for r in found]},
-        lambda: columns(heads, rows, "about"),
+        lambda: Columns(heads, rows, wide=3),
         as_json=as_json,
     )
 
 
 @command("show", "recollect recipe show recollect > mine.toml", under=recipes)
-def show_(recipe: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as above
-    """Print a recipe as TOML with its comments; with --json, complete, every default written out."""
+def show_(recipe: Named, *, as_json: AsJson = False) -> None:
+    """Print a recipe as TOML with its comments; with --json, with every default written out."""
     from recollect.pipeline.recipe import recipe_of, source  # noqa: PLC0415  # as above
 
     if as_json:
@@ -58,7 +59,7 @@ def show_(recipe: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as
 
 
 @command("check", "recollect recipe check mine.toml", under=recipes)
-def check(recipe: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as above
+def check(recipe: Named, *, as_json: AsJson = False) -> None:
     """Check a recipe; an error names the path of the first thing that is wrong."""
     from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # as above
 
@@ -68,9 +69,9 @@ def check(recipe: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as
 
 
 @command("diff", "recollect recipe diff recollect mine.toml", under=recipes)
-def diff(first: Named, second: Named, as_json: AsJson = False) -> None:  # noqa: FBT002  # as above
+def diff(first: Named, second: Named, *, as_json: AsJson = False) -> None:
     """Show the paths at which two recipes differ."""
-    from recollect.doors.render.plain import columns  # noqa: PLC0415  # as above
+    from recollect.doors.render.columns import Columns  # noqa: PLC0415  # as above
     from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # as above
 
     one, two = recipe_of(first), recipe_of(second)
@@ -81,7 +82,7 @@ def diff(first: Named, second: Named, as_json: AsJson = False) -> None:  # noqa:
     }
     rows = [(path, _cell(a), _cell(b)) for path, a, b in changes]
     heads = ("path", one.name, two.name) if one.name != two.name else ("path", first, second)
-    show(data, lambda: columns(heads, rows, heads[2]) if rows else "no difference", as_json=as_json)
+    show(data, lambda: Columns(heads, rows, wide=2) if rows else "no difference", as_json=as_json)
 
 
 def told(recipe: Recipe) -> dict[str, object]:
@@ -113,4 +114,5 @@ def _numbered(items: list[Any]) -> dict[str, Any]:
 def _cell(value: object) -> str:
     from recollect.doors.render.ink import short  # noqa: PLC0415  # as above
 
-    return "—" if value is None else short(value)
+    text = "—" if value is None else short(value)
+    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

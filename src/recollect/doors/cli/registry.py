@@ -22,13 +22,15 @@ def list_(at: Place) -> None:
     """List all registered agents."""
     with opened(at, "read") as memory:
         found = memory.agents.list()
-    from recollect.doors.render.plain import columns  # noqa: PLC0415  # loads the engine
+    from recollect.doors.render.columns import Columns  # noqa: PLC0415  # loads the engine
 
     rows = [(a.agent, a.display_name or "", a.owner or "", a.description or "") for a in found]
     heads = ("agent", "name", "owner", "description")
     data = {"agents": [agent.to_dict() for agent in found]}
     show(
-        data, lambda: columns(heads, rows, "description") if rows else "no agents", as_json=at.json
+        data,
+        lambda: Columns(heads, rows, wide=len(heads) - 1) if rows else "no agents",
+        as_json=at.json,
     )
 
 
@@ -89,12 +91,14 @@ def search(words: Words, at: Place, limit: Limit = 10) -> None:
     """Find agents by the words of their registry entry."""
     with opened(at, "read") as memory:
         found = memory.agents.search(words, limit)
+    from recollect.doors.render.columns import Columns  # noqa: PLC0415  # as above
     from recollect.doors.render.ink import figure  # noqa: PLC0415  # as above
-    from recollect.doors.render.plain import columns  # noqa: PLC0415  # as above
 
     data = {"agents": [{**agent.to_dict(), "score": score} for agent, score in found]}
     rows = [(figure(score), agent.agent, agent.description or "") for agent, score in found]
     heads = ("score", "agent", "description")
     show(
-        data, lambda: columns(heads, rows, "description") if rows else "no agents", as_json=at.json
+        data,
+        lambda: Columns(heads, rows, wide=len(heads) - 1) if rows else "no agents",
+        as_json=at.json,
     )

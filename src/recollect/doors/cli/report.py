@@ -1,4 +1,4 @@
-"""What a person sees when something goes wrong: one line, a hint, an exit code; never a traceback."""
+"""What a person sees when something goes wrong: a line, a hint, an exit code; no traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recollect.doors.cli.guess import guess
 from recollect.doors.cli.out import note, spelled
 
 INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
+BROKEN_PIPE: Final = 1
 USAGE: Final = 2
 _DEBUG: Final = "RECOLLECT_DEBUG"
 
@@ -58,9 +58,10 @@ def failed(error: Exception, argv: Sequence[str]) -> int:
     if isinstance(error, RecollectError):
         _tell(error.to_dict(), as_json=wants_json(argv))
         return error.exit_code
-    if hasattr(
-        error, "format_message"
-    ):  # a usage error, whichever package of typer's it comes from
+    if type(error).__name__ == "NoArgsIsHelpError":
+        note(str(error)) if str(error) else None
+        return USAGE
+    if hasattr(error, "format_message"):  # a usage error, from whichever package typer takes it
         return _misused(error, argv)
     return _unexpected(error, argv)
 

@@ -34,17 +34,17 @@ def show_(at: Everything) -> None:
     """
     names = ("store", "tenant", "recipe", "agent", "user", "session")
     found = settings({name: getattr(at, name) for name in names})
-    from recollect.doors.render.plain import columns  # noqa: PLC0415  # `--json` needs none of it
+    from recollect.doors.render.columns import Columns  # noqa: PLC0415  # `--json` needs none of it
 
     data = {
         "settings": {name: {"value": s.value, "origin": s.origin} for name, s in found.items()},
         "files": [{"path": str(path), "exists": path.exists()} for path in files()],
     }
     rows = [(name, "—" if s.value is None else s.value, s.origin) for name, s in found.items()]
-    show(data, lambda: columns(("setting", "value", "from"), rows, "from"), as_json=at.json)
+    show(data, lambda: Columns(("setting", "value", "from"), rows, wide=2), as_json=at.json)
 
 
 @command("version", "recollect version")
-def version(as_json: AsJson = False) -> None:  # noqa: FBT002  # a switch of the command line
+def version(*, as_json: AsJson = False) -> None:
     """Print the version."""
     show({"version": __version__}, lambda: f"recollect {__version__}", as_json=as_json)

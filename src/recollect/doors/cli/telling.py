@@ -52,7 +52,7 @@ class Beside:
             "id": self.id, "key": self.key, "supersedes": self.supersedes,
             "corrects": self.corrects, "invalidates": self.invalidates,
         }  # fmt: skip
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in told.items() if value not in (None, [])}
 
 
 @command(

@@ -36,12 +36,12 @@ SkipBad = Annotated[
     "recollect import notes.jsonl todo.txt",
     "recollect import backup.export --store new.db",
 )
-def import_(files: Files, at: Scoped, skip_bad: SkipBad = False) -> None:  # noqa: FBT002  # a switch of the command line
+def import_(files: Files, at: Scoped, *, skip_bad: SkipBad = False) -> None:
     """Remember what stands in files; the store is made if it is not there.
 
-    In a .jsonl or .json file each line is a text or an object with the fields of a memory. In any other
-    file each line that is not empty is a text. An export of ours is restored whole into an empty
-    tenant. Every line is checked before the first one is written.
+    In a .jsonl or .json file each line is a text or an object with the fields of a memory. In any
+    other file each line that is not empty is a text. An export of ours is restored whole into an
+    empty tenant. Every line is checked before the first one is written.
     """
     from recollect.write.transfer import is_export  # noqa: PLC0415  # loads the engine
 
@@ -51,7 +51,7 @@ def import_(files: Files, at: Scoped, skip_bad: SkipBad = False) -> None:  # noq
     if bad and not skip_bad:
         raise _refused(bad)
     with opened(at, "make") as memory:
-        restored = sum(memory.load(path) for path in exports)
+        restored = sum(_restored(memory, path) for path in exports)
         ids = _written(memory, [line for line in lines if isinstance(line, Good)])
     for line in bad:
         note(f"skipped {line.where}: {line.reason}")
@@ -74,6 +74,12 @@ def _refused(bad: list[Bad]) -> BadRecord:
     )
 
 
+def _restored(memory: Memory, path: Path) -> int:
+    """Load an export; how many memories it brought, each counted once whatever its versions."""
+    memory.load(path)
+    return memory.status().records
+
+
 def _written(memory: Memory, lines: list[Good]) -> list[str]:
     if not lines:
         return []
@@ -82,7 +88,8 @@ def _written(memory: Memory, lines: list[Good]) -> list[str]:
         for key, value in scope.items():
             if line.data.get(key, value) != value:
                 raise BadRecord(
-                    f"{line.where}: {key} {line.data[key]!r} lies outside the scope; nothing was written",
+                    f"{line.where}: {key} {line.data[key]!r} lies outside the scope;"
+                    " nothing was written",
                     hint=f"import without --{key}",
                     field=key,
                 )
@@ -107,7 +114,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a file that is the
     "recollect export backup.export",
     'recollect export facts.jsonl --where \'{"kind": "fact"}\'',
 )
-def export(file: Target, at: Scoped, where: Where = None, force: Force = False) -> None:  # noqa: FBT002  # as above
+def export(file: Target, at: Scoped, where: Where = None, *, force: Force = False) -> None:
     """Write a tenant to a file, whole, so that import restores it exactly.
 
     With --where, or for one agent, user or session, the memories are written as plain JSON lines.

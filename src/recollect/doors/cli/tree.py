@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
+from recollect import __version__
 from recollect.doors.cli.out import speak_utf8
 from recollect.doors.cli.report import INTERRUPTED, arguments, check, failed, leave
 from recollect.doors.cli.spread import spread
@@ -58,6 +59,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+
+def _tell_version(asked: bool) -> None:  # noqa: FBT001  # typer calls it with the value
+    if asked:
+        print(f"recollect {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """A memory engine for agents that can say why it recalled what it recalled."""
 
 
 def branch(name: str, about: str) -> typer.Typer:

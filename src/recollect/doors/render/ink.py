@@ -12,8 +12,11 @@ from recollect.core.times import iso
 DIM: Final = "dim"
 STRONG: Final = "bold"
 MATCH: Final = "bold yellow"
-GOOD: Final = "green"
 BAD: Final = "red"
+WARN: Final = "yellow"
+_TINY: Final = 1e-4
+_SMALL: Final = 0.1
+_LARGE: Final = 100
 
 
 class Ink(NamedTuple):
@@ -40,9 +43,9 @@ def figure(value: float) -> str:
     if value == 0:
         return "0"
     size = abs(value)
-    if size < 1e-4:
+    if size < _TINY:
         return f"{value:.2e}"
-    return f"{value:.1f}" if size >= 100 else f"{value:.4f}" if size < 0.1 else f"{value:.3f}"
+    return f"{value:.1f}" if size >= _LARGE else f"{value:.4f}" if size < _SMALL else f"{value:.3f}"
 
 
 def day(moment: int) -> str:

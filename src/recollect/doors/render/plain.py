@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -10,13 +11,14 @@ from rich.text import Text
 
 from recollect.core.edge import Edge
 from recollect.core.record import Record, plain
+from recollect.doors.render.columns import Columns
 from recollect.doors.render.ink import DIM, STRONG, day, moment, short
 from recollect.doors.render.safe import one_line, safe
 
 _TIMES = ("created", "occurred", "valid_from", "valid_until", "expires", "committed")
 _QUIET: Mapping[str, object] = {
-    "kind": "note", "role": "memory", "memory_type": "semantic", "importance": 0.5, "priority": "P3",
-    "trust": "learned", "agent": "default", "archived": False, "pinned": False,
+    "kind": "note", "role": "memory", "memory_type": "semantic", "importance": 0.5,
+    "priority": "P3", "trust": "learned", "agent": "default", "archived": False, "pinned": False,
 }  # fmt: skip
 """Defaults that need no line."""
 
@@ -40,6 +42,8 @@ def record_card(record: Record) -> RenderableType:
 def _told(name: str, value: object) -> str:
     if name in _TIMES and isinstance(value, int):
         return moment(value)
+    if name == "metadata":
+        return json.dumps(value, ensure_ascii=False)
     return ", ".join(map(str, value)) if isinstance(value, list) else short(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
 
 
@@ -53,17 +57,6 @@ def facts(told: Mapping[str, object]) -> RenderableType:
     return grid
 
 
-def columns(heads: Sequence[str], rows: Iterable[Sequence[object]], wide: str) -> Table:
-    """A table with one column that takes the room that is left."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=DIM, expand=False)
-    for head in heads:
-        overflow = "ellipsis" if head == wide else "fold"
-        table.add_column(head, no_wrap=True, overflow=overflow, ratio=1 if head == wide else None)
-    for row in rows:
-        table.add_row(*(Text(one_line(str(cell))) for cell in row))
-    return table
-
-
 def page_list(records: Sequence[Record], total: int, cursor: str | None) -> RenderableType:
     """Records of a page, one line each, and how to get the next page."""
     noun = "memory" if total == 1 else "memories"
@@ -73,9 +66,12 @@ def page_list(records: Sequence[Record], total: int, cursor: str | None) -> Rend
     rows = [(day(r.created), r.id, r.text) for r in records]
     parts: list[RenderableType] = [head]
     if rows:
-        parts.append(columns(("date", "id", "text"), rows, wide="text"))
+        parts.append(Columns(("date", "id", "text"), rows, wide=2))
     if cursor is not None:
-        parts += [Text(), Text(f"next page: --cursor {cursor}", DIM, overflow="fold")]
+        parts += [
+            Text(),
+            Text(f"next page: --cursor {cursor}", DIM, no_wrap=True, overflow="ignore"),
+        ]
     return Group(*parts)
 
 
@@ -112,4 +108,4 @@ def edge_list(edges: Sequence[Edge], at: str) -> RenderableType:
         )
         for e in edges
     ]
-    return columns(("", "kind", "memory", "weight"), rows, wide="memory")
+    return Columns(("", "kind", "memory", "weight"), rows, wide=1)

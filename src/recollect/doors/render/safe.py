@@ -15,9 +15,9 @@ _DELETE: Final = "\x7f"
 
 
 def safe(text: str) -> str:
-    """The text with every character that steers a terminal replaced by a picture of it.
+    r"""The text with every character that steers a terminal replaced by a picture of it.
 
-    >>> safe("a\\x1b[31mred")
+    >>> safe("a\x1b[31mred")
     'a␛[31mred'
     """
     return _STEERING.sub(_picture, text)

@@ -30,7 +30,7 @@ class Table:
         best = max((hit.score for hit in result), default=0.0)
         for hit in result:
             yield Text()
-            yield first_line(hit, best, lanes)
+            yield from first_lines(hit, best, lanes, options.max_width)
             yield indented(marked(hit.record.text, hit.matched, options.max_width - 5, self._terms))
             yield indented(about(hit, options.max_width - 5))
         if not result:
@@ -39,24 +39,24 @@ class Table:
 
 def title(result: Result, lanes: Mapping[str, Ink]) -> Text:
     """What was found, by which recipe, and which glyph is which lane."""
-    shown = f"{len(result)} of {result.total}" if result.total > len(result) else str(len(result))
-    noun = "memory" if shown == "1" else "memories"
+    shown = "1 memory" if len(result) == 1 else f"{len(result)} memories"
+    if result.total > len(result):
+        shown += f" of {result.total} candidates"
     recipe = result.plan.recipe
     status = Text(result.status, DIM if result.status == "complete" else BAD)
-    parts: list[Text | str] = [
-        Text(f"{shown} {noun}", STRONG),
-        f"recipe {recipe.name} v{recipe.version}",
-    ]
     key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in result.used]
-    return joined([*parts, status, joined(key, "  ")])
+    named = f"{recipe.name} v{recipe.version}"
+    return joined([Text(shown, STRONG), named, status, *key])
 
 
-def first_line(hit: Hit, best: float, lanes: Mapping[str, Ink]) -> Text:
-    """Rank, score, bar and lane chips."""
-    line = Text(f"{hit.rank:>3}  ", STRONG)
-    line.append(f"{figure(hit.score):<7}", STRONG)
-    line.append_text(bar(hit.explanation, best, lanes)).append("  ")
-    return line.append_text(joined(chips(hit, lanes), "  "))
+def first_lines(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> list[Text]:
+    """Rank, score, bar and lane chips: on one line, or on two where the screen is narrow."""
+    line = Text().append(f"{hit.rank:>3}  {figure(hit.score):<7}", STRONG)
+    line.append_text(bar(hit.explanation, best, lanes))
+    told = joined(chips(hit, lanes), "  ")
+    if line.cell_len + told.cell_len + 2 > width:
+        return [line, indented(told)]
+    return [line.append("  ").append_text(told)]
 
 
 def chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from recollect.core.explanation import Explanation, Facts
 from recollect.doors.render.ink import (
-    BAD,
     DIM,
     MATCH,
     STRONG,
+    WARN,
     Ink,
     figure,
     inks,
@@ -33,6 +34,8 @@ _OPS: Final = {
     "min": "the least of",
 }
 _AFTER: Final = "after "
+_NAME: Final = 8
+_COUNT: Final = 9
 
 
 def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
@@ -56,7 +59,7 @@ def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> 
 
 def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
     ink = lanes.get(node.label)
-    line = Text(f"{figure(node.value)}  ", STRONG)
+    line = Text().append(f"{figure(node.value)}  ", STRONG)
     if "term" in node.facts:
         return line.append_text(_term(node.facts))
     line.append(one_line(node.label), ink.style if ink else "")
@@ -69,7 +72,7 @@ def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
 
 def _term(facts: Facts) -> Text:
     """How often the word stands here, in how many records, and how long the field is."""
-    line = Text(one_line(str(facts["term"])), MATCH).append(f" in {facts['field']}", "not bold")
+    line = Text().append(one_line(str(facts["term"])), MATCH).append(f" in {facts['field']}")
     if facts.get("weight", 1.0) != 1.0:
         line.append(f", weight {short(facts['weight'])}")
     tf, length = facts.get("tf"), facts.get("length")
@@ -88,7 +91,8 @@ def _mean(value: object) -> str:
 def _facts(facts: Facts) -> str:
     """What a lane noted: its rank and score, and how the score became a contribution."""
     if {"score", "scaled", "weight"} <= set(facts):
-        made = f"{short(facts['score'])} → scaled {short(facts['scaled'])} × weight {short(facts['weight'])}"
+        score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
+        made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
     return pairs(facts)
 
@@ -111,12 +115,24 @@ def plan_tree(plan: Plan) -> RenderableType:
     return tree
 
 
-def _step(step: PlanStep, ink: Ink | None) -> Text:
-    line = Text(f"{step.name:<8} ", ink.style if ink else STRONG)
-    if step.skipped is not None:
-        return line.append(f"skipped: {one_line(step.skipped)}", BAD)
-    if step.rows is not None:
-        line.append(f"{step.rows} row{'' if step.rows == 1 else 's'}  ")
+def _step(step: PlanStep, ink: Ink | None) -> RenderableType:
+    """One line of three columns; what does not fit goes on below its own column."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(width=_NAME)
+    grid.add_column(width=_COUNT, justify="right")
+    grid.add_column(overflow="fold")
+    count = "" if step.rows is None else f"{step.rows} row{'' if step.rows == 1 else 's'}"
+    told = (
+        Text(_told(step), DIM)
+        if step.skipped is None
+        else Text(f"skipped: {one_line(step.skipped)}", WARN)
+    )
+    cells = [Text(step.name, ink.style if ink else STRONG), Text(count), told]
+    grid.add_row(*cells)
+    return grid
+
+
+def _told(step: PlanStep) -> str:
     passed = {
         key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)
     }
@@ -124,4 +140,4 @@ def _step(step: PlanStep, ink: Ink | None) -> Text:
     told = [pairs(rest)] if rest else []
     if passed:
         told.append("rows left: " + " → ".join(f"{key} {count}" for key, count in passed.items()))
-    return line.append(one_line(" · ".join(told)), DIM)
+    return one_line(" · ".join(told))

@@ -31,6 +31,8 @@ from recollect.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
+_APPLICATION: Final = slice(68, 72)
+"""Where the header of an SQLite file names its owner."""
 _NETWORK: Final = frozenset(
     {
         "nfs",
@@ -74,8 +76,18 @@ def connect(path: Path, *, read_only: bool) -> apsw.Connection:
     return connection
 
 
+def is_unborn(path: Path) -> bool:
+    """Whether a file is not there, or empty, or perhaps left behind by a process that died at birth."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_APPLICATION.stop)
+    except FileNotFoundError:
+        return True
+    return not head or (head.startswith(b"SQLite format 3") and not any(head[_APPLICATION]))
+
+
 def create(path: Path) -> None:
-    """Make an empty store file; a file that is there already is left alone."""
+    """Make an empty store file; what is in it already is left alone. The caller holds the lease."""
     check_library()
     check_place(path)
     with translated(path):

@@ -36,7 +36,7 @@ from recollect.store.rows import (
     read_record,
 )
 from recollect.store.settle import Settled, settle
-from recollect.store.sqlite.connect import connect, create, translated
+from recollect.store.sqlite.connect import connect, create, is_unborn, translated
 from recollect.store.sqlite.ledger import SqliteLedger, head_of, number_of, write
 
 STRETCH: Final = 8192
@@ -55,13 +55,14 @@ class Sqlite:
         self._path = path
         self._pid = os.getpid()
         self.read_only = read_only or not _writable(path)
-        if not path.exists():
-            if self.read_only:
-                raise NotFound(
-                    f"there is no store at {path}", hint="open it without read_only to make one"
-                )
-            create(path)
+        if self.read_only and not path.exists():
+            raise NotFound(
+                f"there is no store at {path}", hint="open it without read_only to make one"
+            )
         self._lease = Lease(path.with_name(path.name + ".lock"))
+        if not self.read_only and is_unborn(path):
+            with contextlib.closing(self._lease), self._lease.held():
+                create(path)
         self._local = threading.local()
         self._mutex = threading.Lock()
         self._open: list[apsw.Connection] | None = []
@@ -235,9 +236,9 @@ class Sqlite:
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
         """These record versions, in the order asked; None where forgotten."""
         number = self._of(tenant)[0]
-        found: dict[int, Record] = {}
-        for row in dict.fromkeys(rows):
-            found.update({r.row: r for r in self._records(tenant, "r.row=?", number, row)})
+        wanted = json.dumps(list(dict.fromkeys(rows)))
+        among = "r.row IN (SELECT value FROM json_each(?))"
+        found = {record.row: record for record in self._records(tenant, among, number, wanted)}
         return [found.get(row) for row in rows]
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:

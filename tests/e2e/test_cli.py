@@ -1,0 +1,239 @@
+"""The command line from outside: processes, pipes, terminals, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import recollect
+
+SRC = Path(recollect.__file__).parents[1]
+COMMAND = [sys.executable, "-m", "recollect"]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RECOLLECT_", "COLUMNS"))}
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    return {**kept, **home, "PYTHONPATH": str(SRC), "PYTHONIOENCODING": "utf-8"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, env: dict[str, str]) -> Run:
+    def call(*args: str | bytes, stdin: str | None = None, **more: str) -> object:
+        return subprocess.run(  # noqa: S603  # our own program
+            [*COMMAND, *args], cwd=tmp_path, env={**env, **more}, text=True, encoding="utf-8",
+            input=stdin if stdin is not None else "", capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+
+    return call  # type: ignore[return-value]
+
+
+def test_a_memory_goes_in_and_comes_out_explained(run: Run) -> None:
+    assert run("init").returncode == 0
+    old = run("remember", "Prod SSH port is 22", "--tag", "ops").stdout.strip()
+    new = run("remember", "Prod SSH port is 49222", "--supersedes", old).stdout.strip()
+    told = run("recall", "which port for ssh?", "--explain")
+    assert told.returncode == 0
+    assert new in told.stdout
+    assert old not in told.stdout
+    for word in ("words#1", "meaning#1", "tf 1", "idf", "the sum of", "recipe recollect"):
+        assert word in told.stdout
+    assert "\x1b" not in told.stdout
+
+
+def test_json_is_one_document_and_nothing_else(run: Run) -> None:
+    kept = run("remember", "東京 is the capital", "--json")
+    assert len(json.loads(kept.stdout)["ids"]) == 1
+    found = run("recall", "capital", "--json")
+    assert json.loads(found.stdout)["hits"][0]["record"]["text"] == "東京 is the capital"
+    assert "東京" in found.stdout
+    assert kept.stderr == found.stderr == ""
+
+
+def test_json_errors_leave_stdout_empty(run: Run) -> None:
+    failed = run("get", "nobody", "--json")
+    assert failed.returncode == 3
+    assert failed.stdout == ""
+    assert json.loads(failed.stderr)["error"] == "NotFound"
+    misused = run("recall", "x", "--limt", "3", "--json")
+    assert misused.returncode == 2
+    assert json.loads(misused.stderr)["hint"] == "did you mean --limit?"
+
+
+def test_reading_makes_no_store(run: Run, tmp_path: Path) -> None:
+    for args in (["recall", "x"], ["browse"], ["status"], ["export", "x.export"], ["forget", "x"]):
+        failed = run(*args)
+        assert failed.returncode == 3
+        assert failed.stderr.splitlines() == [
+            "error: there is no store at recollect.db",
+            "hint: recollect init makes one",
+        ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_comes_from_stdin(run: Run) -> None:
+    text = "two\nlines, and a NUL \0 inside\n"
+    kept = run("remember", "-", stdin=text).stdout.strip()
+    assert json.loads(run("get", kept, "--json").stdout)["text"] == text.removesuffix("\n")
+
+
+def test_stdin_that_is_not_utf8_is_refused(tmp_path: Path, env: dict[str, str]) -> None:
+    failed = subprocess.run(  # noqa: S603  # our own program
+        [*COMMAND, "remember", "-"], cwd=tmp_path, env=env, input=b"caf\xe9",
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert failed.returncode == 2
+    assert b"not UTF-8" in failed.stderr
+
+
+def test_a_lone_surrogate_in_an_argument_is_a_typed_error(run: Run) -> None:
+    failed = run("remember", b"caf\xe9")
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: argument 2 is not valid UTF-8")
+    assert "Traceback" not in failed.stderr
+
+
+def test_control_characters_do_not_reach_the_terminal(run: Run) -> None:
+    kept = run("remember", "red \x1b[31malert\x07").stdout.strip()
+    for args in (["recall", "alert"], ["get", kept], ["browse"]):
+        assert "\x1b" not in run(*args).stdout
+
+
+def test_a_reader_that_leaves_early_causes_no_noise(
+    run: Run, tmp_path: Path, env: dict[str, str]
+) -> None:
+    (tmp_path / "many.txt").write_text("a memory of some length, again and again\n" * 3000)
+    assert run("import", "many.txt").returncode == 0
+    for extra in ([], ["--json"]):
+        process = subprocess.Popen(  # noqa: S603  # our own program
+            [*COMMAND, "browse", "--limit", "3000", *extra], cwd=tmp_path, env=env,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(timeout=60) in (0, 1)
+
+
+def at_the_prompt(tmp_path: Path, env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
+    """A forget that waits for its answer on a terminal."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(  # noqa: S603  # our own program
+        [*COMMAND, "forget", "secret"], cwd=tmp_path, env=env,
+        stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(slave)
+    assert process.stderr is not None
+    seen = b""
+    until = time.monotonic() + 30
+    while b"[y/N]" not in seen and time.monotonic() < until:
+        seen += os.read(process.stderr.fileno(), 4096)
+    assert b"my password" in seen
+    return process, master
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"\n", 1), (b"y\n", 0)])
+def test_forget_asks_on_a_terminal(
+    answer: bytes, code: int, run: Run, tmp_path: Path, env: dict[str, str]
+) -> None:
+    run("remember", "my password is hunter2", "--id", "secret")
+    process, master = at_the_prompt(tmp_path, env)
+    os.write(master, answer)
+    process.communicate(timeout=60)
+    os.close(master)
+    assert process.returncode == code
+    assert run("get", "secret").returncode == (3 if code == 0 else 0)
+
+
+def test_an_interrupt_ends_quietly_with_130(run: Run, tmp_path: Path, env: dict[str, str]) -> None:
+    run("remember", "my password is hunter2", "--id", "secret")
+    process, master = at_the_prompt(tmp_path, env)
+    process.send_signal(signal.SIGINT)
+    _, noise = process.communicate(timeout=60)
+    os.close(master)
+    assert process.returncode == 130
+    assert noise.strip() == b""
+    assert run("get", "secret").returncode == 0
+
+
+def test_without_a_terminal_ids_are_forgotten_and_a_test_needs_yes(run: Run) -> None:
+    run("remember", "one", "--id", "one", "--tag", "x")
+    run("remember", "two", "--id", "two", "--tag", "x")
+    assert run("forget", "one").returncode == 0
+    where = '{"tags": {"any": ["x"]}}'
+    refused = run("forget", "--where", where)
+    assert refused.returncode == 2
+    assert "--dry-run" in refused.stderr
+    assert "two" in run("forget", "--where", where, "--dry-run").stdout
+    assert run("get", "two").returncode == 0
+    assert run("forget", "--where", where, "--yes").returncode == 0
+    assert run("get", "two").returncode == 3
+
+
+def test_a_store_left_behind_by_a_killed_writer_can_be_read(
+    run: Run, tmp_path: Path, env: dict[str, str]
+) -> None:
+    script = (
+        "import os, recollect\n"
+        "memory = recollect.open('recollect.db')\n"
+        "memory.remember('it survives a kill')\n"
+        "os._exit(9)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=env, check=False)  # noqa: S603  # our own program
+    assert "it survives a kill" in run("browse").stdout
+
+
+def test_the_demo_is_quick_and_tells_three_stories(run: Run, tmp_path: Path) -> None:
+    before = time.monotonic()
+    told = run("demo")
+    assert time.monotonic() - before < 10
+    assert told.returncode == 0
+    assert told.stderr == ""
+    assert "roll-back" in told.stdout
+    assert "slow-lookups" in told.stdout
+    assert "port-new" in told.stdout
+    assert "port-old" not in told.stdout
+    assert max(map(len, told.stdout.splitlines())) <= 100
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_can_be_kept_and_asked(run: Run) -> None:
+    assert run("demo", "--keep", "demo.db").returncode == 0
+    assert "roll-back" in run("recall", "undo a release", "--store", "demo.db").stdout
+    assert run("demo", "--keep", "demo.db").returncode == 4
+
+
+def test_help_loads_neither_numpy_nor_pydantic(env: dict[str, str], tmp_path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from recollect.doors.cli.main import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'pydantic', 'apsw', 'Stemmer'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run(  # noqa: S603  # our own program
+        [sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_console_of_another_encoding_gets_replacements_and_whole_json(run: Run) -> None:
+    kept = run("remember", "naïve 東京").stdout.strip()
+    assert run("get", kept, PYTHONIOENCODING="ascii").returncode == 0
+    told = run("get", kept, "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(told.stdout)["text"] == "naïve 東京"

@@ -1,0 +1,531 @@
+"""Every command inside one process: what it takes, what it prints, how it fails."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+import recollect
+from recollect.doors.cli import keeping
+from recollect.doors.cli.main import app
+from recollect.doors.cli.tree import PANELS
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command in an empty folder; with `ok` it must succeed and its JSON comes back."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("STORE", "TENANT", "RECIPE", "AGENT", "USER", "SESSION", "DEBUG"):
+        monkeypatch.delenv(f"RECOLLECT_{name}", raising=False)
+
+    def call(*args: str, ok: bool = False, stdin: str | None = None) -> Any:
+        result = CliRunner().invoke(app, [*args, "--json"] if ok else list(args), input=stdin)
+        if not ok:
+            return result
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
+
+    return call
+
+
+def tree(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, child in command.commands.items():
+        if hasattr(child, "commands"):
+            yield from tree(child, (*path, name))
+        else:
+            yield (*path, name), child
+
+
+COMMANDS = dict(tree(typer.main.get_command(app)))
+
+
+# --- help and documentation -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(path: tuple[str, ...], cli: Cli) -> None:
+    result = cli(*path, "--help")
+    assert result.exit_code == 0
+    assert re.search(r"Examples?:", result.stdout)
+    assert f"recollect {' '.join(path)}" in " ".join(result.stdout.split())
+    told = COMMANDS[path].help.strip().splitlines()[0]
+    assert told[0].isupper()
+    assert told.endswith(".")
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_and_its_options_are_documented(path: tuple[str, ...]) -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    assert f"### `recollect {' '.join(path)}" in text
+    for parameter in COMMANDS[path].params:
+        for name in (each for each in parameter.opts if each.startswith("--")):
+            assert f"`{name}" in text, f"{name} of {' '.join(path)}"
+
+
+def test_the_documentation_names_no_command_that_is_gone() -> None:
+    told = re.findall(r"^### `recollect ([a-z ]+?)(?: [A-Z\[].*)?`$", DOCS.read_text("utf-8"), re.M)
+    assert sorted(told) == sorted(" ".join(path) for path in COMMANDS)
+
+
+def test_every_exit_code_is_documented() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    for name in recollect.__all__:
+        error = getattr(recollect, name)
+        if isinstance(error, type) and issubclass(error, recollect.RecollectError):
+            assert re.search(rf"^\| {error.exit_code} \|.*\b{name}\b", text, re.M), name
+
+
+def test_every_command_stands_in_one_panel() -> None:
+    named = [name for names in PANELS.values() for name in names]
+    assert sorted(named) == sorted({path[0] for path in COMMANDS})
+
+
+# --- writing --------------------------------------------------------------------------------
+
+
+def test_every_field_of_a_record_can_be_given(cli: Cli) -> None:
+    cli("remember", "old", "--id", "old")
+    cli(
+        "remember", "text", "--id", "full", "--title", "t", "--summary", "s", "--kind", "fact",
+        "--role", "memory", "--memory-type", "episodic", "--tag", "a", "--tag", "b",
+        "--concept", "c", "--entity", "Ana", "--entity-type", "person",
+        "--source-episode", "e1", "--importance", "0.9",
+        "--confidence", "0.8", "--priority", "P1", "--trust", "system", "--source-who", "ana",
+        "--source-channel", "chat", "--source-path", "src/x.py", "--created", "2026-01-02",
+        "--occurred", "2026-01-01T10:00:00+01:00", "--valid-from", "2026-01-01", "--valid-until",
+        "2030-01-01", "--expires", "4102444800000000", "--cycle", "7", "--metadata", '{"n": 1}',
+        "--archived", "--pinned", "--agent", "bot", "--user", "u", "--session", "s-1", "--key", "k",
+        "--supersedes", "old", ok=True,
+    )  # fmt: skip
+    record = cli("get", "full", ok=True)
+    assert record["tags"] == ["a", "b"]
+    assert record["source"] == {"who": "ana", "channel": "chat", "path": "src/x.py"}
+    assert record["metadata"] == {"n": 1}
+    assert record["occurred"] == 1767258000000000
+    assert record["expires"] == 4102444800000000
+    assert record["archived"] is True
+    assert record["agent"] == "bot"
+    (edge,) = cli("links", "full", ok=True)["links"]
+    assert (edge["kind"], edge["target"]) == ("supersedes", "old")
+    assert cli("get", "full").exit_code == 0
+
+
+def test_a_key_makes_a_retry_harmless_and_a_change_a_conflict(cli: Cli) -> None:
+    first = cli("remember", "one", "--key", "k", ok=True)
+    assert cli("remember", "one", "--key", "k", ok=True)["ids"] == first["ids"]
+    assert cli("remember", "two", "--key", "k").exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["remember", ""], "must not be empty"),
+        (["remember", "x", "--importance", "2"], "importance"),
+        (["remember", "x", "--metadata", "[1]"], "expected a JSON object"),
+        (["remember", "x", "--metadata", "{"], "not JSON"),
+        (["remember", "x", "--metadata", '{"n": NaN}'], "not JSON"),
+        (["remember", "x", "--created", "2026-01-01T10:00:00"], "no time zone"),
+        (["remember", "x", "--priority", "P9"], "P9"),
+        (["remember", "x", "--id", ""], "must not be empty"),
+        (["remember", "x", "--store", ""], "must not be empty"),
+        (["remember", "x", "--store", "a\0b"], "NUL"),
+        (["remember", "x", "--tenant", "a\nb"], "control character"),
+    ],
+)
+def test_a_bad_field_is_refused_before_anything_is_made(
+    args: list[str], told: str, cli: Cli, tmp_path: Path
+) -> None:
+    result = cli(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert told in result.stderr
+    if "--tenant" in args or "--created" in args:
+        assert cli("browse").exit_code in (0, 3)
+
+
+def test_update_changes_what_is_given_and_clears_what_is_named(cli: Cli) -> None:
+    cli("remember", "x", "--id", "x", "--tag", "a", "--title", "t", "--source-who", "ana")
+    cli(
+        "update",
+        "x",
+        "--text",
+        "y",
+        "--source-path",
+        "p",
+        "--clear",
+        "title",
+        "--no-pinned",
+        ok=True,
+    )
+    record = cli("get", "x", ok=True)
+    assert record["text"] == "y"
+    assert record["tags"] == ["a"]
+    assert record["source"] == {"who": "ana", "path": "p"}
+    assert "title" not in record
+    versions = cli("history", "x", ok=True)["versions"]
+    assert [version["text"] for version in versions] == ["x", "y"]
+    assert "version 2" in cli("history", "x").stdout
+    both = cli("update", "x", "--title", "t", "--clear", "title")
+    assert both.exit_code == 2
+    assert "at once" in both.stderr
+
+
+def test_update_can_give_a_memory_to_another_owner(cli: Cli) -> None:
+    cli("remember", "x", "--id", "x", "--agent", "a")
+    cli("update", "x", "--to-agent", "b", "--to-user", "u", "--to-session", "s", ok=True)
+    assert cli("get", "x", "--agent", "b", ok=True)["session"] == "s"
+    assert cli("get", "x", "--agent", "a").exit_code == 3
+
+
+def test_links_show_both_ends(cli: Cli) -> None:
+    cli("remember", "a", "--id", "a")
+    cli("remember", "b", "--id", "b")
+    cli("link", "a", "b", "--kind", "supports", "--weight", "0.5", "--valid-from", "2026-01-01",
+        "--valid-until", "2027-01-01", "--metadata", '{"n": 1}', ok=True)  # fmt: skip
+    assert cli("links", "b", ok=True)["links"][0]["weight"] == 0.5
+    assert "→  supports  b" in cli("links", "a").stdout
+    assert "←  supports  a" in cli("links", "b").stdout
+    assert cli("links", "nobody").exit_code == 3
+
+
+def test_an_expired_memory_leaves_until_it_is_taken_back(cli: Cli) -> None:
+    cli("remember", "an offer", "--id", "x")
+    cli("expire", "x", ok=True)
+    assert cli("recall", "offer", ok=True)["hits"] == []
+    assert cli("browse", ok=True)["total"] == 0
+    assert cli("browse", "--expired", ok=True)["total"] == 1
+    cli("update", "x", "--clear", "expires", ok=True)
+    assert len(cli("recall", "offer", ok=True)["hits"]) == 1
+
+
+def test_forget_takes_ids_or_a_test_but_not_both_and_not_everything(cli: Cli) -> None:
+    cli("remember", "x", "--id", "x", "--archived")
+    assert cli("forget").exit_code == 2
+    assert cli("forget", "x", "--where", '{"kind": "note"}').exit_code == 2
+    assert cli("forget", "--where", "{}", "--yes").exit_code == 2
+    assert cli("forget", "x", "nobody").exit_code == 3
+    assert cli("forget", "--where", '{"kind": "note"}', "--dry-run", ok=True)["ids"] == ["x"]
+    assert cli("forget", "--where", '{"kind": "note"}', "--yes", ok=True)["ids"] == ["x"]
+    assert cli("get", "x").exit_code == 3
+
+
+def test_forgetting_twice_under_one_key_is_harmless(cli: Cli) -> None:
+    cli("remember", "x", "--id", "x")
+    first = cli("forget", "x", "--key", "k", ok=True)
+    assert cli("forget", "x", "--key", "k", ok=True)["ids"] == first["ids"]
+
+
+# --- asking ---------------------------------------------------------------------------------
+
+
+def test_a_recall_takes_limits_tests_times_overrides_and_required_lanes(cli: Cli) -> None:
+    cli("remember", "the cat sleeps", "--id", "cat", "--tag", "pets", "--created", "2026-01-01")
+    cli("remember", "the dog sleeps", "--id", "dog", "--tag", "pets", "--created", "2026-02-01")
+    found = cli(
+        "recall", "who sleeps", "--limit", "1", "--where", '{"tags": {"any": ["pets"]}}', "--now",
+        "2026-03-01", "--as-of", "2026-03-01", "--override", "fusion.weights.words=0.9",
+        "--require", "words", ok=True,
+    )  # fmt: skip
+    assert len(found["hits"]) == 1
+    assert found["total"] == 2
+    assert found["plan"]["steps"][0]["now"] == "2026-03-01T00:00:00Z"
+    off = cli("recall", "cat", "--override", "lanes.meaning.enabled=false", ok=True)
+    assert off["used"] == ["words"]
+    missing = cli(
+        "recall", "cat", "--override", "lanes.meaning.enabled=false", "--require", "meaning"
+    )
+    assert missing.exit_code == 7
+    assert cli("recall", "cat", "--known-at", "2020-01-01", ok=True)["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["recall", ""], 5),
+        (["recall", "x", "--limit", "0"], 2),
+        (["recall", "x", "--recipe", "nope"], 2),
+        (["recall", "x", "--recipe", "nope.toml"], 2),
+        (["recall", "x", "--override", "nope"], 2),
+        (["recall", "x", "--override", "no.such=1"], 2),
+        (["recall", "x", "--override", "lanes.words.k1=abc"], 2),
+        (["recall", "x", "--where", "{"], 2),
+        (["recall", "x", "--where", "[]"], 2),
+        (["recall", "x", "--now", ""], 2),
+        (["recall", "x", "--require", "nope"], 2),
+        (["recall", "x", "--receipt", "no/such/folder/r.json"], 2),
+        (["browse", "--sort", "sideways"], 2),
+        (["browse", "--cursor", "nonsense"], 2),
+        (["history", "nobody"], 3),
+        (["status", "--store", "."], 2),
+        (["status", "--store", "ftp://x"], 11),
+        (["agents", "show", "nobody"], 3),
+        (["agents", "alias", "nobody", "n"], 3),
+        (["recipe", "show", "nope"], 2),
+        (["import", "missing.txt"], 3),
+    ],
+)
+def test_every_mistake_has_its_exit_code_and_no_traceback(
+    args: list[str], code: int, cli: Cli
+) -> None:
+    cli("remember", "something")
+    result = cli(*args)
+    assert result.exit_code == code, result.stderr
+    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_keywords_find_by_words_alone(cli: Cli) -> None:
+    cli("remember", "the cat sleeps")
+    assert cli("keywords", "cat", ok=True)["used"] == ["words"]
+    assert cli("keywords", "kitten", ok=True)["hits"] == []
+
+
+def test_a_plan_says_what_would_run(cli: Cli) -> None:
+    cli("remember", "the cat sleeps")
+    plan = cli("plan", "cat", ok=True)
+    assert [step["step"] for step in plan["steps"]] == [
+        "select",
+        "words",
+        "meaning",
+        "fuse",
+        "limit",
+    ]
+    drawn = cli("plan", "cat", "--override", "lanes.words.enabled=false").stdout
+    assert "skipped: switched off" in drawn
+
+
+def test_a_receipt_is_saved(cli: Cli, tmp_path: Path) -> None:
+    cli("remember", "the cat sleeps")
+    found = cli("recall", "cat", "--receipt", "r.json", ok=True)
+    assert json.loads((tmp_path / "r.json").read_text())["digest"] == found["receipt"]
+
+
+def test_pages_follow_each_other(cli: Cli) -> None:
+    for number in range(5):
+        cli("remember", f"note {number}", "--id", f"n{number}")
+    seen: list[str] = []
+    cursor: list[str] = []
+    while True:
+        page = cli("browse", "--limit", "2", "--sort", "oldest", *cursor, ok=True)
+        seen += [record["id"] for record in page["records"]]
+        if page["cursor"] is None:
+            break
+        cursor = ["--cursor", page["cursor"]]
+    assert seen == ["n0", "n1", "n2", "n3", "n4"]
+    drawn = cli("browse", "--limit", "2").stdout
+    assert "2 of 5 memories" in drawn
+    assert "next page: --cursor" in drawn
+
+
+# --- many at once ---------------------------------------------------------------------------
+
+
+def test_lines_are_imported_from_text_and_json(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("first\n\n  second  \n", encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text(
+        '"third"\n{"text": "fourth", "tags": ["x"]}\n', encoding="utf-8"
+    )
+    told = cli("import", "a.txt", "b.jsonl", "--agent", "bot", ok=True)
+    assert told["remembered"] == 4
+    page = cli("browse", "--sort", "oldest", ok=True)
+    assert {record["text"] for record in page["records"]} == {"first", "second", "third", "fourth"}
+    assert {record["agent"] for record in page["records"]} == {"bot"}
+
+
+def test_one_bad_line_keeps_everything_out_and_is_named(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_text('"good"\n\n{"txet": "typo", "text": "x"}\nnope\n7\n')
+    failed = cli("import", "b.jsonl")
+    assert failed.exit_code == 2
+    assert "b.jsonl:3: txet: there is no such field" in failed.stderr
+    assert "did you mean text?" in failed.stderr
+    assert not (tmp_path / "recollect.db").exists()
+    told = cli("import", "b.jsonl", "--skip-bad", ok=True)
+    assert told["remembered"] == 1
+    assert [bad["at"] for bad in told["skipped"]] == ["b.jsonl:3", "b.jsonl:4", "b.jsonl:5"]
+
+
+def test_an_export_comes_back_whole(cli: Cli, tmp_path: Path) -> None:
+    cli("remember", "x", "--id", "x")
+    cli("update", "x", "--text", "y")
+    cli("export", "all.export", ok=True)
+    assert cli("import", "all.export", "--store", "new.db", ok=True)["restored"] == 1
+    assert cli("history", "x", "--store", "new.db", ok=True) == cli("history", "x", ok=True)
+    assert cli("import", "all.export", "--store", "new.db").exit_code == 4
+    assert cli("export", "all.export").exit_code == 2
+    assert cli("export", "all.export", "--force").exit_code == 0
+
+
+def test_a_part_is_exported_as_lines_that_import_reads(cli: Cli) -> None:
+    cli("remember", "a fact", "--kind", "fact")
+    cli("remember", "a note")
+    assert cli("export", "facts.jsonl", "--where", '{"kind": "fact"}', ok=True)["lines"] == 1
+    assert cli("import", "facts.jsonl", "--store", "new.db", ok=True)["remembered"] == 1
+
+
+# --- the rest -------------------------------------------------------------------------------
+
+
+def test_the_registry_of_agents(cli: Cli) -> None:
+    cli(
+        "agents",
+        "upsert",
+        "bot",
+        "--name",
+        "Bot",
+        "--owner",
+        "ana",
+        "--description",
+        "ships releases",
+        ok=True,
+    )
+    cli("agents", "alias", "bot", "shipper", ok=True)
+    assert cli("agents", "show", "bot", ok=True)["aliases"] == ["shipper"]
+    assert cli("agents", "list", ok=True)["agents"][0]["owner"] == "ana"
+    assert cli("agents", "search", "release", "--limit", "1", ok=True)["agents"][0]["score"] > 0
+    for args in (["list"], ["show", "bot"], ["search", "release"]):
+        assert "ships releases" in cli("agents", *args).stdout
+
+
+def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path) -> None:
+    names = [recipe["name"] for recipe in cli("recipe", "list", ok=True)["recipes"]]
+    assert "recollect" in names
+    text = cli("recipe", "show", "recollect").stdout
+    assert text.startswith("#")
+    mine = tmp_path / "mine.toml"
+    mine.write_text(text.replace("k1 = 1.2", "k1 = 1.5"), encoding="utf-8")
+    assert cli("recipe", "check", "mine.toml", ok=True)["valid"] is True
+    assert cli("recipe", "show", "mine.toml").stdout == mine.read_text(encoding="utf-8")
+    changes = cli("recipe", "diff", "recollect", "mine.toml", ok=True)["changes"]
+    assert changes == [{"path": "lanes.words.k1", "first": 1.2, "second": 1.5}]
+    assert "lanes.words.k1" in cli("recipe", "diff", "recollect", "mine.toml").stdout
+    assert cli("recipe", "diff", "recollect", "recollect").stdout == "no difference\n"
+    assert cli("recipe", "show", "recollect", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
+    mine.write_text(text + "\nunknown = 1\n", encoding="utf-8")
+    assert cli("recipe", "check", "mine.toml").exit_code == 2
+
+
+def test_status_counts_what_is_there(cli: Cli) -> None:
+    cli("init", ok=True)
+    assert cli("init", ok=True)["made"] is False
+    empty = cli("status", ok=True)
+    assert (empty["records"], empty["seq"], empty["tenants"]) == (0, 0, [])
+    cli("remember", "x")
+    cli("remember", "y", "--tenant", "other")
+    told = cli("status", ok=True)
+    assert told["records"] == 1
+    assert told["tenants"] == ["default", "other"]
+    assert told["bytes"]["file"] > 0
+    assert "last commit" in cli("status").stdout
+    assert cli("maintain", ok=True)["owed"] == 0
+
+
+def test_settings_come_from_flag_environment_file_and_default(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "config" / "recollect"
+    home.mkdir(parents=True)
+    (home / "config.toml").write_text('store = "home.db"\nagent = "homer"\n')
+    assert cli("config", "show", ok=True)["settings"]["store"]["value"] == "home.db"
+    (tmp_path / "recollect.toml").write_text('store = "here.db"\nrecipe = "lexical"\n')
+    cli("remember", "kept by the settings", ok=True)
+    assert (tmp_path / "here.db").exists()
+    assert cli("recall", "settings", ok=True)["plan"]["recipe"] == "lexical"
+    assert cli("browse", ok=True)["records"][0]["agent"] == "homer"
+    monkeypatch.setenv("RECOLLECT_STORE", "env.db")
+    told = cli("config", "show", "--tenant", "t", ok=True)["settings"]
+    assert told["store"] == {"value": "env.db", "origin": "RECOLLECT_STORE"}
+    assert told["recipe"] == {"value": "lexical", "origin": "recollect.toml"}
+    assert told["agent"]["origin"].endswith("config.toml")
+    assert told["tenant"] == {"value": "t", "origin": "--tenant"}
+    assert told["user"] == {"value": None, "origin": "default"}
+    assert "RECOLLECT_STORE" in cli("config", "show").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('stor = "x"', "did you mean store?"),
+        ("store = 7", "expected text"),
+        ("store =", "not TOML"),
+        ('store = "a\\u0000b"', "NUL"),
+    ],
+)
+def test_a_bad_settings_file_is_named(text: str, told: str, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "recollect.toml").write_text(text)
+    result = cli("status")
+    assert result.exit_code == 2
+    assert "recollect.toml" in result.stderr
+    assert told in result.stderr
+
+
+def test_version_is_told_both_ways(cli: Cli) -> None:
+    assert (
+        cli("version").stdout == cli("--version").stdout == f"recollect {recollect.__version__}\n"
+    )
+    assert cli("version", ok=True) == {"version": recollect.__version__}
+
+
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (["recal", "x"], "did you mean recall?"),
+        (["recipe", "lsit"], "did you mean list?"),
+        (["recall", "x", "--limt", "1"], "did you mean --limit?"),
+        (["recall"], "recollect recall --help"),
+        (["recall", "x", "--limit", "many"], "recollect recall --help"),
+        (["zzzzz"], "recollect --help"),
+    ],
+)
+def test_a_typing_mistake_gets_a_guess(args: list[str], hint: str, cli: Cli) -> None:
+    result = cli(*args)
+    assert result.exit_code == 2
+    assert hint in result.stderr.splitlines()[1]
+    assert result.stdout == ""
+
+
+def test_a_bug_shows_one_line_and_the_way_to_more(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("by zero")
+
+    monkeypatch.setattr(keeping, "setting", broken)
+    result = cli("status")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[0] == "internal error: ZeroDivisionError: by zero"
+    assert "RECOLLECT_DEBUG=1" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert json.loads(cli("status", "--json").stderr)["error"] == "InternalError"
+    monkeypatch.setenv("RECOLLECT_DEBUG", "1")
+    assert "Traceback" in cli("status").stderr
+
+
+def test_an_interrupt_anywhere_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(keeping, "setting", interrupted)
+    result = cli("status")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
+
+
+def test_the_demo_as_data(cli: Cli) -> None:
+    results = cli("demo", ok=True)["results"]
+    assert [result["hits"][0]["record"]["id"] for result in results] == [
+        "roll-back",
+        "slow-lookups",
+        "port-new",
+    ]
+    assert results[1]["hits"][0]["matched"] == {}

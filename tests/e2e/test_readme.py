@@ -1,0 +1,38 @@
+"""The examples of the README run, and show what the text says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.fixture
+def examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_python_examples_of_the_readme_run(
+    examples: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = examples
+    exec(compile(first, "README.md", "exec"), {})  # noqa: S102  # our own README
+    shown = capsys.readouterr().out
+    assert "1 1.0 Prod SSH port is 49222" in shown
+    assert "Prod SSH port is 22" not in shown
+    assert "complete ('words', 'meaning')" in shown
+    assert (tmp_path / "receipt.json").exists()
+    exec(compile(f"import recollect\n{second}", "README.md", "exec"), {})  # noqa: S102  # as above
+    assert capsys.readouterr().out.splitlines() == [
+        "['Prod SSH port is 22']",
+        "['Prod SSH port is 49222']",
+    ]
+
+
+def test_the_readme_names_the_two_commands_first() -> None:
+    first, second = re.findall(r"^make (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE)[:2]
+    assert (first, second) == ("demo", "test")

@@ -1,0 +1,186 @@
+"""Laws of a view: isolation, snapshot, rebuild, parity."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recollect
+from recollect.core.errors import Expired, RecollectError
+from recollect.memory.facade import Memory
+from recollect.store.ram import Ram
+from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
+from tests.property.strategies import drafts, fields, queries, recipes, wheres
+from tests.property.worlds import asked, dump_of, expected, log_of, open_toy
+
+corpora = st.lists(drafts(), min_size=1, max_size=8)
+Corpus = list[dict[str, Any]]
+Change = tuple[str, int, dict[str, Any]]
+changes = st.lists(
+    st.tuples(
+        st.sampled_from(["update", "forget", "link", "remember"]), st.integers(0, 7), fields(3)
+    ),
+    max_size=8,
+)
+
+
+def change(memory: Memory, clock: HandClock, done: list[Change], ids: list[str]) -> None:
+    """Apply changes to the records that are still there."""
+    for verb, at, told in done:
+        clock.move(1)
+        one, other = ids[at % len(ids)], ids[(at + 1) % len(ids)]
+        try:
+            match verb:
+                case "update":
+                    memory.update(one, **told)
+                case "forget":
+                    memory.forget(one)
+                case "link":
+                    memory.link(one, other, "supersedes")
+                case _:
+                    memory.remember("port ssh cache", **told)
+        except RecollectError:
+            continue
+
+
+def tenants_of(place: Path, clock: HandClock) -> tuple[Memory, Memory]:
+    ours = open_toy(place, clock)
+    theirs = open_toy(place, clock, CountedEntropy("theirs"), tenant="theirs")
+    return ours, theirs
+
+
+@given(corpora, corpora, queries, recipes, st.none() | wheres())
+def test_isolation(
+    ours: Corpus, theirs: Corpus, text: str, recipe: str, where: dict[str, Any] | None
+) -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        alone = open_toy()
+        mine, other = tenants_of(folder / "m.db", HandClock())
+        for n, draft in enumerate(ours):
+            alone.remember(**{**draft, "id": f"r{n}"})
+            mine.remember(**{**draft, "id": f"r{n}"})
+            other.remember_many({**d, "id": f"r{n}-{k}"} for k, d in enumerate(theirs))
+        other.remember("port ssh", id="r0")
+        mine.maintain()
+        other.maintain()
+        assert asked(mine, text, recipe, where=where) == asked(alone, text, recipe, where=where)
+        assert dump_of(mine) == dump_of(alone)
+        assert mine.browse(where=where).total == alone.browse(where=where).total
+        mine.close()
+        other.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+@given(corpora, changes, queries, recipes, st.none() | wheres())
+def test_snapshot(
+    corpus: Corpus, done: list[Change], text: str, recipe: str, where: dict[str, Any] | None
+) -> None:
+    clock = HandClock()
+    memory = open_toy(clock=clock)
+    ids = list(memory.remember_many(corpus).ids)
+    then, now = log_of(memory).head("default").time, clock.now()
+    before = asked(memory, text, recipe, where=where, now=now)
+    kept = [step for step in done if step[0] != "forget"]
+    change(memory, clock, kept, ids)
+    assert asked(memory, text, recipe, where=where, now=now, known_at=then) == before
+    change(memory, clock, done, ids)
+    pierced = asked(memory, text, recipe, where=where, now=now, known_at=then)
+    assert pierced == expected(memory, text, recipe, where=where, now=now, known_at=then)
+    assert {name for name, _ in pierced[0]} <= {name for name, _ in before[0]} or not before[1]
+
+
+def test_a_view_behind_the_horizon_is_refused_and_the_present_stays(tmp_path: Path) -> None:
+    clock = HandClock()
+    memory = open_toy(tmp_path / "m.db", clock, horizon_days=1.0)
+    memory.remember_many({"text": f"port {n}", "id": f"r{n}"} for n in range(5))
+    old = clock.now()
+    memory.maintain()
+    clock.move(1)
+    memory.update("r0", text="harbour")
+    clock.move(3 * 86_400)
+    memory.remember_many({"text": f"ssh {n}"} for n in range(5))
+    before = asked(memory, "port harbour", "recollect")
+    for _ in range(9):
+        memory.remember_many({"text": f"more {n}"} for n in range(3))
+        memory.maintain()
+    assert asked(memory, "port harbour", "recollect") == expected(
+        memory, "port harbour", "recollect"
+    )
+    assert len(before[0]) > 0
+    with pytest.raises(Expired):
+        memory.recall("port", known_at=old)
+    assert memory.get("r0", known_at=old).text == "port 0"
+    memory.close()
+
+
+@given(corpora, changes, queries, recipes)
+def test_rebuild(corpus: Corpus, done: list[Change], text: str, recipe: str) -> None:
+    folder, clock = Path(tempfile.mkdtemp()), HandClock()
+    try:
+        memory = open_toy(folder / "m.db", clock)
+        ids: list[str] = []
+        for draft in corpus:
+            ids += memory.remember(**draft).ids
+            memory.maintain()
+        change(memory, clock, done, ids)
+        memory.maintain()
+        before = asked(memory, text, recipe)
+        again = open_toy(folder / "m.db", clock)
+        assert asked(again, text, recipe) == before
+        again.close()
+        memory.close()
+        shutil.rmtree(folder / "m.db.idx", ignore_errors=True)
+        rebuilt = open_toy(folder / "m.db", clock)
+        assert asked(rebuilt, text, recipe) == before
+        rebuilt.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+@given(corpora, changes, queries, recipes, st.none() | wheres())
+def test_parity(
+    corpus: Corpus, done: list[Change], text: str, recipe: str, where: dict[str, Any] | None
+) -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        told = []
+        for place in (":memory:", folder / "m.db"):
+            clock = HandClock()
+            memory = open_toy(place, clock)
+            change(memory, clock, done, list(memory.remember_many(corpus).ids))
+            receipt = b""
+            try:
+                receipt = memory.recall(text, recipe=recipe, where=where).receipt.to_bytes()
+            except RecollectError as error:
+                receipt = str(error).encode()
+            told.append((asked(memory, text, recipe, where=where), receipt, dump_of(memory)))
+            memory.close()
+        assert told[0] == told[1]
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_an_unpaid_vector_comes_late_and_only_to_later_views() -> None:
+    clock, toy = HandClock(), ToyEmbedder()
+    memory = recollect.open(":memory:", clock=clock, entropy=CountedEntropy(), embedder=toy)
+    toy.failing = True
+    commit = memory.remember("ssh port", id="a")
+    assert commit.debt == 1
+    assert log_of(memory).debts("default", 9)
+    toy.failing = False
+    owing = asked(memory, "ssh port", "recollect")
+    assert owing[1] == ["words"]
+    moment = clock.now()
+    clock.move(1)
+    assert memory.maintain().embedded == 1
+    assert asked(memory, "ssh port", "recollect")[1] == ["words", "meaning"]
+    assert asked(memory, "ssh port", "recollect", known_at=moment) == owing
+    assert isinstance(log_of(memory), Ram)

@@ -1,0 +1,263 @@
+"""Any history, on two stores and several handles, against the oracle, after every step."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from recollect.core.errors import RecollectError
+from recollect.memory.facade import Memory
+from recollect.pipeline.recipe import recipe_of
+from recollect.store.verify import verify
+from recollect.testing import naive
+from recollect.testing.fakes import CountedEntropy, HandClock
+from tests.property.strategies import drafts, fields, moments, queries, recipes, texts, wheres
+from tests.property.worlds import Shown, asked, dump_of, expected, log_of, open_toy, world_of
+
+IDS = ("a", "b", "c", "d", "e", "f")
+ids = st.sampled_from(IDS)
+overrides = st.fixed_dictionaries(
+    {},
+    optional={
+        "fusion.scale": st.sampled_from(["max", "min_max"]),
+        "fusion.absent": st.sampled_from(["keep", "redistribute"]),
+        "fusion.weights.words": st.sampled_from([0.0, 0.3, 2.0]),
+        "lanes.words.pool": st.integers(1, 4),
+        "lanes.meaning.pool": st.integers(1, 4),
+        "lanes.meaning.min_cosine": st.sampled_from([-1.0, 0.5]),
+        "lanes.words.k1": st.sampled_from([0.0, 2.0]),
+        "select.superseded": st.just("show"),
+        "select.trust": st.just(["system", "external"]),
+    },
+)
+Outcome = tuple[str, object]
+
+
+def lane_of(path: str) -> str:
+    """The lane that an override is about, if it is."""
+    first, *rest = path.split(".")
+    return rest[0] if first == "lanes" else rest[1] if rest[:1] == ["weights"] else ""
+
+
+def outcome(act: Callable[[], Any]) -> Outcome:
+    """What an act gave: its commit, or its error as data."""
+    try:
+        return "done", act().to_dict()
+    except RecollectError as error:
+        return "refused", error.to_dict()
+
+
+class Histories(RuleBasedStateMachine):
+    """The same acts on memory and file; every answer three times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+        self.clock = HandClock()
+        self.entropy = CountedEntropy("machine")
+        self.ram = open_toy(":memory:", self.clock, CountedEntropy("machine"))
+        self.handles: list[Memory] = []
+        self.past: list[tuple[int, int, int, list[tuple[str, str, Shown]]]] = []
+        self.forgets = 0
+
+    @initialize(handles=st.integers(1, 2))
+    def open(self, handles: int) -> None:
+        self.handles = [self.fresh() for _ in range(handles)]
+
+    def fresh(self) -> Memory:
+        return open_toy(self.folder / "m.db", self.clock, self.entropy)
+
+    def both(self, which: int, act: Callable[[Memory], Any]) -> Outcome:
+        """The act on the file, through one of its handles, and in memory."""
+        on_file = outcome(lambda: act(self.handles[which % len(self.handles)]))
+        in_memory = outcome(lambda: act(self.ram))
+        assert on_file == in_memory
+        return on_file
+
+    # -- writing -------------------------------------------------------------------------------
+
+    @rule(which=st.integers(0, 1), draft=drafts(), given=st.none() | ids, key=st.none() | ids)
+    def remember(
+        self, which: int, draft: dict[str, Any], given: str | None, key: str | None
+    ) -> None:
+        self.both(which, lambda memory: memory.remember(**{**draft, "id": given, "key": key}))
+
+    @rule(which=st.integers(0, 1), draft=drafts(), whom=ids, since=st.none() | moments,
+          kind=st.sampled_from(["supersedes", "corrects", "invalidates"]))  # fmt: skip
+    def replace(
+        self, which: int, draft: dict[str, Any], whom: str, since: int | None, kind: str
+    ) -> None:
+        more = {} if since is None else {"valid_from": since, "valid_until": None}
+        self.both(which, lambda memory: memory.remember(**{**draft, **more, kind: [whom]}))
+
+    @rule(which=st.integers(0, 1), many=st.lists(drafts(), max_size=4),
+          refs=st.lists(st.integers(0, 6), max_size=2))  # fmt: skip
+    def remember_many(self, which: int, many: list[dict[str, Any]], refs: list[int]) -> None:
+        given = [*many[:-1], *({**last, "refs": refs} for last in many[-1:])]
+        self.both(which, lambda memory: memory.remember_many(given))
+
+    @rule(which=st.integers(0, 1), whom=ids, changes=fields(3), text=st.none() | texts,
+          clear=st.sampled_from(["", "title", "tags", "expires", "metadata"]))  # fmt: skip
+    def update(
+        self, which: int, whom: str, changes: dict[str, Any], text: str | None, clear: str
+    ) -> None:
+        told = {**changes, **({"text": text} if text else {}), **({clear: None} if clear else {})}
+        self.both(which, lambda memory: memory.update(whom, **told))
+
+    @rule(which=st.integers(0, 1), source=ids, whom=ids, since=st.none() | moments,
+          kind=st.sampled_from(["related_to", "supersedes", "Custom"]),
+          weight=st.sampled_from([1.0, -0.5, 7]))  # fmt: skip
+    def link(
+        self, which: int, source: str, whom: str, since: int | None, kind: str, weight: float
+    ) -> None:
+        told = {"weight": weight, "valid_from": since}
+        self.both(which, lambda memory: memory.link(source, whom, kind, **told))
+
+    @rule(which=st.integers(0, 1), whom=ids, key=st.none() | ids)
+    def forget(self, which: int, whom: str, key: str | None) -> None:
+        verdict, _ = self.both(which, lambda memory: memory.forget(whom, key=key))
+        self.forgets += verdict == "done"
+
+    @rule(which=st.integers(0, 1), where=wheres())
+    def forget_where(self, which: int, where: dict[str, Any]) -> None:
+        narrow = {"all": [where, {"id": {"in": list(IDS[:3])}}]}
+        verdict, _ = self.both(which, lambda memory: memory.forget(where=narrow))
+        self.forgets += verdict == "done"
+
+    @rule(which=st.integers(0, 1), whom=ids, at=st.none() | moments)
+    def expire(self, which: int, whom: str, at: int | None) -> None:
+        self.both(which, lambda memory: memory.expire(whom, at))
+
+    @rule(which=st.integers(0, 1), agent=ids)
+    def enrol(self, which: int, agent: str) -> None:
+        self.both(which, lambda memory: memory.agents.alias(agent, "other"))
+
+    # -- the world around ----------------------------------------------------------------------
+
+    @rule(seconds=st.sampled_from([-3600, -1, 0, 0.000001, 1, 3600]))
+    def time_passes(self, seconds: float) -> None:
+        self.clock.move(seconds)
+
+    @rule(failing=st.booleans())
+    def embedder_turns(self, failing: bool) -> None:
+        for memory in (self.ram, *self.handles):
+            memory._parts.shop.embedder.failing = failing  # type: ignore[union-attr]  # noqa: SLF001
+
+    @rule(which=st.integers(0, 1))
+    def maintain(self, which: int) -> None:
+        ours = self.handles[which % len(self.handles)].maintain()
+        theirs = self.ram.maintain()
+        assert (ours.embedded, ours.owed) == (theirs.embedded, theirs.owed)
+
+    @rule(which=st.integers(0, 1), rebuild=st.booleans())
+    def reopen(self, which: int, rebuild: bool) -> None:
+        which %= len(self.handles)
+        failing = self.ram._parts.shop.embedder.failing  # type: ignore[union-attr]  # noqa: SLF001
+        self.handles[which].close()
+        if rebuild and len(self.handles) == 1:
+            shutil.rmtree(self.folder / "m.db.idx", ignore_errors=True)
+        self.handles[which] = self.fresh()
+        self.handles[which]._parts.shop.embedder.failing = failing  # type: ignore[union-attr]  # noqa: SLF001
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def same(self, text: str, recipe: str, **ask: Any) -> Shown:
+        """The one answer that all give."""
+        told = expected(self.ram, text, recipe, **ask)
+        assert asked(self.ram, text, recipe, **ask) == told
+        for handle in self.handles:
+            assert asked(handle, text, recipe, **ask) == told
+        return told
+
+    @rule(text=queries, recipe=recipes, where=st.none() | wheres(), as_of=st.none() | moments,
+          overrides=overrides)  # fmt: skip
+    def recall(
+        self,
+        text: str,
+        recipe: str,
+        where: dict[str, Any] | None,
+        as_of: int | None,
+        overrides: dict[str, Any],
+    ) -> None:
+        known = {
+            k: v
+            for k, v in overrides.items()
+            if not lane_of(k) or lane_of(k) in recipe_of(recipe).lanes
+        }
+        self.same(text, recipe, where=where, as_of=as_of, overrides=known)
+
+    @rule(where=st.none() | wheres(), newest=st.booleans(), limit=st.integers(1, 4))
+    def browse(self, where: dict[str, Any] | None, newest: bool, limit: int) -> None:
+        sort = "newest" if newest else "oldest"
+        select = {"trust": None, "archived": "hide", "expired": "hide", "superseded": "show"}
+        ask = naive.Ask("", {"select": select}, self.clock.now(), where=where)
+        told = naive.browse(world_of(self.ram), ask, newest=newest)
+        for memory in (self.ram, *self.handles):
+            page = memory.browse(sort, where=where, limit=limit)
+            shown, total = [record.id for record in page.records], page.total
+            while page.cursor is not None:
+                page = memory.browse(sort, where=where, limit=limit, cursor=page.cursor)
+                shown += [record.id for record in page.records]
+                assert page.total == total
+            assert (shown, total) == (told, len(told))
+
+    @rule()
+    def note_the_moment(self) -> None:
+        if not log_of(self.ram).head("default").seq:
+            return
+        self.clock.move(0.000001)
+        now = max(self.clock.now(), log_of(self.ram).head("default").time)
+        questions = [("port ssh", "recollect"), ("café 東京", "lexical"), ("memory", "semantic")]
+        seen = [(text, recipe, self.same(text, recipe, now=now)) for text, recipe in questions]
+        self.past.append((log_of(self.ram).head("default").time, now, self.forgets, seen))
+        self.clock.time = now + 1
+
+    @precondition(lambda self: self.past)
+    @rule(data=st.data())
+    def look_back(self, data: st.DataObject) -> None:
+        moment, now, forgets, seen = data.draw(st.sampled_from(self.past))
+        failing = self.ram._parts.shop.embedder.failing  # type: ignore[union-attr]  # noqa: SLF001
+        for text, recipe, then in seen:
+            told = self.same(text, recipe, known_at=moment, now=now)
+            if forgets == self.forgets and not failing and "meaning" in then[1]:
+                assert told == then
+
+    @invariant()
+    def all_agree(self) -> None:
+        if self.handles:
+            ours, theirs = dump_of(self.ram), dump_of(self.handles[0])
+            assert ours == theirs
+            verify("default", theirs)
+            self.same("ssh port café", "recollect")
+
+    def teardown(self) -> None:
+        try:
+            if self.handles:
+                for handle in self.handles:
+                    handle.close()
+                shutil.rmtree(self.folder / "m.db.idx", ignore_errors=True)
+                self.handles = [self.fresh()]
+                self.embedder_turns(failing=False)
+                for recipe in ("recollect", "lexical", "semantic"):
+                    self.same("ssh port", recipe)
+                    self.same("memory 東京", recipe, as_of=self.clock.now())
+                self.handles[0].close()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(stateful_step_count=30)

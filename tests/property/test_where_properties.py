@@ -1,0 +1,58 @@
+"""The filter over columns and the filter over records say the same of every record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.core.where import parse
+from recollect.testing.wheres import passes
+from tests.property.strategies import conditions, drafts, wheres
+from tests.property.worlds import log_of, open_toy
+
+
+def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list[Any]]:
+    memory = open_toy()
+    memory.remember_many(corpus)
+    records = [
+        record
+        for row in log_of(memory).dump("default").records
+        for record in log_of(memory).versions("default", row.id, 10**6)
+    ]
+    page = memory.browse(where=where, archived="show", expired="show", limit=100)  # type: ignore[arg-type]
+    assert page.total == len(page.records)
+    return {record.id for record in page.records}, records
+
+
+@settings(max_examples=5 * settings.default.max_examples)
+@given(st.lists(drafts(), min_size=1, max_size=5), conditions() | wheres())
+def test_columns_and_records_agree(corpus: list[dict[str, Any]], where: dict[str, Any]) -> None:
+    found, records = browsed(corpus, where)
+    assert found == {record.id for record in records if passes(where, record)}
+
+
+@given(st.lists(drafts(), min_size=1, max_size=5), wheres(), wheres())
+def test_boolean_algebra_holds(
+    corpus: list[dict[str, Any]], a: dict[str, Any], b: dict[str, Any]
+) -> None:
+    memory = open_toy()
+    memory.remember_many(corpus)
+
+    def found(where: dict[str, Any]) -> set[str]:
+        page = memory.browse(where=where, archived="show", expired="show", limit=100)
+        return {record.id for record in page.records}
+
+    everything = found({})
+    assert found({"not": a}) == everything - found(a)
+    assert found({"all": [a, b]}) == found(a) & found(b)
+    assert found({"any": [a, b]}) == found(a) | found(b)
+    assert found({"not": {"all": [a, b]}}) == found({"any": [{"not": a}, {"not": b}]})
+    assert (found({"all": []}), found({"any": []})) == (everything, set())
+
+
+@given(wheres())
+def test_a_parsed_filter_is_taken_as_it_is(where: dict[str, Any]) -> None:
+    tree = parse(where)
+    assert parse(tree) is tree

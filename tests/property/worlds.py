@@ -1,0 +1,106 @@
+"""A memory and its oracle side by side: the same question to both, the same answer from both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import recollect
+from recollect.core.errors import NothingToRun
+from recollect.core.explanation import reconciles
+from recollect.memory.facade import Memory
+from recollect.pipeline.recipe import recipe_of
+from recollect.store.port import Dump, Log
+from recollect.testing import naive
+from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
+from recollect.text.own import Own
+from recollect.why.result import Result
+
+OWN = Own()
+SPACE = "toy/1+title-text/1"
+LIMIT = 1000
+Shown = tuple[list[tuple[str, float]], list[str]]
+
+
+def open_toy(
+    place: str | Path = ":memory:",
+    clock: HandClock | None = None,
+    entropy: CountedEntropy | None = None,
+    **more: Any,
+) -> Memory:
+    """A memory without a machine's clock, randomness or model."""
+    options: dict[str, Any] = {
+        "clock": clock or HandClock(),
+        "entropy": entropy or CountedEntropy(),
+        "embedder": ToyEmbedder(),
+        "maintenance": "manual",
+        "flush_rows": 3,
+        **more,
+    }
+    return recollect.open(place, **options)
+
+
+def log_of(memory: Memory) -> Log:
+    """The store beneath a memory."""
+    return memory._parts.log  # noqa: SLF001  # the oracle reads the log, not the index
+
+
+def dump_of(memory: Memory) -> Dump:
+    """The tenant as rows, without the index's own counter."""
+    dump = log_of(memory).dump(memory.scope.tenant)
+    return replace(dump, head=replace(dump.head, published=0))
+
+
+def sound(result: Result) -> Result:
+    """The result, after every number of every hit was checked."""
+    for rank, hit in enumerate(result, start=1):
+        assert hit.rank == rank
+        assert hit.explanation.value == hit.score
+        assert reconciles(hit.explanation)
+        for lane in hit.lanes.values():
+            assert lane.why.value == lane.score
+            assert reconciles(lane.why)
+    return result
+
+
+def asked(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
+    """(id, score) of every hit, and the lanes that took part; none when nothing could run."""
+    try:
+        result = sound(memory.recall(text, LIMIT, recipe=recipe, **ask))
+    except NothingToRun:
+        return [], []
+    return [(hit.id, hit.score) for hit in result], list(result.used)
+
+
+def world_of(memory: Memory, seq: int | None = None, space: str = SPACE) -> naive.World:
+    """The oracle's world at a view of a memory."""
+    dump = dump_of(memory)
+    return naive.World.at(dump, dump.head.seq if seq is None else seq, OWN, space)
+
+
+def query_vector(memory: Memory, text: str) -> Any:
+    """What the embedder answers, if it does."""
+    embedder = memory._parts.shop.embedder  # noqa: SLF001  # the outcome of the one effect
+    if embedder is None or not text.strip() or getattr(embedder, "failing", False):
+        return None
+    (vector,) = embedder.embed([text], "query")
+    return None if vector is None else vector.tolist()
+
+
+def expected(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
+    """What the oracle answers to the same question."""
+    known_at = ask.get("known_at")
+    seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)
+    now = ask.get("now")
+    question = naive.Ask(
+        text,
+        recipe_of(recipe).overridden(ask.get("overrides", {})).to_data(),
+        memory._parts.clock.now() if now is None else now,  # noqa: SLF001  # as above
+        query_vector(memory, text),
+        ask.get("where"),
+        ask.get("as_of"),
+        memory.scope.filters(),
+    )
+    found = naive.answer(world_of(memory, seq), question)
+    return found.ranked, found.used

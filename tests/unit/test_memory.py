@@ -1,0 +1,278 @@
+"""The façade where it touches the world: pages, async code, forks, files that may only be read."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import Conflict, Forbidden, Memory, NotFound, Unsupported
+from recollect.core.errors import RecollectError
+from recollect.testing.fakes import CountedEntropy, HandClock
+
+
+def test_pages_are_stable_while_others_write(memory: Memory) -> None:
+    clock = memory._parts.clock  # noqa: SLF001  # set by hand in tests
+    assert isinstance(clock, HandClock)
+    for n in range(7):
+        memory.remember(f"text {n}", id=str(n))
+        clock.move(1)
+    first = memory.browse(limit=3)
+    assert [r.id for r in first.records] == ["6", "5", "4"]
+    assert first.total == 7
+    memory.remember("later", id="later")
+    memory.update("3", text="changed")
+    memory.forget("2")
+    second = memory.browse(limit=3, cursor=first.cursor)
+    assert [(r.id, r.text) for r in second.records] == [
+        ("3", "text 3"),
+        ("1", "text 1"),
+        ("0", "text 0"),
+    ]
+    assert (second.cursor, second.total) == (None, 6)
+    assert memory.browse(limit=3).records[0].id == "later"
+
+
+def test_a_cursor_keeps_its_now(memory: Memory) -> None:
+    clock = memory._parts.clock  # noqa: SLF001  # as above
+    assert isinstance(clock, HandClock)
+    memory.remember_many([{"text": f"t{n}", "expires": clock.now() + 10} for n in range(4)])
+    page = memory.browse(limit=2)
+    clock.move(3600)
+    assert memory.browse().total == 0
+    assert len(memory.browse(limit=2, cursor=page.cursor).records) == 2
+
+
+def test_every_verb_once(memory: Memory, tmp_path: Path) -> None:
+    a = memory.remember("Prod SSH port is 49222", tags=["ops"], key="k")
+    assert memory.remember("Prod SSH port is 49222", tags=["ops"], key="k") == a
+    with pytest.raises(Conflict):
+        memory.remember("something else", key="k")
+    b = memory.remember("Prod SSH port is 50022", supersedes=a.id)
+    assert [hit.id for hit in memory.recall("ssh port")] == [b.id]
+    memory.update(b.id, title="ssh")
+    assert [r.title for r in memory.history(b.id)] == [None, "ssh"]
+    memory.link(a.id, b.id, "derived_from", weight=0.5)
+    assert {e.kind for e in memory.links(a.id)} == {"supersedes", "derived_from"}
+    memory.expire(b.id)
+    assert len(memory.recall("ssh port")) == 0
+    memory.update(b.id, expires=None)
+    assert len(memory.recall("ssh port")) == 1
+    assert memory.export(tmp_path / "part.jsonl", where={"tags": {"any": ["ops"]}}) == 1
+    memory.agents.upsert("bot", description="deploys")
+    assert memory.agents.search("who deploys?")[0][0].agent == "bot"
+    assert memory.forget([a.id, b.id]).ids == (a.id, b.id)
+    with pytest.raises(NotFound):
+        memory.get(a.id)
+    assert memory.browse().total == 0
+
+
+def test_scopes_filter_and_stamp(memory: Memory) -> None:
+    mine, theirs = memory.scoped(agent="a", session="s"), memory.scoped(agent="b")
+    one = mine.remember("my port").id
+    theirs.remember("their port")
+    assert (memory.get(one).agent, memory.get(one).session) == ("a", "s")
+    assert [hit.id for hit in mine.recall("port")] == [one]
+    assert len(memory.recall("port")) == 2
+    assert mine.browse().total == 1
+    for verb in (theirs.get, theirs.history, theirs.update, theirs.links, theirs.forget):
+        with pytest.raises(NotFound):
+            verb(one)
+    with pytest.raises(NotFound):
+        theirs.link(one, one)
+
+
+def test_async_verbs() -> None:
+    async def story() -> None:
+        async with await recollect.aopen(":memory:") as memory:
+            many = await asyncio.gather(*(memory.remember(f"port {n}") for n in range(20)))
+            assert sorted(c.seq for c in many) == list(range(2, 41, 2))
+            assert len(await memory.recall("port", 50)) == 20
+            mine = memory.scoped(agent="bot")
+            await mine.remember("port of the bot")
+            assert len(await mine.recall("port")) == 1
+            with pytest.raises(NotFound):
+                await memory.get("nobody")
+        with pytest.raises(RuntimeError):
+            await memory.recall("port")
+
+    asyncio.run(story())
+
+
+def test_cancelling_never_cancels_a_commit(tmp_path: Path) -> None:
+    async def story() -> None:
+        memory = await recollect.aopen(tmp_path / "m.db")
+        task = asyncio.create_task(memory.remember_many([f"port {n}" for n in range(500)]))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await memory.close()
+
+    asyncio.run(story())
+    with recollect.open(tmp_path / "m.db") as memory:
+        assert memory.browse().total in (0, 500)
+        memory.remember("still fine")
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "m.db")
+    memory.remember("x")
+    memory.close()
+    memory.close()
+    for act in (lambda: memory.recall("x"), lambda: memory.remember("y"), lambda: memory.browse()):
+        with pytest.raises(Unsupported, match="closed"):
+            act()
+
+
+def test_many_threads_share_a_memory(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "m.db", flush_rows=20)
+    failures: list[BaseException] = []
+
+    def work(thread: int) -> None:
+        try:
+            for n in range(25):
+                memory.remember(f"port {n} of thread {thread}", id=f"{thread}-{n}")
+                found = memory.keywords(f"thread {thread}", 100)
+                assert f"{thread}-{n}" in {hit.id for hit in found}
+        except BaseException as error:  # noqa: BLE001  # told by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert memory.browse().total == 100
+    memory.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_store_is_not_used_after_fork(tmp_path: Path) -> None:
+    script = """
+import os, sys, recollect
+memory = recollect.open(sys.argv[1])
+memory.remember("x")
+child = os.fork()
+if not child:
+    told = []
+    for act in (lambda: memory.recall("x"), lambda: memory.remember("y")):
+        try:
+            act()
+        except recollect.Unsupported as error:
+            told.append("fork" in str(error))
+    memory.close()
+    os._exit(0 if told == [True, True] else 1)
+_, status = os.waitpid(child, 0)
+memory.remember("z")
+assert memory.browse().total == 2
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    done = subprocess.run(  # noqa: S603  # our own interpreter
+        [sys.executable, "-W", "ignore", "-c", script, str(tmp_path / "m.db")],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+_READER = """
+import os, sys
+import recollect
+with recollect.open(":memory:") as warm:  # loads everything before the rights are gone
+    warm.remember("x")
+    warm.recall("x")
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+memory = recollect.open(sys.argv[1])
+assert [hit.id for hit in memory.keywords("ssh port")] == ["a"], "reads"
+assert memory.browse().total == 30
+assert memory.get("a").text == "ssh port"
+for act in (lambda: memory.remember("x"), lambda: memory.update("a", title="t"), lambda: memory.forget("a"),
+            lambda: memory.agents.upsert("x")):
+    try:
+        act()
+    except recollect.Forbidden:
+        pass
+    else:
+        raise AssertionError("it was written")
+try:
+    memory.maintain()
+except recollect.Forbidden:
+    pass
+memory.close()
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "both"])
+def test_what_may_only_be_read(kind: str) -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+        folder = Path(name) / "data"
+        folder.mkdir()
+        path = folder / "m.db"
+        with recollect.open(path, flush_rows=5, maintenance="manual") as memory:
+            memory.remember("ssh port", id="a")
+            memory.remember_many(f"other {n}" for n in range(29))
+            memory.maintain()
+        for each in (Path(name), folder, path, *folder.rglob("*")):
+            if os.geteuid() == 0:
+                os.chown(each, 65534, 65534)
+        if kind != "folder":
+            for each in folder.rglob("*"):
+                each.chmod(0o555 if each.is_dir() else 0o444)
+        if kind != "file":
+            folder.chmod(0o555)
+        before = {p.name: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        done = subprocess.run(  # noqa: S603  # our own interpreter
+            [sys.executable, "-W", "ignore", "-c", _READER, str(path)],
+            check=False, capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(recollect.__file__).parents[1])},
+        )  # fmt: skip
+        folder.chmod(0o755)
+        assert done.stdout == "fine\n", done.stderr
+        after = {p.name: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        assert {n: after[n] for n in before if n.startswith("m.db") and "shm" not in n} == {
+            n: b for n, b in before.items() if n.startswith("m.db") and "shm" not in n
+        }
+
+
+def test_opened_to_read_only(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db") as memory:
+        memory.remember("ssh port")
+        reader = recollect.open(tmp_path / "m.db", read_only=True)
+        assert len(reader.recall("port")) == 1
+        memory.remember("another port")
+        assert len(reader.recall("port")) == 2
+        for act in (lambda: reader.remember("x"), lambda: reader.forget(where={"kind": "note"})):
+            with pytest.raises(Forbidden):
+                act()
+        reader.close()
+
+
+def test_a_failing_embedder_never_loses_a_write(memory: Memory) -> None:
+    class Broken:
+        name = fingerprint = "broken/1"
+        dimension = 2
+
+        def embed(self, texts: object, side: object) -> list[object]:
+            raise TimeoutError("no answer")
+
+    opened = recollect.open(
+        ":memory:", embedder=Broken(), clock=HandClock(), entropy=CountedEntropy()
+    )  # type: ignore[arg-type]
+    commit = opened.remember("ssh port")
+    assert commit.debt == 1
+    result = opened.recall("port")
+    assert (result.status, result.used, len(result)) == ("degraded", ("words",), 1)
+    assert "no answer" in result.skipped["meaning"]
+    assert opened.maintain().owed == 1
+    with pytest.raises(RecollectError):
+        opened.recall("port", require={"meaning"})

@@ -1,0 +1,115 @@
+"""Recipes: closed data, errors with a path, an identity that stays."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.core.errors import BadRecipe, UnknownRecipe
+from recollect.pipeline.recipe import library, read, recipe_of, source
+
+FINGERPRINTS = {
+    "recollect": "56ebd86106595b9d5dc5a3710d7a25d7d7e45bfe244555ee513d24aad021e32e",
+    "lexical": "2276a9c630869967a7b36e4050b0b8cbdd197a8de39745599652d99daa71b122",
+    "semantic": "7a6aa4c370a3c77ec736ecf37424c0d879fce390621698bde9214d02b8927274",
+}
+
+
+def test_a_fingerprint_changes_only_with_its_recipe() -> None:
+    """When this fails, a recipe has changed: raise its version, then write the new one down."""
+    assert {name: recipe_of(name).fingerprint for name in FINGERPRINTS} == FINGERPRINTS
+    assert set(FINGERPRINTS) <= set(library())
+
+
+MISTAKES: list[tuple[str, object, str]] = [
+    ("name", "No Spaces", "name"),
+    ("version", 0, "version"),
+    ("format", 2, "format"),
+    ("analyzer", "other", "analyzer"),
+    ("colour", "red", "colour"),
+    ("lanes", {}, "lanes"),
+    ("lanes.words.kind", "magic", "lanes.words"),
+    ("lanes.words.pool", 0, "lanes.words.bm25.pool"),
+    ("lanes.words.k1", -1, "lanes.words.bm25.k1"),
+    ("lanes.words.b", float("nan"), "lanes.words.bm25.b"),
+    ("lanes.words.bb", 1, "lanes.words.bm25.bb"),
+    ("lanes.meaning.min_cosine", 2, "lanes.meaning.vector.min_cosine"),
+    ("select.archived", "maybe", "select.archived"),
+    ("select.trust", ["anyone"], "select.trust.0"),
+    ("final.limit", 0, "final.limit"),
+    ("pass", [], "pass"),
+    ("pass.0.fuse.kind", "rrrf", "pass.0.fuse.kind"),
+    ("pass.0.fuse.weights", {"words": 1.0}, "recipe"),
+    ("pass.0.fuse.weights", {"words": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
+    ("pass.0.fuse.weights.words", -1.0, "pass.0.fuse.weights.words"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "place"), MISTAKES)
+def test_every_mistake_names_its_path(path: str, value: object, place: str) -> None:
+    data: Any = copy.deepcopy(recipe_of("recollect").to_data())
+    at = data
+    *keys, last = path.split(".")
+    for key in keys:
+        at = at[int(key)] if key.isdigit() else at[key]
+    at[last] = value
+    with pytest.raises(BadRecipe) as caught:
+        recipe_of(data)
+    assert caught.value.field == place
+    assert place in caught.value.message
+
+
+def test_overrides() -> None:
+    base = recipe_of("recollect")
+    assert base.overridden({}) is base
+    told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
+    changed = base.overridden(told)
+    assert changed.passes[0].fuse.weights == {"words": 0.9, "meaning": 0.5}
+    assert changed.lanes["words"].pool == 7
+    assert changed.select.superseded == "show"
+    assert changed.fingerprint != base.fingerprint == recipe_of("recollect").fingerprint
+    assert base.overridden({"lanes.words.pool": base.lanes["words"].pool}) == base
+    assert base.overridden({"pass.0.fuse.absent": "keep"}) == base.overridden(
+        {"fusion.absent": "keep"}
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        ".",
+        "nope",
+        "lanes",
+        "lanes.words",
+        "lanes.words.k1.x",
+        "pass.1.fuse.absent",
+        "pass.x",
+        "fusion.kk",
+    ],
+)
+def test_an_override_must_name_something(path: str) -> None:
+    with pytest.raises(BadRecipe) as caught:
+        recipe_of("recollect").overridden({path: 1})
+    assert caught.value.field is not None
+
+
+def test_recipes_from_files(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        source("lexical").replace('name = "lexical"', 'name = "mine"'), encoding="utf-8"
+    )
+    mine = recipe_of(str(path))
+    assert mine == recipe_of(path) == read(path)
+    assert (mine.name, mine.fingerprint == FINGERPRINTS["lexical"]) == ("mine", False)
+    for wrong in (b"not toml", b"\xff\xfe", b"name = 1"):
+        path.write_bytes(wrong)
+        with pytest.raises(BadRecipe, match=r"mine\.toml"):
+            read(path)
+    with pytest.raises(UnknownRecipe):
+        read(tmp_path / "nothing.toml")
+    with pytest.raises(UnknownRecipe):
+        source("../recollect")
