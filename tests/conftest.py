@@ -1,4 +1,4 @@
-"""What all tests share: how much hypothesis tries, and a memory that checks every answer it gives."""
+"""What all tests share: how much hypothesis tries, and a memory that checks its every answer."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     opened = recollect.open(
         place, clock=HandClock(), entropy=CountedEntropy(), maintenance="manual"
     )
-    checked = Asserting(opened._parts, opened.scope)  # noqa: SLF001  # the same memory, watched
+    checked = Asserting(opened._parts, opened.scope)  # the same memory, watched
     yield checked
     checked.close()

@@ -53,6 +53,8 @@ class AsyncMemory:
     export = _lifted(Memory.export)
     load = _lifted(Memory.load)
     maintain = _lifted(Memory.maintain)
+    verify = _lifted(Memory.verify)
+    doctor = _lifted(Memory.doctor)
 
     def scoped(
         self, agent: str | None = None, user: str | None = None, session: str | None = None

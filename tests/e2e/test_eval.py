@@ -62,7 +62,7 @@ def test_a_recipe_may_be_a_file(
     recipe.write_text(
         'format = 1\nname = "mine"\nversion = 3\nanalyzer = "recollect"\n'
         '[lanes.words]\nkind = "bm25"\npool = 10\nk1 = 1.0\nb = 0.5\nfields = { text = 1.0 }\n'
-        '[[pass]]\nfuse = { kind = "weighted", weights = { words = 1.0 } }\n'
+        '[[pass]]\nfuse = { kind = "weighted", scale = "max", weights = { words = 1.0 } }\n'
     )
     assert run_eval(sky, [str(recipe), "lexical"], None, json_out=False) == 0
     assert "mine v3" in capsys.readouterr().out

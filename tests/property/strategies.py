@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from recollect.core.where import ATTRIBUTES
 from recollect.testing.fakes import SECOND, START
 
+EXAMPLES = settings().max_examples
+"""What the profile says; some tests take a multiple of it."""
 DAY = 86_400 * SECOND
 WORDS = (
     "port", "ports", "ssh", "prod", "cache", "memory", "Memories", "café", "CAFE", "Straße",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.strategies import EXAMPLES, drafts, moments, queries, recipes, wheres
+from tests.property.worlds import open_toy, sound
 
 from recollect.core.errors import NothingToRun
 from recollect.memory.facade import Memory
 from recollect.testing.wheres import passes
-from tests.property.strategies import drafts, moments, queries, recipes, wheres
-from tests.property.worlds import open_toy, sound
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 weights = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, 3.0, 1000.0])
@@ -105,7 +106,7 @@ def test_prefix(
     assert few.total == many.total
 
 
-@settings(max_examples=2 * settings.default.max_examples)
+@settings(max_examples=2 * EXAMPLES)
 @given(corpora, queries, recipes, wheres(), wheres())
 def test_filter(
     corpus: Corpus, text: str, recipe: str, where: dict[str, Any], more: dict[str, Any]
@@ -120,7 +121,7 @@ def test_filter(
     assert all(passes(where, hit.record) for hit in wide)
     assert all(passes(where, hit.record) and passes(more, hit.record) for hit in narrow)
     scores = [_lexical(result) for result in (narrow, wide, everything)]
-    for less, widened in zip(scores, scores[1:], strict=False):
+    for less, widened in pairwise(scores):
         assert less.items() <= widened.items()
 
 

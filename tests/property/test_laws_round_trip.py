@@ -11,6 +11,9 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.strategies import EXAMPLES, drafts, queries, recipes, wheres
+from tests.property.test_laws_views import Change, Corpus, change, changes
+from tests.property.worlds import asked, dump_of, open_toy
 
 from recollect.core.canonical import canonical
 from recollect.core.draft import Draft
@@ -18,9 +21,6 @@ from recollect.core.record import decode, encode
 from recollect.core.where import parse, to_data
 from recollect.pipeline.recipe import Recipe, library, recipe_of, source
 from recollect.testing.fakes import START, HandClock
-from tests.property.strategies import drafts, queries, recipes, wheres
-from tests.property.test_laws_views import Change, Corpus, change, changes
-from tests.property.worlds import asked, dump_of, open_toy
 
 corpora = st.lists(drafts(), min_size=1, max_size=4)
 overrides = st.fixed_dictionaries(
@@ -69,7 +69,7 @@ def test_round_trip(name: str, told: dict[str, Any]) -> None:
     assert json.loads(canonical(recipe.to_data())) == recipe.to_data()
 
 
-@settings(max_examples=max(settings.default.max_examples // 2, 10))
+@settings(max_examples=max(EXAMPLES // 2, 10))
 @given(corpora, changes, queries, recipes, st.none() | wheres())
 def test_round_trip_of_a_store(
     corpus: Corpus, done: list[Change], text: str, recipe: str, where: dict[str, Any] | None

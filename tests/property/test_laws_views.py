@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.property.strategies import drafts, fields, queries, recipes, wheres
+from tests.property.worlds import asked, dump_of, expected, log_of, open_toy
 
 import recollect
 from recollect.core.errors import Expired, RecollectError
 from recollect.memory.facade import Memory
 from recollect.store.ram import Ram
 from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
-from tests.property.strategies import drafts, fields, queries, recipes, wheres
-from tests.property.worlds import asked, dump_of, expected, log_of, open_toy
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 Corpus = list[dict[str, Any]]
@@ -166,6 +166,39 @@ def test_parity(
         assert told[0] == told[1]
     finally:
         shutil.rmtree(folder)
+
+
+def test_a_view_whose_only_vectors_were_forgotten_has_none(tmp_path: Path) -> None:
+    memory = open_toy(tmp_path / "m.db")
+    memory.remember("49222", id="no letters, no vector")
+    memory.remember("ssh port", id="b")
+    assert asked(memory, "port", "semantic") == ([("b", 1.0)], ["meaning"])
+    memory.forget("b")
+    fresh = open_toy(tmp_path / "m.db")
+    assert asked(memory, "port", "semantic") == asked(fresh, "port", "semantic") == ([], [])
+    memory.close()
+    fresh.close()
+
+
+def test_an_end_is_remembered_through_every_merge(tmp_path: Path) -> None:
+    memory = open_toy(tmp_path / "m.db")
+    memory.remember_many({"text": f"port {n}", "id": f"r{n}"} for n in range(9))
+    memory.maintain()
+    for n in range(9):
+        memory.update(f"r{n}", text=f"harbour {n}")
+        memory.recall("port")
+    memory.maintain()
+    memory.forget("r8")
+    memory.remember_many(f"more {n}" for n in range(3))
+    memory.maintain()
+    fresh = open_toy(tmp_path / "m.db")
+    for text in ("port", "harbour"):
+        told = expected(memory, text, "lexical")
+        assert asked(memory, text, "lexical") == asked(fresh, text, "lexical") == told
+    assert len(asked(fresh, "harbour", "lexical")[0]) == 8
+    assert asked(fresh, "port", "lexical")[0] == []
+    memory.close()
+    fresh.close()
 
 
 def test_an_unpaid_vector_comes_late_and_only_to_later_views() -> None:

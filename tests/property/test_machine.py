@@ -17,17 +17,27 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from tests.property.strategies import (
+    EXAMPLES,
+    MOMENTS,
+    drafts,
+    fields,
+    moments,
+    queries,
+    recipes,
+    texts,
+    wheres,
+)
+from tests.property.worlds import Shown, asked, dump_of, expected, log_of, open_toy, world_of
 
 from recollect.core.errors import RecollectError
 from recollect.memory.facade import Memory
 from recollect.pipeline.recipe import recipe_of
 from recollect.store.verify import verify
 from recollect.testing import naive
-from recollect.testing.fakes import CountedEntropy, HandClock
-from tests.property.strategies import drafts, fields, moments, queries, recipes, texts, wheres
-from tests.property.worlds import Shown, asked, dump_of, expected, log_of, open_toy, world_of
+from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 
-IDS = ("a", "b", "c", "d", "e", "f")
+IDS = ("a", "b", "c", "d")
 ids = st.sampled_from(IDS)
 overrides = st.fixed_dictionaries(
     {},
@@ -43,6 +53,16 @@ overrides = st.fixed_dictionaries(
         "select.trust": st.just(["system", "external"]),
     },
 )
+QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [
+    ("ssh port café", "recollect", {}),
+    ("memory the run", "lexical", {}),
+    ("東京 cache", "semantic", {}),
+    ("port", "recollect", {"overrides": {"fusion.scale": "min_max"}}),
+    *(("port the memory", "recollect", {"as_of": moment}) for moment in MOMENTS),
+    ("a", "lexical", {"where": {"tags": {"any_fold": ["ops", "straße"]}}}),
+    ("running", "semantic", {"where": {"not": {"agent": "bot"}}}),
+]
+"""Some are asked after every step."""
 Outcome = tuple[str, object]
 
 
@@ -72,10 +92,17 @@ class Histories(RuleBasedStateMachine):
         self.handles: list[Memory] = []
         self.past: list[tuple[int, int, int, list[tuple[str, str, Shown]]]] = []
         self.forgets = 0
+        self.steps = 0
 
-    @initialize(handles=st.integers(1, 2))
-    def open(self, handles: int) -> None:
+    @initialize(handles=st.integers(1, 2), corpus=st.lists(drafts(), min_size=4, max_size=6))
+    def open(self, handles: int, corpus: list[dict[str, Any]]) -> None:
         self.handles = [self.fresh() for _ in range(handles)]
+        named = [
+            {**draft, "id": IDS[at]} if at < len(IDS) else draft for at, draft in enumerate(corpus)
+        ]
+        self.both(0, lambda memory: memory.remember_many(named))
+        self.maintain(0)
+        self.note_the_moment()
 
     def fresh(self) -> Memory:
         return open_toy(self.folder / "m.db", self.clock, self.entropy)
@@ -89,7 +116,7 @@ class Histories(RuleBasedStateMachine):
 
     # -- writing -------------------------------------------------------------------------------
 
-    @rule(which=st.integers(0, 1), draft=drafts(), given=st.none() | ids, key=st.none() | ids)
+    @rule(which=st.integers(0, 1), draft=drafts(), given=ids | ids | st.none(), key=st.none() | ids)
     def remember(
         self, which: int, draft: dict[str, Any], given: str | None, key: str | None
     ) -> None:
@@ -145,6 +172,15 @@ class Histories(RuleBasedStateMachine):
     def enrol(self, which: int, agent: str) -> None:
         self.both(which, lambda memory: memory.agents.alias(agent, "other"))
 
+    @rule(which=st.integers(0, 1), changes=fields(2), text=st.none() | texts)
+    def change_all_and_maintain(
+        self, which: int, changes: dict[str, Any], text: str | None
+    ) -> None:
+        told = {**changes, **({"text": text} if text else {})}
+        for whom in IDS:
+            self.both(which, lambda memory, one=whom: memory.update(one, **told))
+        self.maintain(which)
+
     # -- the world around ----------------------------------------------------------------------
 
     @rule(seconds=st.sampled_from([-3600, -1, 0, 0.000001, 1, 3600]))
@@ -152,9 +188,9 @@ class Histories(RuleBasedStateMachine):
         self.clock.move(seconds)
 
     @rule(failing=st.booleans())
-    def embedder_turns(self, failing: bool) -> None:
+    def embedder_turns(self, *, failing: bool) -> None:
         for memory in (self.ram, *self.handles):
-            memory._parts.shop.embedder.failing = failing  # type: ignore[union-attr]  # noqa: SLF001
+            memory._parts.shop.embedder.failing = failing  # type: ignore[union-attr]
 
     @rule(which=st.integers(0, 1))
     def maintain(self, which: int) -> None:
@@ -163,14 +199,14 @@ class Histories(RuleBasedStateMachine):
         assert (ours.embedded, ours.owed) == (theirs.embedded, theirs.owed)
 
     @rule(which=st.integers(0, 1), rebuild=st.booleans())
-    def reopen(self, which: int, rebuild: bool) -> None:
+    def reopen(self, which: int, *, rebuild: bool) -> None:
         which %= len(self.handles)
-        failing = self.ram._parts.shop.embedder.failing  # type: ignore[union-attr]  # noqa: SLF001
+        failing = self.ram._parts.shop.embedder.failing  # type: ignore[union-attr]
         self.handles[which].close()
         if rebuild and len(self.handles) == 1:
             shutil.rmtree(self.folder / "m.db.idx", ignore_errors=True)
         self.handles[which] = self.fresh()
-        self.handles[which]._parts.shop.embedder.failing = failing  # type: ignore[union-attr]  # noqa: SLF001
+        self.handles[which]._parts.shop.embedder.failing = failing  # type: ignore[union-attr]
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -200,7 +236,7 @@ class Histories(RuleBasedStateMachine):
         self.same(text, recipe, where=where, as_of=as_of, overrides=known)
 
     @rule(where=st.none() | wheres(), newest=st.booleans(), limit=st.integers(1, 4))
-    def browse(self, where: dict[str, Any] | None, newest: bool, limit: int) -> None:
+    def browse(self, where: dict[str, Any] | None, *, newest: bool, limit: int) -> None:
         sort = "newest" if newest else "oldest"
         select = {"trust": None, "archived": "hide", "expired": "hide", "superseded": "show"}
         ask = naive.Ask("", {"select": select}, self.clock.now(), where=where)
@@ -228,8 +264,11 @@ class Histories(RuleBasedStateMachine):
     @precondition(lambda self: self.past)
     @rule(data=st.data())
     def look_back(self, data: st.DataObject) -> None:
-        moment, now, forgets, seen = data.draw(st.sampled_from(self.past))
-        failing = self.ram._parts.shop.embedder.failing  # type: ignore[union-attr]  # noqa: SLF001
+        self.look_back_to(data.draw(st.sampled_from(self.past)))
+
+    def look_back_to(self, noted: tuple[int, int, int, list[tuple[str, str, Shown]]]) -> None:
+        moment, now, forgets, seen = noted
+        failing = self.ram._parts.shop.embedder.failing  # type: ignore[union-attr]
         for text, recipe, then in seen:
             told = self.same(text, recipe, known_at=moment, now=now)
             if forgets == self.forgets and not failing and "meaning" in then[1]:
@@ -241,23 +280,44 @@ class Histories(RuleBasedStateMachine):
             ours, theirs = dump_of(self.ram), dump_of(self.handles[0])
             assert ours == theirs
             verify("default", theirs)
-            self.same("ssh port café", "recollect")
+            self.vectors_are_of_their_texts()
+            self.steps += 1
+            for text, recipe, ask in (QUESTIONS * 2)[self.steps % len(QUESTIONS) :][:3]:
+                self.same(text, recipe, **ask)
+            if self.past:
+                self.look_back_to(self.past[self.steps % len(self.past)])
+
+    def vectors_are_of_their_texts(self) -> None:
+        toy = ToyEmbedder()
+        world = world_of(self.ram)
+        owed = {debt.row for debt in log_of(self.ram).debts("default", 10_000)}
+        for record in world.records:
+            (made,) = toy.embed([naive.embedded(record)], "record")
+            told = [] if made is None or record.row in owed else [made.tolist()]
+            assert [list(vector) for vector in world.vectors.get(record.row, [])] == told
 
     def teardown(self) -> None:
         try:
             if self.handles:
+                self.handles[0].maintain()
+                self.ram.maintain()
                 for handle in self.handles:
                     handle.close()
+                self.final()
                 shutil.rmtree(self.folder / "m.db.idx", ignore_errors=True)
-                self.handles = [self.fresh()]
-                self.embedder_turns(failing=False)
-                for recipe in ("recollect", "lexical", "semantic"):
-                    self.same("ssh port", recipe)
-                    self.same("memory 東京", recipe, as_of=self.clock.now())
-                self.handles[0].close()
+                self.final()
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def final(self) -> None:
+        """A fresh handle, as another process would open it, gives the same answers."""
+        self.handles = [self.fresh()]
+        self.embedder_turns(failing=False)
+        for recipe in ("recollect", "lexical", "semantic"):
+            self.same("ssh port", recipe)
+            self.same("memory 東京", recipe, as_of=self.clock.now())
+        self.handles[0].close()
+
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(stateful_step_count=30)
+TestHistories.settings = settings(max_examples=EXAMPLES, stateful_step_count=30)

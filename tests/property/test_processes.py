@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.property.worlds import OWN, asked, log_of, query_vector
 
 import recollect
 from recollect.pipeline.recipe import recipe_of
 from recollect.store.verify import verify
 from recollect.testing import naive
 from recollect.write.prepare import space_of
-from tests.property.worlds import OWN, asked, log_of, query_vector
 
 _WORKER = """
 import json, random, sys
@@ -86,9 +86,9 @@ def check(path: Path, workers: int, count: int) -> None:
         assert [c.time for c in dump.commits] == sorted(c.time for c in dump.commits)
         assert dump.head.published > 0, "segments were published on the way"
         assert list(path.with_name(path.name + ".idx").glob("*.seg"))
-        space = space_of(memory._parts.shop.embedder)  # noqa: SLF001  # the name of the space
+        space = space_of(memory._parts.shop.embedder)  # the name of the space
         world = naive.World.at(dump, dump.head.seq, OWN, space)
-        now = memory._parts.clock.now()  # noqa: SLF001  # the answer is for one moment
+        now = memory._parts.clock.now()  # the answer is for one moment
         ours = {}
         for text in ("port ssh", "memory of the queue"):
             for recipe in ("recollect", "lexical", "semantic"):

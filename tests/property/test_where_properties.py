@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.strategies import EXAMPLES, conditions, drafts, wheres
+from tests.property.worlds import log_of, open_toy
 
 from recollect.core.where import parse
 from recollect.testing.wheres import passes
-from tests.property.strategies import conditions, drafts, wheres
-from tests.property.worlds import log_of, open_toy
 
 
 def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list[Any]]:
@@ -26,7 +26,7 @@ def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list
     return {record.id for record in page.records}, records
 
 
-@settings(max_examples=5 * settings.default.max_examples)
+@settings(max_examples=5 * EXAMPLES)
 @given(st.lists(drafts(), min_size=1, max_size=5), conditions() | wheres())
 def test_columns_and_records_agree(corpus: list[dict[str, Any]], where: dict[str, Any]) -> None:
     found, records = browsed(corpus, where)

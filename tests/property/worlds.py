@@ -20,6 +20,8 @@ from recollect.why.result import Result
 OWN = Own()
 SPACE = "toy/1+title-text/1"
 LIMIT = 1000
+_WORLDS: dict[object, naive.World] = {}
+"""Worlds made lately: a view has one as long as nothing is written."""
 Shown = tuple[list[tuple[str, float]], list[str]]
 
 
@@ -43,7 +45,7 @@ def open_toy(
 
 def log_of(memory: Memory) -> Log:
     """The store beneath a memory."""
-    return memory._parts.log  # noqa: SLF001  # the oracle reads the log, not the index
+    return memory._parts.log  # the oracle reads the log, not the index
 
 
 def dump_of(memory: Memory) -> Dump:
@@ -75,13 +77,20 @@ def asked(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
 
 def world_of(memory: Memory, seq: int | None = None, space: str = SPACE) -> naive.World:
     """The oracle's world at a view of a memory."""
-    dump = dump_of(memory)
-    return naive.World.at(dump, dump.head.seq if seq is None else seq, OWN, space)
+    log = log_of(memory)
+    head = log.head(memory.scope.tenant)
+    key = (id(log), head.link, head.seq, seq)
+    if key not in _WORLDS:
+        if len(_WORLDS) > 20:
+            _WORLDS.clear()
+        dump = dump_of(memory)
+        _WORLDS[key] = naive.World.at(dump, head.seq if seq is None else seq, OWN, space)
+    return _WORLDS[key]
 
 
 def query_vector(memory: Memory, text: str) -> Any:
     """What the embedder answers, if it does."""
-    embedder = memory._parts.shop.embedder  # noqa: SLF001  # the outcome of the one effect
+    embedder = memory._parts.shop.embedder  # the outcome of the one effect
     if embedder is None or not text.strip() or getattr(embedder, "failing", False):
         return None
     (vector,) = embedder.embed([text], "query")
@@ -96,7 +105,7 @@ def expected(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
     question = naive.Ask(
         text,
         recipe_of(recipe).overridden(ask.get("overrides", {})).to_data(),
-        memory._parts.clock.now() if now is None else now,  # noqa: SLF001  # as above
+        memory._parts.clock.now() if now is None else now,  # as above
         query_vector(memory, text),
         ask.get("where"),
         ask.get("as_of"),

@@ -1,4 +1,4 @@
-"""Whatever a caller gives: a typed error that names the field and leaves no trace, or it is kept exactly."""
+"""Whatever a caller gives: a typed error that names the field and no trace, or it is kept."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def dump(memory: Memory) -> object:
-    return memory._parts.log.dump("default")  # noqa: SLF001  # nothing may be half written
+    return memory._parts.log.dump("default")  # nothing may be half written
 
 
 def refused(
@@ -84,17 +84,61 @@ BAD_LISTS = (
 SHARES = ("importance", "confidence")
 BAD_SHARES = (NAN, INF, -INF, -0.1, 1.1, HUGE, ENDLESS, "0.5", True, [0.5], {}, 1 + 0j)
 TIMES = ("created", "occurred", "valid_from", "valid_until", "expires")
-BAD_TIMES = (NAIVE, "2026-01-01T00:00:00", "soon", "", NAN, 1.5, True, HUGE, ENDLESS, 2**63, [], "2026-13-01",
-             "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", LONE)  # fmt: skip
+BAD_TIMES = (
+    NAIVE,
+    "2026-01-01T00:00:00",
+    "soon",
+    "",
+    NAN,
+    1.5,
+    True,
+    HUGE,
+    ENDLESS,
+    2**63,
+    [],
+    "2026-13-01",
+    "9999-12-31T23:59:59-12:00",
+    "0001-01-01T00:00:00+12:00",
+    LONE,
+)
 BAD_METADATA: tuple[object, ...] = (
-    5, "x", ["a"], nested(9), {"a": NAN}, {"a": [INF]}, {"a": 2**60}, {"a": 2**53 + 1}, {5: 1},
-    {None: 1}, {"a": {"b": {1: 2}}}, {"a": LONE}, {LONE: 1}, {"a": b"x"}, {"a": {1, 2}},
-    {"a": "x" * 70_000}, {f"k{n}": "x" * 100 for n in range(700)}, {"a": NAIVE}, {"a": HUGE},
-)  # fmt: skip
+    5,
+    "x",
+    ["a"],
+    nested(9),
+    {"a": NAN},
+    {"a": [INF]},
+    {"a": 2**60},
+    {"a": 2**53 + 1},
+    {5: 1},
+    {None: 1},
+    {"a": {"b": {1: 2}}},
+    {"a": LONE},
+    {LONE: 1},
+    {"a": b"x"},
+    {"a": {1, 2}},
+    {"a": "x" * 70_000},
+    {f"k{n}": "x" * 100 for n in range(700)},
+    {"a": NAIVE},
+    {"a": HUGE},
+)
 BAD_VECTORS: tuple[object, ...] = (
-    5, "1,2", b"12", {"a": 1}, [], [NAN, 1.0], [INF, 1.0], [0.0, -0.0], ["1", "2"], [True, 1.0],
-    [None, 1.0], [1.0] * 16_385, [HUGE, 1.0], [[1.0, 2.0]], [1 + 0j],
-)  # fmt: skip
+    5,
+    "1,2",
+    b"12",
+    {"a": 1},
+    [],
+    [NAN, 1.0],
+    [INF, 1.0],
+    [0.0, -0.0],
+    ["1", "2"],
+    [True, 1.0],
+    [None, 1.0],
+    [1.0] * 16_385,
+    [HUGE, 1.0],
+    [[1.0, 2.0]],
+    [1 + 0j],
+)
 WRONG: list[tuple[str, object]] = [
     *((field, value) for field in NAMED for value in BAD_NAMES),
     *((field, value) for field in LISTED for value in BAD_LISTS),
@@ -107,17 +151,36 @@ WRONG: list[tuple[str, object]] = [
     *(("memory_type", v) for v in ("", "other", 5, ["semantic"], None.__class__)),
     *(("priority", v) for v in ("P0", "p1", 1, True)),
     *(("trust", v) for v in ("trusted", 1, ["system"])),
-    *(("source", v) for v in (5, "x", ["who"], {"whom": "x"}, {"who": 5}, {"path": LONE}, {5: "x"})),
+    *(
+        ("source", v)
+        for v in (5, "x", ["who"], {"whom": "x"}, {"who": 5}, {"path": LONE}, {5: "x"})
+    ),
     *(("cycle", v) for v in (1.5, "1", True, 2**53 + 1, -(2**53) - 1, HUGE, ENDLESS, NAN)),
     *((f, v) for f in ("archived", "pinned") for v in (1, 0, "true", "", [])),
-    *(("refs", v) for v in (5, "0", {"0": 1}, [-1], [True], [0.0], ["0"], [99], [HUGE], [0] * 1001)),
-    *(("links", v) for v in (5, "a", {"target": "a"}, [5], ["a"], [{"target": "a"}], [{"kind": "x"}],
-        [{"target": 5, "kind": "x"}], [{"target": "a", "kind": ""}],
-        [{"target": "a", "kind": "x", "weight": NAN}], [{"target": "a", "kind": "x", "weight": "1"}],
-        [{"target": "a", "kind": "x", "weigth": 1, 5: 6}],
-        [{"target": "a", "kind": "x", "valid_from": NAIVE}],
-        [{"target": "a", "kind": "x", "metadata": nested(9)}])),
-]  # fmt: skip
+    *(
+        ("refs", v)
+        for v in (5, "0", {"0": 1}, [-1], [True], [0.0], ["0"], [99], [HUGE], [0] * 1001)
+    ),
+    *(
+        ("links", v)
+        for v in (
+            5,
+            "a",
+            {"target": "a"},
+            [5],
+            ["a"],
+            [{"target": "a"}],
+            [{"kind": "x"}],
+            [{"target": 5, "kind": "x"}],
+            [{"target": "a", "kind": ""}],
+            [{"target": "a", "kind": "x", "weight": NAN}],
+            [{"target": "a", "kind": "x", "weight": "1"}],
+            [{"target": "a", "kind": "x", "weigth": 1, 5: 6}],
+            [{"target": "a", "kind": "x", "valid_from": NAIVE}],
+            [{"target": "a", "kind": "x", "metadata": nested(9)}],
+        )
+    ),
+]
 
 
 @pytest.mark.parametrize("field", sorted({field for field, _ in WRONG}))
@@ -152,8 +215,12 @@ def test_intervals_hold_a_moment(held: Memory) -> None:
     told = {"valid_from": "2026-01-02", "valid_until": "2026-01-02"}
     refused(held, lambda: held.remember("x", **told), BadRecord, "valid_until")
     refused(held, lambda: held.link("a", "b", **told), BadRecord, "valid_until")
-    refused(held, lambda: held.remember("x", links=[{"target": "a", "kind": "x", **told}]),
-            BadRecord, "valid_until")  # fmt: skip
+    refused(
+        held,
+        lambda: held.remember("x", links=[{"target": "a", "kind": "x", **told}]),
+        BadRecord,
+        "valid_until",
+    )
 
 
 def test_records_that_are_or_are_not_there(held: Memory) -> None:
@@ -173,8 +240,16 @@ def test_records_that_are_or_are_not_there(held: Memory) -> None:
 
 
 def test_links(held: Memory) -> None:
-    for wrong in ({"weight": NAN}, {"weight": "1"}, {"weight": True}, {"weight": 1e10}, {"wieght": 1},
-                  {"valid_from": NAIVE}, {"metadata": {"a": NAN}}, {"metadata": 5}):  # fmt: skip
+    for wrong in (
+        {"weight": NAN},
+        {"weight": "1"},
+        {"weight": True},
+        {"weight": 1e10},
+        {"wieght": 1},
+        {"valid_from": NAIVE},
+        {"metadata": {"a": NAN}},
+        {"metadata": 5},
+    ):
         refused(held, lambda told=wrong: held.link("a", "b", **told), BadRecord, "link")  # type: ignore[misc]
     refused(held, lambda: held.link("a", "b", ""), BadRecord, "link.kind")
     refused(held, lambda: held.link("a", "b", 5), BadRecord, "link.kind")  # type: ignore[arg-type]
@@ -197,26 +272,34 @@ ASKS: list[tuple[dict[str, Any], type[RecollectError], str]] = [
     ({"query": LONE}, BadQuery, "query"),
     ({"query": 5}, BadQuery, "query"),
     ({"query": None}, BadQuery, "query"),
-    *(({"limit": n}, BadQuery, "limit") for n in (0, -1, True, 10**9, 1.5, "5", HUGE, ENDLESS, NAN)),
+    *(
+        ({"limit": n}, BadQuery, "limit")
+        for n in (0, -1, True, 10**9, 1.5, "5", HUGE, ENDLESS, NAN)
+    ),
     *(({name: t}, BadQuery, name) for name in ("now", "as_of", "known_at") for t in BAD_TIMES),
     *(({"vector": v}, BadQuery, "vector") for v in BAD_VECTORS),
     ({"vector": [1.0, 2.0, 3.0]}, BadQuery, "vector"),
-    *(({"recipe": r}, UnknownRecipe, "") for r in ("nope", "Recollect", "", "nope.toml", Path("no.toml"), 5)),
+    *(
+        ({"recipe": r}, UnknownRecipe, "")
+        for r in ("nope", "Recollect", "", "nope.toml", Path("no.toml"), 5)
+    ),
     ({"recipe": {"name": "x"}}, BadRecipe, ""),
     ({"overrides": {"lanes.words.k2": 1}}, BadRecipe, "lanes.words.k2"),
     ({"overrides": {"lanes.nope.pool": 1}}, BadRecipe, "lanes.nope.pool"),
     ({"overrides": {"lanes.words.pool": 0}}, BadRecipe, "lanes.words"),
     ({"overrides": {"lanes.words.pool": "many"}}, BadRecipe, "lanes.words"),
     ({"overrides": {"lanes.words.b": 1.5}}, BadRecipe, "lanes.words"),
-    *(({"overrides": o}, BadRecipe, "overrides") for o in (5, "x", [1], {5: 5}, {"lanes.words.k1": NAN},
-                                                          {"lanes.words.k1": {1, 2}})),
+    *(
+        ({"overrides": o}, BadRecipe, "overrides")
+        for o in (5, "x", [1], {5: 5}, {"lanes.words.k1": NAN}, {"lanes.words.k1": {1, 2}})
+    ),
     ({"require": ["nope"]}, BadQuery, "require"),
     ({"require": 5}, BadQuery, "require"),
     ({"require": "words"}, BadQuery, "require"),
     ({"where": {"knd": 1}}, BadFilter, "where.knd"),
     ({"where": 5}, BadFilter, "where"),
     ({"top_k": 5}, BadQuery, "top_k"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("verb", ["recall", "plan", "keywords"])
@@ -239,8 +322,22 @@ def test_every_wrong_question(held: Memory, verb: str) -> None:
     ("told", "field"),
     [
         *(({"limit": n}, "limit") for n in (0, -1, True, 10**9, "5")),
-        *(({"cursor": c}, "cursor") for c in ("", "x", "é", 5, "AAAA", "W10", "bnVsbA", LONE,
-            "WzEsMSwxLDEsMV0", "[" * 100_000, "W1tbW1tb" * 5_000)),
+        *(
+            ({"cursor": c}, "cursor")
+            for c in (
+                "",
+                "x",
+                "é",
+                5,
+                "AAAA",
+                "W10",
+                "bnVsbA",
+                LONE,
+                "WzEsMSwxLDEsMV0",
+                "[" * 100_000,
+                "W1tbW1tb" * 5_000,
+            )
+        ),
         ({"sort": "best"}, "sort"),
         ({"sort": ["newest"]}, "sort"),
         ({"archived": "maybe"}, "archived"),
@@ -249,7 +346,7 @@ def test_every_wrong_question(held: Memory, verb: str) -> None:
         ({"as_of": NAIVE}, "as_of"),
         ({"known_at": "soon"}, "known_at"),
     ],
-)  # fmt: skip
+)
 def test_every_wrong_page(held: Memory, told: dict[str, Any], field: str) -> None:
     refused(held, lambda: held.browse(**told), BadQuery, field)
 
@@ -264,7 +361,7 @@ def test_a_cursor_belongs_to_its_question(memory: Memory) -> None:
 
 
 def test_forgetting_by_mistake(held: Memory) -> None:
-    refused(held, lambda: held.forget(), InputError, "id")
+    refused(held, held.forget, InputError, "id")
     refused(held, lambda: held.forget("a", where={"kind": "x"}), InputError, "id")
     for empty in ({}, {"all": []}):
         refused(held, lambda told=empty: held.forget(where=told), BadQuery, "where")  # type: ignore[misc]
@@ -296,9 +393,16 @@ def test_agents(held: Memory) -> None:
 
 
 KEPT = (
-    "nul \x00 inside", "line\r\nfeeds\u2028", "e\u0301 is not é", "\ufeff\u200b\u202e", "🎉👩‍👩‍👧",
-    "ﷺ" * 50, "a" + "\u0300" * 500, "'; DROP TABLE records; --", "\U0010ffff\ufffe",
-)  # fmt: skip
+    "nul \x00 inside",
+    "line\r\nfeeds\u2028",
+    "e\u0301 is not é",
+    "\ufeff\u200b\u202e",
+    "🎉👩‍👩‍👧",
+    "ﷺ" * 50,
+    "a" + "\u0300" * 500,
+    "'; DROP TABLE records; --",
+    "\U0010ffff\ufffe",
+)
 
 
 def test_strange_texts_are_kept_exactly(memory: Memory) -> None:
@@ -318,9 +422,18 @@ def test_names_are_normalised_and_never_trimmed(memory: Memory) -> None:
 
 def test_strange_metadata_is_kept_exactly(memory: Memory) -> None:
     told: dict[str, Any] = {
-        "": 1, "true": True, "one": 1, "float": 1.0, "big": 2**53, "small": 5e-324, "zero": -0.0,
-        "deep": nested(7), "nul": "\x00", "list": [None, [], {}], "ключ": "é",
-    }  # fmt: skip
+        "": 1,
+        "true": True,
+        "one": 1,
+        "float": 1.0,
+        "big": 2**53,
+        "small": 5e-324,
+        "zero": -0.0,
+        "deep": nested(7),
+        "nul": "\x00",
+        "list": [None, [], {}],
+        "ключ": "é",
+    }
     kept = memory.get(memory.remember("x", metadata=told).id).metadata
     assert repr(kept) == repr(dict(sorted(told.items())))
 
@@ -361,8 +474,11 @@ def test_places_and_options_of_open(tmp_path: Path) -> None:
 def test_no_number_that_is_not_finite_is_ever_served(memory: Memory) -> None:
     memory.remember("one", created=datetime(1, 1, 1, tzinfo=UTC))
     memory.remember("one one", created=datetime(9999, 12, 31, tzinfo=UTC), importance=0)
-    for overrides in ({"fusion.weights.words": 0.0, "fusion.weights.meaning": 0.0},
-                      {"lanes.words.k1": 0.0}, {"lanes.words.b": 1.0, "lanes.words.k1": 100.0}):  # fmt: skip
+    for overrides in (
+        {"fusion.weights.words": 0.0, "fusion.weights.meaning": 0.0},
+        {"lanes.words.k1": 0.0},
+        {"lanes.words.b": 1.0, "lanes.words.k1": 100.0},
+    ):
         result = memory.recall("one", overrides=overrides)
         assert len(result) == 2
         assert all(0.0 <= hit.score <= 1.0 for hit in result)

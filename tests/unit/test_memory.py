@@ -8,18 +8,22 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import recollect
 from recollect import Conflict, Forbidden, Memory, NotFound, Unsupported
 from recollect.core.errors import RecollectError
+from recollect.embed.port import Side
 from recollect.testing.fakes import CountedEntropy, HandClock
 
 
 def test_pages_are_stable_while_others_write(memory: Memory) -> None:
-    clock = memory._parts.clock  # noqa: SLF001  # set by hand in tests
+    clock = memory._parts.clock  # set by hand in tests
     assert isinstance(clock, HandClock)
     for n in range(7):
         memory.remember(f"text {n}", id=str(n))
@@ -41,7 +45,7 @@ def test_pages_are_stable_while_others_write(memory: Memory) -> None:
 
 
 def test_a_cursor_keeps_its_now(memory: Memory) -> None:
-    clock = memory._parts.clock  # noqa: SLF001  # as above
+    clock = memory._parts.clock  # as above
     assert isinstance(clock, HandClock)
     memory.remember_many([{"text": f"t{n}", "expires": clock.now() + 10} for n in range(4)])
     page = memory.browse(limit=2)
@@ -109,7 +113,7 @@ def test_async_verbs() -> None:
 def test_cancelling_never_cancels_a_commit(tmp_path: Path) -> None:
     async def story() -> None:
         memory = await recollect.aopen(tmp_path / "m.db")
-        task = asyncio.create_task(memory.remember_many([f"port {n}" for n in range(500)]))
+        task = asyncio.ensure_future(memory.remember_many([f"port {n}" for n in range(500)]))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -127,7 +131,7 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     memory.remember("x")
     memory.close()
     memory.close()
-    for act in (lambda: memory.recall("x"), lambda: memory.remember("y"), lambda: memory.browse()):
+    for act in (lambda: memory.recall("x"), lambda: memory.remember("y"), memory.browse):
         with pytest.raises(Unsupported, match="closed"):
             act()
 
@@ -142,7 +146,7 @@ def test_many_threads_share_a_memory(tmp_path: Path) -> None:
                 memory.remember(f"port {n} of thread {thread}", id=f"{thread}-{n}")
                 found = memory.keywords(f"thread {thread}", 100)
                 assert f"{thread}-{n}" in {hit.id for hit in found}
-        except BaseException as error:  # noqa: BLE001  # told by the main thread
+        except BaseException as error:  # told by the main thread
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
@@ -195,8 +199,8 @@ memory = recollect.open(sys.argv[1])
 assert [hit.id for hit in memory.keywords("ssh port")] == ["a"], "reads"
 assert memory.browse().total == 30
 assert memory.get("a").text == "ssh port"
-for act in (lambda: memory.remember("x"), lambda: memory.update("a", title="t"), lambda: memory.forget("a"),
-            lambda: memory.agents.upsert("x")):
+for act in (lambda: memory.remember("x"), lambda: memory.update("a", title="t"),
+            lambda: memory.forget("a"), lambda: memory.agents.upsert("x")):
     try:
         act()
     except recollect.Forbidden:
@@ -262,12 +266,12 @@ def test_a_failing_embedder_never_loses_a_write(memory: Memory) -> None:
         name = fingerprint = "broken/1"
         dimension = 2
 
-        def embed(self, texts: object, side: object) -> list[object]:
+        def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
             raise TimeoutError("no answer")
 
     opened = recollect.open(
         ":memory:", embedder=Broken(), clock=HandClock(), entropy=CountedEntropy()
-    )  # type: ignore[arg-type]
+    )
     commit = opened.remember("ssh port")
     assert commit.debt == 1
     result = opened.recall("port")

@@ -12,9 +12,9 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "56ebd86106595b9d5dc5a3710d7a25d7d7e45bfe244555ee513d24aad021e32e",
-    "lexical": "2276a9c630869967a7b36e4050b0b8cbdd197a8de39745599652d99daa71b122",
-    "semantic": "7a6aa4c370a3c77ec736ecf37424c0d879fce390621698bde9214d02b8927274",
+    "recollect": "fc559cfa5b9820b3dfbf51488c191e91fdea051ec7b252908ea6964597a89ed6",
+    "lexical": "c37345f62bba1ce52033cdca49b662fff88ab96d70f83d71ba4c658cf20ee069",
+    "semantic": "01c1719dca899c498e7384ce0b0c0950c8d046741ca9aec5413f5af9368a973c",
 }
 
 

@@ -100,8 +100,10 @@ def test_what_filters_mean() -> None:
     assert parse({"kind": "a", "user": "u"}) == AllOf(
         (One("kind", "eq", "a"), One("user", "eq", "u"))
     )
-    assert parse({"any": [{"not": {"pinned": True}}]}) == AnyOf((Not(One("pinned", "eq", True)),))
-    assert parse({"kind": {"in_fold": ["ÄB"]}}) == One("kind", "in", ("äb",), True)
+    assert parse({"any": [{"not": {"pinned": True}}]}) == AnyOf(
+        (Not(One("pinned", "eq", value=True)),)
+    )
+    assert parse({"kind": {"in_fold": ["ÄB"]}}) == One("kind", "in", ("äb",), folded=True)
     moment = 1790812800000000
     for spelled in ("2026-10-01", date(2026, 10, 1), datetime(2026, 10, 1, tzinfo=UTC), moment):
         assert parse({"created": {"gte": spelled}}) == One("created", "range", Range(gte=moment))

@@ -83,14 +83,17 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def load(path: Path) -> Segment:
-    """Map a segment, after every checksum was checked."""
+def load(path: Path, stretch: tuple[int, int] | None = None) -> Segment:
+    """Map a segment, after every checksum, and the stretch it should hold, were checked."""
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return _read(data)
+        segment = _read(data)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"segment {path.name} cannot be read: {error}") from error
+    if stretch not in (None, (segment.first, segment.last)):
+        raise Corrupt(f"segment {path.name} holds another stretch than it should")
+    return segment
 
 
 def _read(data: mmap.mmap) -> Segment:

@@ -46,7 +46,7 @@ class Postings:
         """Those of these rows, given ascending: found by search, however many there are."""
         low = np.searchsorted(self.docs, places, "left")
         sizes = np.searchsorted(self.docs, places, "right") - low
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return self.take(np.repeat(low, sizes) + within)
 
 

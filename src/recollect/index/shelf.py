@@ -15,7 +15,7 @@ from recollect.core.errors import Forbidden, RecollectError
 from recollect.index.reading import Reading
 from recollect.index.tenant import TenantIndex
 from recollect.index.upkeep import FLUSH_ROWS, keep_up
-from recollect.store.port import Log
+from recollect.store.port import Log, Manifest
 from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
@@ -111,6 +111,25 @@ class Shelf:
         floor = self._log.seq_at(tenant, horizon)
         rows = self._upkeep.flush_rows if flush_rows is None else flush_rows
         return keep_up(self.index(tenant), self._log, tenant, folder, (floor, rows))
+
+    def rebuild(self, tenant: str) -> None:
+        """Throw a tenant's published segments away, read the log anew and publish anew."""
+        folder = self._upkeep.folder
+        if folder is None:
+            return
+        name = self.index(tenant).name
+        old = self._log.manifest(tenant, name)
+        self._log.publish(tenant, name, old, Manifest())
+        for ref in old.segments:
+            (folder / ref.name).unlink(missing_ok=True)
+        with self._lock:
+            self._indexes.pop(tenant, None)
+        self.tidy(tenant)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where segments are published."""
+        return self._upkeep.folder
 
     def close(self) -> None:
         """Let running upkeep finish."""

@@ -128,8 +128,8 @@ class TenantIndex:
         opened: list[Segment] = []
         try:
             for ref in manifest.segments:
-                segment = known.get((ref.first, ref.last)) or load(self._folder / ref.name)
-                opened.append(segment)
+                stretch = ref.first, ref.last
+                opened.append(known.get(stretch) or load(self._folder / ref.name, stretch))
         except Corrupt as damage:
             _log.warning("%s; answering from the log instead", damage)
             return None

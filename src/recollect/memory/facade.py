@@ -23,6 +23,7 @@ from recollect.index.pages import SORTS, Cursor, Sort, asked, page
 from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
 from recollect.memory.status import Status, status_of
+from recollect.write.doctor import Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
 from recollect.write.transfer import export_lines, read_export
@@ -346,6 +347,19 @@ class Memory:
         self._parts.log.restore(tenant, dump)
         self._parts.shelf.wrote(tenant, len(dump.records))
         return len({record.position for record in dump.records})
+
+    def verify(self) -> Checkup:
+        """Check every digest, link and checksum of the store, and every segment; change nothing."""
+        return self._checkup(repair=False)
+
+    def doctor(self) -> Checkup:
+        """Check the store and mend what is derived: words, vectors, segments; never a record."""
+        return self._checkup(repair=True)
+
+    def _checkup(self, *, repair: bool) -> Checkup:
+        parts = self._parts
+        folder, analyzer = parts.shelf.folder, parts.shop.analyzer
+        return checkup(parts.log, parts.shelf, analyzer, folder, repair=repair)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""

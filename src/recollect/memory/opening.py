@@ -19,6 +19,7 @@ from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
 from recollect.store.ram import Ram
+from recollect.store.sqlite.connect import Durability
 from recollect.store.sqlite.store import Sqlite
 from recollect.text.own import Own
 from recollect.write.prepare import Workshop, space_of
@@ -28,6 +29,7 @@ class Options(TypedDict, total=False):
     """What `open` takes beside the place and the tenant."""
 
     read_only: bool
+    durability: Durability
     embedder: str | Embedder | None
     maintenance: Literal["auto", "manual"]
     flush_rows: int
@@ -45,15 +47,20 @@ def open_memory(
     Args:
         place: A file, or `:memory:` for one that ends with the process.
         tenant: Whose memories: a hard partition with its own statistics, graph and chain.
-        **options: `read_only`. `embedder`: "static" (the packaged one), None, "given:<n>" for
-            vectors of your own, or an object of yours. `maintenance`: "manual" turns background
-            upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and
-            `entropy`: for tests.
+        **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
+            a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
+            "given:<n>" for vectors of your own, or an object of yours. `maintenance`: "manual"
+            turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
+            `clock` and `entropy`: for tests.
 
     """
     scope = Scope.of(tenant)
     _check(options)
-    log, folder, writable = _store(place, read_only=options.get("read_only", False))
+    log, folder, writable = _store(
+        place,
+        read_only=options.get("read_only", False),
+        durability=options.get("durability", "full"),
+    )
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
     shop = Workshop(Own(), embedder_of(options.get("embedder", "static")), clock, entropy)
@@ -84,7 +91,9 @@ def _check(options: Options) -> None:
     integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
 
 
-def _store(place: str | Path, *, read_only: bool) -> tuple[Log, Path | None, bool]:
+def _store(
+    place: str | Path, *, read_only: bool, durability: Durability
+) -> tuple[Log, Path | None, bool]:
     """(the store at a place, the folder of its segments, whether it can be written)."""
     if str(place) == ":memory:":
         return Ram(), None, True
@@ -95,7 +104,8 @@ def _store(place: str | Path, *, read_only: bool) -> tuple[Log, Path | None, boo
         raise NotFound(f"there is no folder {path.parent}", hint="make it first")
     if path.is_dir():
         raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
-    store = Sqlite(path, read_only=read_only)
+    choice(durability, "durability", ("full", "fast"), InputError)
+    store = Sqlite(path, read_only=read_only, durability=durability)
     folder = path.with_name(path.name + ".idx")
     writable = not store.read_only
     return store, folder if folder.is_dir() or writable else None, writable

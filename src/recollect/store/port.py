@@ -142,6 +142,18 @@ class Log(Protocol):
         """The oldest debts."""
         ...
 
+    def words(self, tenant: str) -> Iterator[WordsRow]:
+        """The analysed words of every record version, unchecked."""
+        ...
+
+    def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
+        """Write derived rows anew: words as given, vectors as debts. Records are not touched."""
+        ...
+
+    def damage(self) -> list[str]:
+        """What the backend itself finds wrong with its files."""
+        ...
+
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index, named by its fingerprint."""
         ...

@@ -188,6 +188,25 @@ class Ram:
         with self._lock:
             return sorted(self._of(tenant).debt_rows)[:limit]
 
+    def words(self, tenant: str) -> Iterator[WordsRow]:
+        """The analysed words of every record version, unchecked."""
+        with self._lock:
+            yield from list(self._of(tenant).words)
+
+    def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
+        """Write derived rows anew: words as given, vectors as debts."""
+        with self._lock:
+            log = self._of(tenant)
+            anew = {(row.row, row.generation): row for row in words}
+            log.words = [anew.get((row.row, row.generation), row) for row in log.words]
+            log.vector_rows = [row for row in log.vector_rows if row not in set(lost)]
+            owed = {DebtRow(row.row, row.generation) for row in lost}
+            log.debt_rows = sorted({*log.debt_rows, *owed})
+
+    def damage(self) -> list[str]:
+        """Memory has no files."""
+        return []
+
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index."""
         with self._lock:

@@ -12,7 +12,7 @@ import json
 import struct
 from typing import Final, NamedTuple, TypeVar
 
-from recollect.core.canonical import checksum, digest
+from recollect.core.canonical import canonical, checksum, digest
 from recollect.core.errors import Corrupt
 from recollect.core.record import Record, decode
 
@@ -119,6 +119,9 @@ class CommitRow(NamedTuple):
     time: int
 
 
+Entry = TypeVar("Entry", EdgeRow, AgentRow, TombRow)
+Kept = TypeVar("Kept", CommitRow, KeyRow, DebtRow)
+
 RECORD: Final = 1
 EDGE: Final = 2
 VECTOR: Final = 3
@@ -186,6 +189,22 @@ def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:
     return checksum(tenant.encode(), _pack(seq, row), name.encode())
 
 
+def guard(tenant: str, row: CommitRow | KeyRow | DebtRow) -> bytes:
+    """The checksum beside a row of bookkeeping."""
+    told = [value.hex() if isinstance(value, bytes) else value for value in row]
+    return checksum(canonical([tenant, type(row).__name__, told]))
+
+
+def guarded(tenant: str, row: Kept, expected: bytes) -> Kept:
+    """A row of bookkeeping, after its checksum was checked."""
+    if guard(tenant, row) != expected:
+        raise Corrupt(
+            f"a {type(row).__name__} of tenant {tenant!r} is damaged: {row}",
+            hint="restore a backup",
+        )
+    return row
+
+
 def read_record(tenant: str, row: RecordRow, expected: bytes) -> Record:
     """The record version in a row, after its digest was checked."""
     if record_digest(tenant, row) != expected:
@@ -218,9 +237,6 @@ def erased(tomb: TombRow) -> tuple[int, list[int], list[int]]:
     """(position, rows, edges) that a tombstone erased."""
     body = json.loads(tomb.body)
     return body["position"], body["rows"], body["edges"]
-
-
-Entry = TypeVar("Entry", EdgeRow, AgentRow, TombRow)
 
 
 def checked(tenant: str, row: Entry, expected: bytes) -> Entry:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import pairwise
+
 from recollect.core.errors import Corrupt
 from recollect.store import rows as kinds
 from recollect.store.port import Dump
@@ -9,16 +12,27 @@ from recollect.store.port import Dump
 
 def verify(tenant: str, dump: Dump) -> None:
     """Check a whole tenant; Corrupt names the first bad sequence number."""
+    _chain(tenant, dump)
+    _head(tenant, dump)
+    _positions(tenant, dump)
+    for vector in dump.vectors:
+        kinds.check_vector(tenant, vector)
+    for mention in dump.mentions:
+        if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
+            raise _broken(tenant, mention.seq, "a mention is damaged")
+
+
+def _chain(tenant: str, dump: Dump) -> None:
+    """Every entry has its link, every link its entry, unless a tombstone says that it is gone."""
     found = digests(tenant, dump)
     gone = {seq for tomb in dump.tombs for part in kinds.erased(tomb)[1:] for seq in part}
-    rows = set(gone)
     link = kinds.genesis(tenant)
     for entry in dump.chain:
         link = kinds.chained(link, entry.seq, entry.kind, entry.digest)
         if link != entry.link:
             raise _broken(tenant, entry.seq, "the chain is broken")
         here = found.pop(entry.seq, None)
-        if here is None and entry.seq not in rows and entry.kind != kinds.VECTOR:
+        if here is None and entry.seq not in gone and entry.kind != kinds.VECTOR:
             raise _broken(tenant, entry.seq, "an entry is missing")
         if here is not None and here != (entry.kind, entry.digest):
             raise _broken(tenant, entry.seq, "an entry does not match its digest")
@@ -26,9 +40,21 @@ def verify(tenant: str, dump: Dump) -> None:
         raise _broken(tenant, min(found), "an entry is not in the chain")
     if dump.chain and link != dump.head.link:
         raise _broken(tenant, dump.head.seq, "the chain does not end where the log says")
-    _positions(tenant, dump)
-    for vector in dump.vectors:
-        kinds.check_vector(tenant, vector)
+
+
+def _head(tenant: str, dump: Dump) -> None:
+    """Commits lead up to the head, and their times never run backwards."""
+    last = dump.commits[-1] if dump.commits else kinds.CommitRow(0, 0)
+    if last != (dump.head.seq, dump.head.time):
+        raise _broken(tenant, dump.head.seq, "the last commit is not where the log says")
+    for before, after in pairwise(dump.commits):
+        if after.seq <= before.seq or after.time < before.time:
+            raise _broken(tenant, after.seq, "commits are out of order")
+    at = {commit.seq: commit.time for commit in dump.commits}
+    ends = sorted(at)
+    for record in dump.records:
+        if at[ends[bisect_left(ends, record.row)]] != record.committed:
+            raise _broken(tenant, record.row, "a record has another time than its commit")
 
 
 def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
@@ -45,13 +71,14 @@ def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
 
 
 def _positions(tenant: str, dump: Dump) -> None:
-    """Ids and positions belong together, and no position lies beyond the count."""
+    """Ids and positions belong together, and the count is one more than the last of them."""
     owner: dict[int, str] = {}
     for record in dump.records:
         if owner.setdefault(record.position, record.id) != record.id:
             raise _broken(tenant, record.row, "a position has two records")
-        if record.position >= dump.head.positions:
-            raise _broken(tenant, record.row, "a position lies beyond the count")
+    given = [*owner, *(kinds.erased(tomb)[0] for tomb in dump.tombs)]
+    if dump.head.positions != max(given, default=-1) + 1:
+        raise _broken(tenant, dump.head.seq, "the count of positions is wrong")
 
 
 def _broken(tenant: str, seq: int, what: str) -> Corrupt:

@@ -38,7 +38,8 @@ def put(record_id: str, text: str = "", **more: Any) -> Put:
         for name in ("replaces", "vectors", "owes", "ties", "key", "words")
         if name in more
     }
-    content = Content(**{"text": text or f"about {record_id}", "created": START, **more})
+    told: dict[str, Any] = {"text": text or f"about {record_id}", "created": START, **more}
+    content = Content(**told)
     beside.setdefault("words", ((WORDS, f"words of {content.text}".encode()),))
     body = encode(record_id, content)
     return Put(record_id, content, body, salt(f"{record_id}/{content.text}"), **beside)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recollect.core.batch import Embed
+from recollect.core.batch import Commit, Embed
 from recollect.core.errors import BadRecord, Conflict
 from recollect.store.port import Dump, Log, Manifest, SegmentRef
 from recollect.store.rows import erased
@@ -107,7 +107,7 @@ class Keeping(Opened):
     def test_debts_are_paid_by_vectors(self, log: Log) -> None:
         """The oldest first; a vector that cannot be made pays as well."""
         owing = log.commit(batch(*(put(x, owes=(SPACE, "z")) for x in "abc")))
-        assert owing.debt == 6
+        assert owing.debt == len(log.debts(T, 99))
         assert [tuple(d) for d in log.debts(T, 3)] == [(1, SPACE), (1, "z"), (2, SPACE)]
         paid = log.commit(batch(Embed(1, SPACE, vector(1, 0)), Embed(2, SPACE, None)))
         assert (paid.seq, paid.debt) == (4, 0)
@@ -149,11 +149,11 @@ class Keeping(Opened):
         assert not log.publish(T, "i", Manifest(), two)
         assert log.manifest(T, "i") == one
         assert log.publish(T, "i", one, two)
-        assert log.head(T).published == 2
+        assert log.head(T).published == len([one, two])
         assert (log.manifest(T, "i"), log.manifest(T, "j")) == (two, Manifest())
         assert log.manifest("other", "i") == Manifest()
         log.commit(batch(put("b")))
-        assert log.head(T).published == 2, "a commit does not touch the segments"
+        assert log.head(T).published == len([one, two]), "a commit does not touch the segments"
 
     def test_a_dump_restores_to_an_equal_tenant(self, log: Log) -> None:
         """Every number, time, digest, key and debt; and the log goes on from there."""
@@ -221,7 +221,7 @@ class Lasting(Opened):
             pytest.skip("this store has one handle")
         one, two = cls.store(tmp_path), cls.reopen(tmp_path)
         one.commit(batch(put("a")))
-        assert two.commit(batch(put("b"))).seq == 2
+        assert two.commit(batch(put("b"))) == Commit(T, 2, START, ("b",))
         with pytest.raises(Conflict):
             one.commit(batch(put("b")))
         assert one.dump(T) == two.dump(T)

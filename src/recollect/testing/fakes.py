@@ -1,4 +1,4 @@
-"""Stand-ins for what enters from outside: a clock, a source of randomness, an embedder with faults."""
+"""Stand-ins for what enters from outside: a clock, randomness, an embedder with faults."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The oracle: the formulas of the engine in plain Python, over plain lists, as slow as they read.
 
-It shares the analyzer and the embedder with the engine, and nothing of `index/`, `rank/` or `lanes/`. Its
-world is what a store dumps; its answer is ids and scores, to be compared bit for bit.
+It shares the analyzer and the embedder with the engine, and nothing of `index/`, `rank/` or
+`lanes/`. Its world is what a store dumps; its answer is ids and scores, to be compared bit for bit.
 """
 
 from __future__ import annotations
@@ -104,6 +104,14 @@ class World:
         return {record.row: self.analyzer.analyse(texts(record)) for record in self.records}
 
     @cached_property
+    def counts(self) -> dict[int, list[Counter[str]]]:
+        """How often each term occurs in each field of every record."""
+        return {
+            row: [Counter(words.terms[n] for n in tokens) for tokens in words.tokens]
+            for row, words in self.words.items()
+        }
+
+    @cached_property
     def means(self) -> list[float]:
         """The mean length of each field."""
         count = len(self.records)
@@ -133,6 +141,11 @@ def texts(record: Record) -> dict[str, Sequence[str]]:
     }  # fmt: skip
     out: dict[str, Sequence[str]] = {key: [one] for key, one in alone.items() if one is not None}
     return {**out, "tags": record.tags, "concepts": record.concepts, "entities": record.entities}
+
+
+def embedded(record: Record) -> str:
+    """What the embedder reads of a record."""
+    return f"{record.title}\n{record.text}" if record.title else record.text
 
 
 @dataclass(frozen=True)
@@ -175,13 +188,14 @@ def select(world: World, ask: Ask) -> list[Record]:
     """The records that may be found."""
     told = cast("dict[str, Any]", ask.recipe["select"])
     time = ask.now if ask.as_of is None else ask.as_of
-    replaced = {edge.target for edge in world.replacing if edge.holds(time)}
+    shown = told["superseded"] == "show"
+    replaced = {edge.target for edge in world.replacing if edge.holds(time) and not shown}
     early = {
         edge.source
         for edge in world.replacing
         if ask.as_of is not None and edge.since is not None and edge.since > ask.as_of
     }
-    hidden = early | (replaced if told["superseded"] == "hide" else set())
+    hidden = early | replaced
     return [
         record
         for record in world.records
@@ -237,7 +251,7 @@ def bm25(
             words = world.words[record.row]
             for at, name in enumerate(world.analyzer.fields):
                 weight = lane["fields"].get(name, 0.0)
-                tf = Counter(words.terms[n] for n in words.tokens[at])[term]
+                tf = world.counts[record.row][at][term]
                 if not tf or not weight:
                     continue
                 norm = k1 * (1.0 - b + b * (words.lengths[at] / max(world.means[at], 1.0)))

@@ -85,7 +85,7 @@ class Numbers(Opened):
         log.commit(batch(put("d"), put("a", "again")))
         places = {row.id: row.position for row in log.dump(T).records}
         assert places == {"b": 1, "c": 2, "d": 3, "a": 4}
-        assert log.head(T).positions == 5
+        assert log.head(T).positions == 1 + max(places.values())
 
     def test_versions_end_one_another(self, log: Log) -> None:
         """All versions are there, oldest first, and `upto` shows the past."""

@@ -64,27 +64,31 @@ def _test(attribute: str, op: str, wanted: Any, found: Any) -> bool:
     word, _, folded = op.partition("_")
     if folded:
         wanted, found = _fold(wanted), _fold(found)
+    return _holds(word, wanted, found)
+
+
+def _holds(word: str, wanted: Any, found: Any) -> bool:
+    """Whether a value that is there passes."""
+    several = cast("list[Any]", found) if isinstance(found, list) else []
     match word:
         case "eq":
             return _equal(wanted, found)
         case "in":
             return any(_equal(each, found) for each in wanted)
         case "any" | "all":
-            mine = cast("list[Any]", found) if isinstance(found, list) else []
-            hits = [any(_equal(each, one) for one in mine) for each in wanted]
+            hits = [any(_equal(each, one) for one in several) for each in wanted]
             return bool(hits) and (any(hits) if word == "any" else all(hits))
         case "prefix":
-            mine = cast("list[Any]", found) if isinstance(found, list) else [found]
-            return any(isinstance(one, str) and one.startswith(wanted) for one in mine)
+            texts = (one for one in several or [found] if isinstance(one, str))
+            return any(one.startswith(wanted) for one in texts)
         case _:
             return _compares(word, found, wanted)
 
 
 def _times(wanted: Any) -> Any:
-    several = isinstance(wanted, Sequence) and not isinstance(wanted, str)
-    if several:
+    if isinstance(wanted, list | tuple):
         return [micros(each, "time") for each in cast("Sequence[object]", wanted)]
-    return micros(wanted, "time")
+    return micros(cast("object", wanted), "time")
 
 
 def _fold(value: Any) -> Any:

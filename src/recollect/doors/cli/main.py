@@ -7,6 +7,7 @@ from typing import Final
 from recollect.doors.cli import (
     asking,
     changing,
+    checking,
     demo,
     evaluation,
     forgetting,
@@ -21,8 +22,8 @@ from recollect.doors.cli import (
 from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
-    asking, changing, demo, evaluation, forgetting, keeping, looking, recipes, registry, settling,
-    telling, transfer,
+    asking, changing, checking, demo, evaluation, forgetting, keeping, looking, recipes, registry,
+    settling, telling, transfer,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

@@ -19,7 +19,7 @@ PANELS: Final = {
     "Write": ("remember", "import", "update", "link", "expire", "forget"),
     "Ask": ("recall", "keywords", "plan"),
     "Look": ("browse", "get", "history", "links", "agents"),
-    "Keep": ("status", "maintain", "export"),
+    "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
     "Tune": ("recipe", "eval", "config", "version"),
 }
 """Every command of the root, in the order that help shows."""

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, Literal, NoReturn
 from urllib.parse import quote
 
 import apsw
@@ -26,13 +26,12 @@ from recollect.core.errors import (
     Unavailable,
     Unsupported,
 )
+from recollect.store.sqlite.openers import OPENERS
 from recollect.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
-_APPLICATION: Final = slice(68, 72)
-"""Where the header of an SQLite file names its owner."""
 _NETWORK: Final = frozenset(
     {
         "nfs",
@@ -48,6 +47,10 @@ _NETWORK: Final = frozenset(
         "lustre",
     }
 )
+Durability = Literal["full", "fast"]
+"""`full`: a commit survives a power cut. `fast`: a power cut may lose the last seconds of commits,
+in order and without damage; a killed process loses nothing either way."""
+_SYNCHRONOUS: Final[dict[Durability, int]] = {"full": 2, "fast": 1}
 _PRAGMAS: Final = (
     "PRAGMA synchronous=FULL",
     "PRAGMA fullfsync=ON",
@@ -61,29 +64,36 @@ _PRAGMAS: Final = (
 )
 
 
-def connect(path: Path, *, read_only: bool) -> apsw.Connection:
+def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> apsw.Connection:
     """A connection to an existing store file, checked and set up."""
     check_library()
     check_place(path)
+    OPENERS.check(path)
     with translated(path):
         connection = _open_reading(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             _check_format(connection, path)
-            _set_up(connection)
+            _set_up(connection, durability)
         except BaseException:
-            connection.close()
+            close(path, connection)
             raise
     return connection
 
 
 def is_unborn(path: Path) -> bool:
-    """Whether a file is not there, or empty, or perhaps left behind by a process that died at birth."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_APPLICATION.stop)
-    except FileNotFoundError:
+    """Whether a file is not there, empty, or left behind by a process that died at birth.
+
+    The driver looks, nobody else: closing any other handle on the file would drop its locks.
+    """
+    if not path.exists() or not path.stat().st_size:
         return True
-    return not head or (head.startswith(b"SQLite format 3") and not any(head[_APPLICATION]))
+    check_library()
+    with translated(path):
+        connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
+        try:
+            return _is_blank(connection)
+        finally:
+            close(path, connection)
 
 
 def create(path: Path) -> None:
@@ -91,8 +101,7 @@ def create(path: Path) -> None:
     check_library()
     check_place(path)
     with translated(path):
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        connection = _open(path, flags)
+        connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             if not _is_blank(connection):
                 return
@@ -106,7 +115,7 @@ def create(path: Path) -> None:
             connection.pragma("user_version", FORMAT)
             connection.execute("COMMIT")
         finally:
-            connection.close()
+            close(path, connection)
 
 
 def _is_blank(connection: apsw.Connection) -> bool:
@@ -116,8 +125,15 @@ def _is_blank(connection: apsw.Connection) -> bool:
 
 def _open(path: Path, flags: int) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=flags)
+    OPENERS.note(path, connection)
     connection.set_busy_handler(_Patience())
     return connection
+
+
+def close(path: Path, connection: apsw.Connection) -> None:
+    """Close a connection that this module opened."""
+    OPENERS.left(path, connection)
+    connection.close()
 
 
 def _open_reading(path: Path) -> apsw.Connection:
@@ -126,7 +142,7 @@ def _open_reading(path: Path) -> apsw.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  # the read is the test
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        connection.close()
+        close(path, connection)
         wal = path.with_name(path.name + "-wal")
         if wal.exists() and wal.stat().st_size:
             raise Unavailable(
@@ -134,7 +150,8 @@ def _open_reading(path: Path) -> apsw.Connection:
                 hint="let the writer close the store, or make the directory writable",
             ) from None
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
+        connection = apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
+        OPENERS.note(path, connection)
     return connection
 
 
@@ -168,10 +185,12 @@ def _check_format(connection: apsw.Connection, path: Path) -> None:
         )
 
 
-def _set_up(connection: apsw.Connection) -> None:
+def _set_up(connection: apsw.Connection, durability: Durability) -> None:
     for pragma in _PRAGMAS:
         connection.execute(pragma)
-    for name, wanted in (("synchronous", 2), ("secure_delete", 1), ("trusted_schema", 0)):
+    level = _SYNCHRONOUS[durability]
+    connection.pragma("synchronous", level)
+    for name, wanted in (("synchronous", level), ("secure_delete", 1), ("trusted_schema", 0)):
         if connection.pragma(name) != wanted:
             raise Unsupported(
                 f"SQLite does not honour PRAGMA {name}", hint="reinstall apsw from PyPI"

@@ -9,15 +9,22 @@ from typing import Any
 import apsw
 
 from recollect.store.port import Head
-from recollect.store.rows import KeyRow
+from recollect.store.rows import (
+    CommitRow,
+    DebtRow,
+    KeyRow,
+    VectorRow,
+    WordsRow,
+    guard,
+    guarded,
+)
 from recollect.store.settle import Place, Settled
+from recollect.store.sqlite.reader import HEAD
 
 
 def head_of(db: apsw.Connection, tenant: str) -> tuple[int | None, Head]:
     """(number of the tenant, its head); None for a tenant that never wrote."""
-    found = db.execute(
-        "SELECT tenant, seq, time, positions, link, published FROM tenants WHERE name=?", (tenant,)
-    ).fetchone()
+    found = db.execute(HEAD, (tenant,)).fetchone()
     return (found[0], Head(*found[1:])) if found else (None, Head())
 
 
@@ -44,8 +51,9 @@ def generation_of(db: apsw.Connection, fingerprint: str) -> int:
 class SqliteLedger:
     """The `Ledger` of one tenant over an open write transaction."""
 
-    def __init__(self, db: apsw.Connection, tenant: int | None) -> None:
+    def __init__(self, db: apsw.Connection, name: str, tenant: int | None) -> None:
         self._db = db
+        self._name = name
         self._tenant = -1 if tenant is None else tenant
 
     def _among(self, sql: str, values: Sequence[str | int]) -> Iterable[tuple[Any, ...]]:
@@ -89,66 +97,99 @@ class SqliteLedger:
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
         sql = """
-            SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt FROM json_each(?2) j
+            SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt, k.sum FROM json_each(?2) j
             CROSS JOIN keys k ON k.tenant=?1 AND k.key=j.value"""
-        return {row[0]: KeyRow(*row) for row in self._among(sql, names)}
+        found = self._among(sql, names)
+        return {row[0]: guarded(self._name, KeyRow(*row[:-1]), row[-1]) for row in found}
 
 
-def write(db: apsw.Connection, tenant: int, new: Settled) -> None:
+def write(db: apsw.Connection, tenant: str, new: Settled) -> None:
     """Write a settled batch; the caller holds the transaction."""
-    _erase(db, tenant, new)
+    number = number_of(db, tenant)
+    _erase(db, tenant, number, new)
     spaces = {w.generation for w in new.words} | {v.generation for v in new.vectors}
     spaces |= {d.generation for d in new.debts} | {d.generation for d in new.paid}
-    number = {space: generation_of(db, space) for space in sorted(spaces)}
-    many = db.executemany
-    many("INSERT INTO chain VALUES (?,?,?,?,?)", ((tenant, *row) for row in new.chain))
-    many("INSERT INTO records VALUES (?,?,?,?,?,?,?)", ((tenant, *row) for row in new.records))
-    many(
-        "INSERT INTO words VALUES (?,?,?,?,?)",
-        ((tenant, number[w.generation], w.row, w.body, w.sum) for w in new.words),
-    )
-    many(
-        "INSERT INTO vectors VALUES (?,?,?,?,?,?,?,?)",
-        (
-            (tenant, v.seq, v.row, v.part, number[v.generation], v.form, v.body, v.sum)
-            for v in new.vectors
+    space = {name: generation_of(db, name) for name in sorted(spaces)}
+    rows: dict[str, Sequence[tuple[apsw.SQLiteValue, ...]]] = {
+        "chain": new.chain,
+        "records": new.records,
+        "words": [(space[w.generation], w.row, w.body, w.sum) for w in new.words],
+        "vectors": [
+            (v.seq, v.row, v.part, space[v.generation], v.form, v.body, v.sum) for v in new.vectors
+        ],
+        "mentions": new.mentions,
+        "edges": new.edges,
+        "agents": new.agents,
+        "tombs": new.tombs,
+        "keys": [(*key, guard(tenant, key)) for key in new.keys],
+        "debts": [(d.row, space[d.generation], guard(tenant, d)) for d in new.debts],
+        "commits": _commits(
+            tenant, [CommitRow(new.head.seq, new.head.time)] if new.advances else []
         ),
-    )
-    many("INSERT INTO mentions VALUES (?,?,?,?,?)", ((tenant, *row) for row in new.mentions))
-    many("INSERT INTO edges VALUES (?,?,?,?,?,?)", ((tenant, *row) for row in new.edges))
-    many("INSERT INTO agents VALUES (?,?,?,?,?)", ((tenant, *row) for row in new.agents))
-    many("INSERT INTO tombs VALUES (?,?,?,?)", ((tenant, *row) for row in new.tombs))
-    many("INSERT INTO keys VALUES (?,?,?,?,?,?,?)", ((tenant, *row) for row in new.keys))
-    many(
-        "INSERT INTO debts VALUES (?,?,?)",
-        ((tenant, d.row, number[d.generation]) for d in new.debts),
-    )
-    many(
-        "DELETE FROM debts WHERE tenant=? AND row=? AND generation=?",
-        ((tenant, d.row, number[d.generation]) for d in new.paid),
-    )
-    if not new.advances:
-        return
+    }
+    for table, values in rows.items():
+        insert(db, table, number, values)
+    paid = [(number, debt.row, space[debt.generation]) for debt in new.paid]
+    if paid:
+        db.executemany("DELETE FROM debts WHERE tenant=? AND row=? AND generation=?", paid)
     head = new.head
-    db.execute("INSERT INTO commits VALUES (?,?,?)", (tenant, head.seq, head.time))
     db.execute(
         "UPDATE tenants SET seq=?, time=?, positions=?, link=? WHERE tenant=?",
-        (head.seq, head.time, head.positions, head.link, tenant),
+        (head.seq, head.time, head.positions, head.link, number),
     )
 
 
-def _erase(db: apsw.Connection, tenant: int, new: Settled) -> None:
+def _commits(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
+    return [(*commit, guard(tenant, commit)) for commit in commits]
+
+
+def insert(
+    db: apsw.Connection, table: str, tenant: int, rows: Sequence[tuple[apsw.SQLiteValue, ...]]
+) -> None:
+    """Add rows of one tenant to one of our own tables."""
+    if rows:
+        marks = ",".join("?" * (len(rows[0]) + 1))
+        sql = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608  # a table of ours
+        db.executemany(sql, [(tenant, *row) for row in rows])
+
+
+def rewrite_commits(db: apsw.Connection, tenant: str, commits: Sequence[CommitRow]) -> None:
+    """Give a restored tenant the commits it came with."""
+    number = number_of(db, tenant)
+    db.execute("DELETE FROM commits WHERE tenant=?", (number,))
+    insert(db, "commits", number, _commits(tenant, commits))
+
+
+def mend(
+    db: apsw.Connection, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]
+) -> None:
+    """Write derived rows anew: words as given, vectors as debts."""
+    number = number_of(db, tenant)
+    for row in words:
+        space = generation_of(db, row.generation)
+        sql = "UPDATE words SET body=?, sum=? WHERE tenant=? AND row=? AND generation=?"
+        db.execute(sql, (row.body, row.sum, number, row.row, space))
+    for vector in lost:
+        debt = DebtRow(vector.row, vector.generation)
+        space = generation_of(db, vector.generation)
+        db.execute("DELETE FROM vectors WHERE tenant=? AND seq=?", (number, vector.seq))
+        told = (number, debt.row, space, guard(tenant, debt))
+        db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", told)
+
+
+def _erase(db: apsw.Connection, tenant: str, number: int, new: Settled) -> None:
     """Delete what a forget erases; `secure_delete` overwrites it in the file."""
-    rows = [(tenant, row) for row in new.erased_rows]
-    for sql in (
-        "DELETE FROM records WHERE tenant=? AND row=?",
-        "DELETE FROM words WHERE tenant=? AND row=?",
-        "DELETE FROM vectors WHERE tenant=? AND row=?",
-        "DELETE FROM mentions WHERE tenant=? AND row=?",
-        "DELETE FROM debts WHERE tenant=? AND row=?",
-    ):
-        db.executemany(sql, rows)
-    edges = [(tenant, seq) for seq in new.erased_edges]
+    if not new.tombs:
+        return
+    rows = [(number, row) for row in new.erased_rows]
+    for table in ("records", "words", "vectors", "mentions", "debts"):
+        db.executemany(f"DELETE FROM {table} WHERE tenant=? AND row=?", rows)  # noqa: S608  # our own
+    edges = [(number, seq) for seq in new.erased_edges]
     db.executemany("DELETE FROM edges WHERE tenant=? AND seq=?", edges)
-    ids = [(tenant, record_id) for record_id in new.erased_ids]
-    db.executemany("UPDATE keys SET asked=x'' WHERE tenant=? AND id=?", ids)
+    for record_id in new.erased_ids:
+        sql = "SELECT key, asked, seq, time, id, debt FROM keys WHERE tenant=? AND id=?"
+        found: list[Any] = db.execute(sql, (number, record_id)).fetchall()
+        for row in found:
+            blank = KeyRow(*row)._replace(asked=b"")
+            told = (blank.asked, guard(tenant, blank), number, blank.key)
+            db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", told)

@@ -20,7 +20,7 @@ CREATE TABLE tenants (
 ) STRICT;
 CREATE TABLE generations (generation INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE commits (
-  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, sum BLOB NOT NULL,
   PRIMARY KEY (tenant, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX commits_time ON commits (tenant, time, seq);
@@ -71,16 +71,18 @@ CREATE TABLE tombs (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE keys (
   tenant INTEGER NOT NULL, key TEXT NOT NULL, asked BLOB NOT NULL, seq INTEGER NOT NULL,
-  time INTEGER NOT NULL, id TEXT NOT NULL, debt INTEGER NOT NULL,
+  time INTEGER NOT NULL, id TEXT NOT NULL, debt INTEGER NOT NULL, sum BLOB NOT NULL,
   PRIMARY KEY (tenant, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX keys_id ON keys (tenant, id);
 CREATE TABLE debts (
   tenant INTEGER NOT NULL, row INTEGER NOT NULL, generation INTEGER NOT NULL,
+  sum BLOB NOT NULL,
   PRIMARY KEY (tenant, row, generation)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE manifests (
-  tenant INTEGER NOT NULL, fingerprint TEXT NOT NULL, floor INTEGER NOT NULL, segments TEXT NOT
-  NULL, PRIMARY KEY (tenant, fingerprint)
+  tenant INTEGER NOT NULL, fingerprint TEXT NOT NULL, floor INTEGER NOT NULL,
+  segments TEXT NOT NULL, sum BLOB NOT NULL,
+  PRIMARY KEY (tenant, fingerprint)
 ) STRICT, WITHOUT ROWID;
 """

@@ -1,0 +1,187 @@
+"""A store written by the first release opens, verifies and answers as it did."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from tests.compat.make_v1 import FOLDER, answers
+
+import recollect
+from recollect.core.canonical import canonical, checksum, digest
+from recollect.core.record import Content, Source, encode
+from recollect.core.words import Words
+from recollect.memory.facade import Memory
+from recollect.store import rows
+from recollect.store.verify import verify
+
+EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+
+
+def log_of(memory: Memory) -> Any:
+    return memory._parts.log  # the format is the log's
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return Path(shutil.copy(FOLDER / "store.db", tmp_path / "store.db"))
+
+
+def test_it_is_one_small_file() -> None:
+    assert {p.name for p in FOLDER.iterdir()} == {"store.db", "store.jsonl", "expected.json"}
+    assert (FOLDER / "store.db").stat().st_size < 200_000
+
+
+def test_it_opens_and_verifies(store: Path) -> None:
+    with recollect.open(store, tenant="acme") as memory:
+        dump = log_of(memory).dump("acme")
+        verify("acme", dump)
+        head = dump.head
+        assert (head.seq, head.positions, head.time, head.link.hex()) == (
+            EXPECTED["seq"], EXPECTED["positions"], EXPECTED["time"], EXPECTED["link"],
+        )  # fmt: skip
+        for name in ("records", "vectors", "mentions", "edges", "agents", "tombs", "keys", "debts"):
+            assert getattr(dump, name), f"{name} of the format are not covered"
+        assert {v.form for v in dump.vectors} == {"unit", "f8"}
+        assert memory.get("tokyo").metadata == {"deep": {"a": [1, True, None]}, "rating": 4.5}
+        assert [r.summary for r in memory.history("sea")] == [None, "Ana, sea"]
+        assert {(e.source, e.target, e.weight) for e in memory.links("sea")} == {
+            ("sea", "tokyo", 0.75)
+        }
+        assert memory.agents.get("bot").aliases == ("deployer",)
+
+
+def test_it_answers_as_it_did(store: Path) -> None:
+    with recollect.open(store, tenant="acme") as memory:
+        assert json.loads(json.dumps(answers(memory))) == EXPECTED["answers"]
+
+
+def test_it_goes_on(store: Path) -> None:
+    with recollect.open(store, tenant="acme") as memory:
+        again = memory.remember(
+            "Prod SSH port is 22", id="old", kind="fact", tags=["ops"], key="first"
+        )
+        assert again.seq < EXPECTED["seq"]
+        with pytest.raises(recollect.Conflict):
+            memory.remember("Another", key="first")
+        assert memory.maintain().embedded == 2
+        more = memory.remember("a new one")
+        assert memory.get(more.id).position == EXPECTED["positions"]
+        verify("acme", log_of(memory).dump("acme"))
+
+
+def test_its_export_loads(store: Path, tmp_path: Path) -> None:
+    with (
+        recollect.open(store, tenant="acme") as original,
+        recollect.open(tmp_path / "copy.db", tenant="acme") as copy,
+    ):
+        copy.load(FOLDER / "store.jsonl")
+        ours, theirs = log_of(copy).dump("acme"), log_of(original).dump("acme")
+        assert replace(ours, words=[]) == replace(theirs, words=[])
+        assert json.loads(json.dumps(answers(copy))) == EXPECTED["answers"]
+        copy.export(tmp_path / "again.jsonl")
+        assert (tmp_path / "again.jsonl").read_bytes() == (FOLDER / "store.jsonl").read_bytes()
+
+
+def test_no_word_of_what_was_forgotten_is_left() -> None:
+    for name in ("store.db", "store.jsonl"):
+        found = (FOLDER / name).read_bytes()
+        assert b"secret to be" not in found
+        assert b"Eve" not in found
+
+
+def test_the_header_of_the_file(store: Path) -> None:
+    db = apsw.Connection(str(store))
+    assert db.pragma("application_id") == 0x5245434F
+    assert db.pragma("user_version") == 1
+    assert db.pragma("integrity_check") == "ok"
+    db.close()
+
+
+@pytest.mark.parametrize("pragma", ["user_version", "application_id"])
+def test_what_is_newer_or_not_ours_is_refused_untouched(store: Path, pragma: str) -> None:
+    db = apsw.Connection(str(store))
+    db.pragma("journal_mode", "delete")
+    db.pragma(pragma, 2)
+    db.close()
+    before = store.read_bytes()
+    with pytest.raises(recollect.Unsupported):
+        recollect.open(store)
+    assert store.read_bytes() == before
+
+
+# --- bytes, written down once ----------------------------------------------------------------
+
+SALT = bytes(range(16))
+
+
+def test_bytes_of_values() -> None:
+    assert (
+        canonical({"é": [1, 2.5, None, True], "a": {}}) == '{"a":{},"é":[1,2.5,null,true]}'.encode()
+    )
+    assert digest("tag", b"one", b"").hex() == PINS["digest"]
+    assert checksum(b"one", b"two").hex() == PINS["checksum"]
+    content = Content(text="hi", tags=("a",), source=Source(path="p"), created=5, metadata={"x": 1})
+    assert encode("id", content).decode() == PINS["record"]
+    words = Words(("a", "b"), ("a", "bs"), (2, 1), ((0, 1), (1,)))
+    assert words.encode().hex() == PINS["words"]
+    placed = Words(("a",), ("a",), (1, 0), ((0, 0), ()), ((0, 100), ()))
+    assert placed.encode().hex() == PINS["placed words"]
+
+
+def test_bytes_of_rows() -> None:
+    record = rows.RecordRow(7, 3, "id", 9, SALT, b"{}")
+    edge = rows.EdgeRow(8, 3, 4, SALT, b"{}")
+    vector = rows.VectorRow(9, 7, 0, "given:1", "f8", b"\0" * 8, b"")
+    found = {
+        "record digest": rows.record_digest("acme", record),
+        "edge digest": rows.edge_digest("acme", edge),
+        "vector digest": rows.vector_digest("acme", vector, SALT),
+        "agent digest": rows.agent_digest("acme", rows.AgentRow(1, "bot", SALT, b"{}")),
+        "tomb digest": rows.tomb_digest("acme", rows.TombRow(1, SALT, b"{}")),
+        "genesis": rows.genesis("acme"),
+        "chain": rows.chained(rows.genesis("acme"), 7, rows.RECORD, bytes(32)),
+        "words sum": rows.words_sum("acme", 7, "w/1", b"body"),
+        "vector sum": rows.vector_sum("acme", (9, 7, 0), "given:1\nf8", b"body"),
+        "mention sum": rows.mention_sum("acme", 9, 7, "Ana"),
+    }
+    assert {name: value.hex() for name, value in found.items()} == {
+        name: PINS[name] for name in found
+    }
+    kinds = (rows.RECORD, rows.EDGE, rows.VECTOR, rows.TOMBSTONE, rows.AGENT)
+    assert kinds == (1, 2, 3, 4, 5)
+
+
+PINS = {
+    "digest": "fff26561401cb4035199027609f321930facc42a6f2f4705f24166028f2f840a",
+    "checksum": "25b6746d5172ed63",
+    "record": (
+        '{"agent":"default","archived":false,"created":5,"id":"id","importance":0.5,"kind'
+        '":"note","memory_type":"semantic","metadata":{"x":1},"pinned":false,"priority":"'
+        'P3","role":"memory","source":{"path":"p"},"tags":["a"],"text":"hi","trust":"lear'
+        'ned"}'
+    ),
+    "words": (
+        "010002000200000002000000030000000400000002000000020000000100000001000000610a6261"
+        "0a6273000001000100"
+    ),
+    "placed words": (
+        "01020200010000000100000001000000010000000200000001000000000000000000000061610000"
+        "000000006400"
+    ),
+    "record digest": "a03ae1322c353ab21fb5d8e3f7df7827eccf8e5e87acc3c9eeb6bc33ea352601",
+    "edge digest": "71f1266ae676760e00a4f58ab6105af53f6df3df6e2ca5043f2680f4f6d6fc1d",
+    "vector digest": "be479a563677132a28afe1c76526c8522ab190dd80661ad3100501dab085357d",
+    "agent digest": "188daff46874dcb3876f0f572151bcc3d800988a3164e03dcb963c3353c5dc36",
+    "tomb digest": "76bb4faf0557030164365fef61cf4233bdf36ad48e63ae2a491c39bbebf274c3",
+    "genesis": "2dd67452b7226474b88ff3307487ba0a26b5d41ef96d97abeecc6505e2e26b71",
+    "chain": "dca2a59ac96e9fc7d7205c7460a10cc55dd66bca82c8301fd053a654ff2ebc86",
+    "words sum": "d8649dac26618273",
+    "vector sum": "02e417096ced95be",
+    "mention sum": "0b0da3e1db325220",
+}
