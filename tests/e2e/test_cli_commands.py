@@ -74,7 +74,9 @@ def test_every_command_and_its_options_are_documented(path: tuple[str, ...]) -> 
 
 
 def test_the_documentation_names_no_command_that_is_gone() -> None:
-    told = re.findall(r"^### `recollect ([a-z -]+?)(?: [A-Z\[].*)?`$", DOCS.read_text("utf-8"), re.M)
+    told = re.findall(
+        r"^### `recollect ([a-z -]+?)(?: [A-Z\[].*)?`$", DOCS.read_text("utf-8"), re.M
+    )
     assert sorted(told) == sorted(" ".join(path) for path in COMMANDS)
 
 

@@ -16,7 +16,10 @@ def examples() -> list[str]:
 
 
 def test_the_python_examples_of_the_readme_run(
-    examples: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    examples: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     first, second = examples
