@@ -320,4 +320,4 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=EXAMPLES, stateful_step_count=30)
+TestHistories.settings = settings(max_examples=EXAMPLES, stateful_step_count=25)

@@ -18,6 +18,7 @@ from recollect.index.segment import Segment
 from recollect.index.tenant import TenantIndex
 from recollect.store.lease import attempt
 from recollect.store.port import Log, Manifest, SegmentRef
+from recollect.store.trouble import plainly
 
 FLUSH_ROWS: Final = 8192
 """A tail of this many rows becomes a segment file; a smaller store has none."""
@@ -31,7 +32,8 @@ def keep_up(
     `bounds` are the floor (ended rows before it are dropped) and the rows that make a tail long
     enough.
     """
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with plainly(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
     with attempt(folder / "upkeep.lock") as mine:
         return mine and _keep_up(index, log, tenant, folder, bounds)
 
@@ -69,5 +71,11 @@ def _keep_up(
 def _write(segment: Segment, tenant: str, folder: Path) -> SegmentRef:
     owner = hashlib.sha256(tenant.encode()).hexdigest()[:8]
     name = f"{owner}-{segment.first}-{segment.last}-{secrets.token_hex(4)}.seg"
-    save(segment, folder / name)
+    path = folder / name
+    with plainly(path):
+        try:
+            save(segment, path)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
     return SegmentRef(name, segment.first, segment.last, len(segment))

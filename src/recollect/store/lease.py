@@ -8,6 +8,8 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
+from recollect.store.trouble import plainly
+
 try:
     import fcntl
 except ImportError:  # Windows: SQLite's own lock is all there is
@@ -37,7 +39,8 @@ class Lease:
 
     def _open(self) -> int:
         if self._handle is None:
-            self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with plainly(self._path):
+                self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._handle
 
     def close(self) -> None:
@@ -50,7 +53,8 @@ class Lease:
 @contextlib.contextmanager
 def attempt(path: Path) -> Generator[bool]:
     """Take a lock if nobody holds it; yields whether it was taken."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with plainly(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         if fcntl is not None:
             try:

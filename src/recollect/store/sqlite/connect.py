@@ -273,6 +273,12 @@ _MEANINGS: Final[tuple[_Meaning, ...]] = (
         "check its permissions",
     ),
     (
+        (apsw.InterruptError,),
+        Unavailable,
+        "a read of {path} took too long and was ended",
+        "read less at once",
+    ),
+    (
         (apsw.ConstraintError,),
         Conflict,
         "{path} holds something else already: {error}",

@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 import threading
+import time
 import weakref
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
@@ -31,6 +32,10 @@ from recollect.store.sqlite.ledger import (
     write,
 )
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
+from recollect.store.trouble import FULL, meaning
+
+READ_LIMIT_S: Final = 60.0
+"""How long a read transaction may stay open; while it is, the write-ahead log cannot shrink."""
 
 
 class Sqlite(Reader):
@@ -95,6 +100,12 @@ class Sqlite(Reader):
                 self._writer.execute("BEGIN IMMEDIATE")
                 yield self._writer
                 self._writer.execute("COMMIT")
+            except apsw.IOError as error:
+                number = self._writer.system_errno
+                self._undo(error)
+                if number in FULL:
+                    raise meaning(number, self._path, str(error)) from error
+                raise
             except BaseException as error:
                 self._undo(error)
                 raise
@@ -113,10 +124,13 @@ class Sqlite(Reader):
         """This thread's connection, inside one read transaction."""
         with translated(self._path):
             db = self._reader()
+            deadline = time.monotonic() + READ_LIMIT_S
+            db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
             db.execute("BEGIN")
             try:
                 yield db
             finally:
+                db.set_progress_handler(None)
                 db.execute("ROLLBACK")
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
