@@ -20,7 +20,7 @@ unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test check laws conform bench night docs format lock clean python
+.PHONY: help demo test check laws conform bench night docs format lock clean python crash
 
 # $(call quiet,what a person reads,command): one line when it works, all of its output when it does not.
 quiet = printf '%-44s' '$(1)' && start=$$(date +%s) && \
@@ -54,6 +54,9 @@ bench: $(DEV_READY)  ## measure; prints tables and never fails on speed
 
 night: $(DEV_READY)  ## all tests with the long counts and a random seed
 	@RECOLLECT_NIGHT=1 $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
+
+crash: $(DEV_READY)  ## the crash laboratory: power cuts, kills, full disks, flipped bits
+	@$(BIN)/pytest -n $(WORKERS) tests/crash $(ARGS)
 
 docs: $(DEV_READY)  ## run the examples in the docstrings
 	@$(BIN)/pytest -q src $(ARGS)

@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recollect.core.fold import bare, fold
 from recollect.core.words import Words
 from recollect.embed.static import words
 from recollect.text.chunk import chunks
-from recollect.core.fold import bare, fold
 from recollect.text.own import Own
 
 OWN = Own()

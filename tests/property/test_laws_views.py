@@ -201,6 +201,36 @@ def test_an_end_is_remembered_through_every_merge(tmp_path: Path) -> None:
     fresh.close()
 
 
+def test_what_a_forgotten_record_had_replaced_comes_back(tmp_path: Path) -> None:
+    memory = open_toy(tmp_path / "m.db")
+    memory.remember("port one", id="a")
+    memory.remember("port two", id="b", supersedes="a")
+    assert [name for name, _ in asked(memory, "port", "lexical")[0]] == ["b"]
+    memory.forget("b")
+    fresh = open_toy(tmp_path / "m.db")
+    for handle in (memory, fresh):
+        assert [name for name, _ in asked(handle, "port", "lexical")[0]] == ["a"]
+        handle.close()
+
+
+def test_a_late_vector_of_a_published_record_is_published_too(tmp_path: Path) -> None:
+    toy = ToyEmbedder()
+    memory = open_toy(tmp_path / "m.db", embedder=toy)
+    toy.failing = True
+    memory.remember_many({"text": f"port {n}", "id": f"r{n}"} for n in range(3))
+    assert memory.maintain().published
+    toy.failing = False
+    assert memory.maintain().embedded == 3
+    memory.remember_many(f"more {n}" for n in range(3))
+    assert memory.maintain().published
+    fresh = open_toy(tmp_path / "m.db")
+    told = expected(memory, "port", "semantic")
+    assert {"r0", "r1", "r2"} <= {name for name, _ in told[0]}
+    for handle in (memory, fresh):
+        assert asked(handle, "port", "semantic") == told
+        handle.close()
+
+
 def test_an_unpaid_vector_comes_late_and_only_to_later_views() -> None:
     clock, toy = HandClock(), ToyEmbedder()
     memory = recollect.open(":memory:", clock=clock, entropy=CountedEntropy(), embedder=toy)

@@ -123,11 +123,20 @@ class Histories(RuleBasedStateMachine):
         self.both(which, lambda memory: memory.remember(**{**draft, "id": given, "key": key}))
 
     @rule(which=st.integers(0, 1), draft=drafts(), whom=ids, since=st.none() | moments,
-          kind=st.sampled_from(["supersedes", "corrects", "invalidates"]))  # fmt: skip
+          kind=st.sampled_from(["supersedes", "corrects", "invalidates"]),
+          given=st.none() | ids)  # fmt: skip
     def replace(
-        self, which: int, draft: dict[str, Any], whom: str, since: int | None, kind: str
+        self,
+        which: int,
+        draft: dict[str, Any],
+        whom: str,
+        since: int | None,
+        kind: str,
+        given: str | None,
     ) -> None:
-        more = {} if since is None else {"valid_from": since, "valid_until": None}
+        more: dict[str, Any] = {"id": given}
+        if since is not None:
+            more |= {"valid_from": since, "valid_until": None}
         self.both(which, lambda memory: memory.remember(**{**draft, **more, kind: [whom]}))
 
     @rule(which=st.integers(0, 1), many=st.lists(drafts(), max_size=4),
@@ -145,7 +154,7 @@ class Histories(RuleBasedStateMachine):
         self.both(which, lambda memory: memory.update(whom, **told))
 
     @rule(which=st.integers(0, 1), source=ids, whom=ids, since=st.none() | moments,
-          kind=st.sampled_from(["related_to", "supersedes", "Custom"]),
+          kind=st.sampled_from(["related_to", "supersedes", "corrects", "Custom"]),
           weight=st.sampled_from([1.0, -0.5, 7]))  # fmt: skip
     def link(
         self, which: int, source: str, whom: str, since: int | None, kind: str, weight: float

@@ -170,7 +170,7 @@ def build(
     arrays: Arrays = {
         "rows": np.array([record.row for record in records], np.int64),
         "ends": np.full(len(records), LIVE, np.int64),
-        "tombs": np.array([erased(tomb)[0] for tomb in delta.tombs], np.int64),
+        "tombs": np.array([erased(tomb).position for tomb in delta.tombs], np.int64),
         "events.rows": np.zeros(0, np.int64),
         "events.ends": np.zeros(0, np.int64),
     }

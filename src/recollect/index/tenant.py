@@ -181,7 +181,7 @@ class TenantIndex:
                 ends[latest[record.position]] = record.row
             latest[record.position] = record.row
         for tomb in delta.tombs:
-            ends.update(dict.fromkeys(erased(tomb)[1], GONE))
+            ends.update(dict.fromkeys(erased(tomb).rows, GONE))
         return np.array(list(ends), np.int64), np.array(list(ends.values()), np.int64)
 
     def _row_at(self, position: int) -> int:

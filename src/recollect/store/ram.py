@@ -61,6 +61,9 @@ class _Tenant:
     def edges_at(self, position: int) -> list[int]:
         return [e.seq for e in self.edge_rows if position in (e.source, e.target)]
 
+    def given_at(self, rows: Sequence[int]) -> list[int]:
+        return [v.seq for v in self.vector_rows if v.row in set(rows) and v.form != "unit"]
+
     def alive(self, rows: Sequence[int]) -> set[int]:
         return {r.row for r in self.records} & set(rows)
 

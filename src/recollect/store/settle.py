@@ -24,6 +24,7 @@ from recollect.core.batch import (
     Vector,
 )
 from recollect.core.canonical import canonical
+from recollect.core.edge import REPLACING
 from recollect.core.errors import BadRecord, Conflict, NotFound
 from recollect.store.port import Head
 from recollect.store.rows import (
@@ -80,6 +81,10 @@ class Ledger(Protocol):
 
     def edges_at(self, position: int) -> list[int]:
         """Sequence numbers of all edges that touch a position."""
+        ...
+
+    def given_at(self, rows: Sequence[int]) -> list[int]:
+        """Sequence numbers of all vectors that callers gave for these rows."""
         ...
 
     def alive(self, rows: Sequence[int]) -> set[int]:
@@ -283,6 +288,8 @@ class _Settling:
             self.tie(act.id, Tie(target, "references"), salt)
 
     def tie(self, source: str, tie: Tie, salt: bytes) -> str:
+        if source == tie.target and tie.kind in REPLACING:
+            raise BadRecord(f"{tie.kind}: a record cannot replace itself", field=tie.kind)
         ends = self.place(source), self.place(tie.target)
         body: dict[str, object] = {
             "source": source,
@@ -320,7 +327,9 @@ class _Settling:
         edges += [e.seq for e in self.out.edges if place.position in (e.source, e.target)]
         self.out.edges = [e for e in self.out.edges if e.seq not in set(edges)]
         seq = self.next()
-        body = canonical({"position": place.position, "rows": rows, "edges": edges})
+        vectors = self.ledger.given_at(rows)
+        told = {"position": place.position, "rows": rows, "edges": edges, "vectors": vectors}
+        body = canonical(told)
         row = TombRow(seq, act.salt, body)
         self.out.tombs.append(row)
         self.chain(seq, TOMBSTONE, tomb_digest(self.tenant, row))

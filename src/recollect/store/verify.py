@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_left
 from itertools import pairwise
 
@@ -12,27 +13,33 @@ from recollect.store.port import Dump
 
 def verify(tenant: str, dump: Dump) -> None:
     """Check a whole tenant; Corrupt names the first bad sequence number."""
-    _chain(tenant, dump)
-    _head(tenant, dump)
-    _positions(tenant, dump)
-    for vector in dump.vectors:
-        kinds.check_vector(tenant, vector)
-    for mention in dump.mentions:
-        if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
-            raise _broken(tenant, mention.seq, "a mention is damaged")
+    try:
+        _chain(tenant, dump)
+        _head(tenant, dump)
+        _positions(tenant, dump)
+        for vector in dump.vectors:
+            kinds.check_vector(tenant, vector)
+        for mention in dump.mentions:
+            if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
+                raise _broken(tenant, mention.seq, "a mention is damaged")
+    except (TypeError, ValueError, AttributeError, IndexError, struct.error) as error:
+        raise Corrupt(
+            f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
+        ) from error
 
 
 def _chain(tenant: str, dump: Dump) -> None:
     """Every entry has its link, every link its entry, unless a tombstone says that it is gone."""
     found = digests(tenant, dump)
-    gone = {seq for tomb in dump.tombs for part in kinds.erased(tomb)[1:] for seq in part}
+    told = [kinds.erased(tomb) for tomb in dump.tombs]
+    gone = {seq for tomb in told for seq in (*tomb.rows, *tomb.edges, *tomb.vectors)}
     link = kinds.genesis(tenant)
     for entry in dump.chain:
         link = kinds.chained(link, entry.seq, entry.kind, entry.digest)
         if link != entry.link:
             raise _broken(tenant, entry.seq, "the chain is broken")
         here = found.pop(entry.seq, None)
-        if here is None and entry.seq not in gone and entry.kind != kinds.VECTOR:
+        if here is None and entry.seq not in gone:
             raise _broken(tenant, entry.seq, "an entry is missing")
         if here is not None and here != (entry.kind, entry.digest):
             raise _broken(tenant, entry.seq, "an entry does not match its digest")
@@ -76,7 +83,7 @@ def _positions(tenant: str, dump: Dump) -> None:
     for record in dump.records:
         if owner.setdefault(record.position, record.id) != record.id:
             raise _broken(tenant, record.row, "a position has two records")
-    given = [*owner, *(kinds.erased(tomb)[0] for tomb in dump.tombs)]
+    given = [*owner, *(kinds.erased(tomb).position for tomb in dump.tombs)]
     if dump.head.positions != max(given, default=-1) + 1:
         raise _broken(tenant, dump.head.seq, "the count of positions is wrong")
 

@@ -75,9 +75,10 @@ class Erasing(Opened):
         self.fill(log)
         rows = [r.row for r in log.versions(T, "a", 99)]
         edges = [e.seq for e in log.edges(T, 0, 99)]
+        vectors = [v.seq for row in rows for v in log.vectors(T, row) if v.form != "unit"]
         gone = log.commit(batch(forget("a")))
         (tomb,) = everything(log).tombs
-        assert (tomb.seq, erased(tomb)) == (gone.seq, (0, rows, edges))
+        assert (tomb.seq, erased(tomb)) == (gone.seq, (0, rows, edges, vectors))
         assert b"secret" not in tomb.body
         assert everything(log, gone.seq - 1).tombs == []
 

@@ -16,6 +16,7 @@ import numpy as np
 from recollect.core.batch import Act, Key, Put, Tie, Vector
 from recollect.core.clock import Clock, Entropy, uuid7
 from recollect.core.draft import Draft
+from recollect.core.errors import BadRecord
 from recollect.core.record import Content, Record, encode
 from recollect.embed.port import Embedder, Side
 from recollect.index.tenant import texts_of
@@ -84,7 +85,7 @@ def _put(
 ) -> Put:
     shop, vector = made
     owes = (shop.space,) if isinstance(vector, Exception) else ()
-    vectors = given_vectors(draft.vector)
+    vectors = given_vectors(draft.vector, shop.space)
     if isinstance(vector, bytes):
         vectors += (Vector(shop.space, 0, "unit", vector),)
     body = encode(record_id, content)
@@ -101,12 +102,15 @@ def _dated(tie: Tie, content: Content) -> Tie:
     return tie
 
 
-def given_vectors(vector: tuple[float, ...] | None) -> tuple[Vector, ...]:
-    """A caller's own vector, kept as given."""
+def given_vectors(vector: tuple[float, ...] | None, space: str) -> tuple[Vector, ...]:
+    """A caller's own vector, kept as given; a memory of such vectors takes one size only."""
     if vector is None:
         return ()
-    body = np.array(vector, "<f8").tobytes()
-    return (Vector(f"given:{len(vector)}", 0, "f8", body),)
+    own = f"given:{len(vector)}"
+    if space.startswith("given:") and space != own:
+        size = space.removeprefix("given:")
+        raise BadRecord(f"vector: expected {size} numbers, got {len(vector)}", field="vector")
+    return (Vector(own, 0, "f8", np.array(vector, "<f8").tobytes()),)
 
 
 def _words(content: Content, analyzer: Analyzer) -> tuple[tuple[str, bytes], ...]:

@@ -32,6 +32,8 @@ from recollect.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
+_SMALLEST: Final = 512
+"""Bytes of the smallest page: no database is shorter."""
 _NETWORK: Final = frozenset(
     {
         "nfs",
@@ -85,7 +87,10 @@ def is_unborn(path: Path) -> bool:
 
     The driver looks, nobody else: closing any other handle on the file would drop its locks.
     """
-    if not path.exists() or not path.stat().st_size:
+    if not path.exists():
+        return True
+    if path.stat().st_size < _SMALLEST:
+        _must_be_new(path)
         return True
     check_library()
     with translated(path):
@@ -94,6 +99,15 @@ def is_unborn(path: Path) -> bool:
             return _is_blank(connection)
         finally:
             close(path, connection)
+
+
+def _must_be_new(path: Path) -> None:
+    """Refuse a file that is too short to be a store and was one: making it anew would hide that."""
+    index = path.with_name(path.name + ".idx")
+    if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
+        raise Corrupt(
+            f"{path.name} was cut short", hint="restore a backup; to begin anew, remove the file"
+        )
 
 
 def create(path: Path) -> None:

@@ -87,6 +87,13 @@ class SqliteLedger:
         )
         return [seq for (seq,) in self._db.execute(sql, (self._tenant, position))]
 
+    def given_at(self, rows: Sequence[int]) -> list[int]:
+        """Sequence numbers of all vectors that callers gave for these rows."""
+        sql = """
+            SELECT v.seq FROM json_each(?2) j CROSS JOIN vectors v
+            ON v.tenant=?1 AND v.row=j.value AND v.form<>'unit' ORDER BY v.seq"""
+        return [row[0] for row in self._among(sql, rows)]
+
     def alive(self, rows: Sequence[int]) -> set[int]:
         """Those of these rows that were not forgotten."""
         sql = """

@@ -1,0 +1,56 @@
+"""kill -9 at any instant: nothing acknowledged is lost, nothing is torn, nothing is done twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.crash import lab
+from tests.crash.conftest import Note
+
+CHUNKS, KILLS = (8, 120) if lab.NIGHT else (2, 60)
+LIMIT_S = 900
+
+
+def killed(folder: Path, seed: str, kills: int, steps: int, how: str, **more: Any) -> Counter[str]:
+    """What a kill loop found; it fails when a promise was broken."""
+    told = lab.run(
+        "kills", folder / "store", f"{lab.SEED}/{seed}", kills, steps, how,
+        limit=LIMIT_S, RECOLLECT_CHECKPOINT=40, OPENBLAS_NUM_THREADS=1, **more,
+    )  # fmt: skip
+    return Counter(json.loads(told))
+
+
+def tell(note: Note, found: Counter[str]) -> None:
+    silent = found["there, though nobody was told"]
+    note("kills / lost, torn or twice / there untold", f"{found['kills']} / 0 / {silent}")
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_a_process_may_be_killed_at_any_instant(chunk: int, tmp_path: Path, note: Note) -> None:
+    found = killed(tmp_path, f"random {chunk}", KILLS, 120, "random")
+    tell(note, found)
+    assert found["kills"] == KILLS
+
+
+def test_a_process_may_be_killed_at_every_named_step(
+    tmp_path: Path, quick: Path, note: Note
+) -> None:
+    del tmp_path
+    found = killed(quick, "named", 200 if lab.NIGHT else 1, 50, "named")
+    tell(note, found)
+    note("named steps of commit, merge and publish", found["named steps"])
+    assert found["kills"] >= found["named steps"] >= 30
+
+
+def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, note: Note) -> None:
+    (quick / "store").mkdir()
+    kills = 400 if lab.NIGHT else 50
+    found = killed(
+        quick, "calls", kills, 40, "syscall", tracer=tracer, RECOLLECT_ROOT=quick / "store"
+    )
+    tell(note, found)
+    assert found["kills"] >= kills * 0.8

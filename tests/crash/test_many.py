@@ -1,0 +1,111 @@
+"""Many processes and threads on one file: no errors, nothing lost, nothing twice, no long wait."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+from tests.crash import images, lab, plan
+from tests.crash.conftest import Note
+
+import recollect
+from recollect.store.verify import verify
+
+SECONDS = 10 if lab.NIGHT else 3
+LONGEST_S = 5
+
+
+def together(path: Path, roles: list[str], seconds: float, **more: Any) -> list[dict[str, Any]]:
+    """Run these roles at once; what each did."""
+    running = [
+        subprocess.Popen(  # noqa: S603  # our own interpreter
+            lab.command("many", role, path, f"p{n}", seconds), cwd=lab.ROOT, text=True,
+            env=lab.environment(**more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for n, role in enumerate(roles)
+    ]  # fmt: skip
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    told = []
+    for process in running:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        told.append(json.loads(out))
+    return told
+
+
+def settle(path: Path, told: list[dict[str, Any]]) -> int:
+    """Everything acknowledged is there under its number, once, in one unbroken chain."""
+    acked = {name: seq for one in told for name, seq in one.get("acked", [])}
+    with recollect.open(path, embedder=None, maintenance="manual") as memory:
+        dump = plan.log_of(memory).dump(plan.TENANT)
+        verify(plan.TENANT, dump)
+        there = {row.id: row.row for row in dump.records}
+        if acked != there or len(dump.records) != len(acked):
+            raise images.Wrong(f"lost: {len(set(acked) ^ set(there))} of {len(acked)}")
+        if [entry.seq for entry in dump.chain] != list(range(1, dump.head.seq + 1)):
+            raise images.Wrong("torn: the numbers have holes")
+        times = [commit.time for commit in dump.commits]
+        assert times == sorted(times)
+        assert memory.browse().total == len(acked)
+    return len(acked)
+
+
+def test_eight_processes_write_one_file(tmp_path: Path, note: Note) -> None:
+    told = together(tmp_path / "m.db", ["write"] * 8, SECONDS)
+    errors = [error for one in told for error in one["errors"]]
+    worst = max(one["worst"] for one in told)
+    share = [len(one["acked"]) for one in told]
+    assert not errors, errors[:3]
+    count = settle(tmp_path / "m.db", told)
+    note("8 writers: commits/s / worst wait / errors", f"{count / SECONDS:.0f} / {worst:.2f} s / 0")
+    note("8 writers: fewest and most of one process", f"{min(share)} {max(share)}")
+    assert worst < LONGEST_S
+    assert min(share) > 0
+
+
+def test_four_processes_write_one_chain(tmp_path: Path, note: Note) -> None:
+    told = together(tmp_path / "m.db", ["write"] * 4, SECONDS / 2)
+    note("chain over 4 processes: entries / breaks", f"{settle(tmp_path / 'm.db', told)} / 0")
+
+
+def test_merges_of_one_process_break_no_reader(tmp_path: Path, note: Note) -> None:
+    path = tmp_path / "m.db"
+    told = together(path, ["write", "read", "read", "read"], SECONDS)
+    errors = [error for one in told for error in one["errors"]]
+    assert not errors, errors[:3]
+    assert settle(path, told) >= 60, "too little was written to be merged"
+    assert list(path.with_name("m.db.idx").glob("*.seg"))
+    asked, worst = sum(one["asked"] for one in told[1:]), max(one["worst"] for one in told[1:])
+    note("3 readers beside a writer: asked / worst", f"{asked} / {worst:.2f} s")
+
+
+def test_threads_share_one_memory(tmp_path: Path) -> None:
+    acked: list[tuple[str, int]] = []
+    failed: list[BaseException] = []
+    with recollect.open(tmp_path / "m.db", embedder=None, flush_rows=40) as memory:
+
+        def one(who: int) -> None:
+            try:
+                for n in range(25):
+                    name = f"t{who}-{n}"
+                    made = memory.remember(f"{name} port", id=name)
+                    acked.append((name, made.seq))
+                    assert memory.get(name).text == f"{name} port"
+                    assert memory.keywords("port", 3)
+            except BaseException as error:  # raised below
+                failed.append(error)
+
+        running = [threading.Thread(target=one, args=(who,)) for who in range(8)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+    assert not failed, failed
+    assert settle(tmp_path / "m.db", [{"acked": acked}]) == 200

@@ -1,0 +1,163 @@
+"""Do the tests bite? For every promise a planted bug that its test must see."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.store import rows, settle
+from tests.crash import flips, images, lab, plan, plant
+from tests.crash.conftest import Note
+from tests.crash.test_clocks import test_a_clock_may_do_what_it_likes as clock_test
+from tests.crash.test_errors import bench
+from tests.crash.test_flips import _answers_and_mends
+from tests.crash.test_kill import killed
+from tests.crash.test_many import settle as settled
+from tests.crash.test_many import together
+from tests.crash.test_power import survey, traced
+
+
+@pytest.mark.parametrize("bug", ["unsynced", "lazily_synced"])
+def test_a_commit_that_is_not_synced_fails_the_power_cut(
+    bug: str, tracer: Path, tmp_path: Path, quick: Path, note: Note
+) -> None:
+    run = traced(tracer, tmp_path, lab.SEED, 60, RECOLLECT_PLANT=bug)
+    found, _ = survey(run, 120, lab.SEED, quick)
+    note(f"planted {bug}: images that fail", f"{120 - found['sound']} of 120")
+    assert found["lost"] or found["corrupt"]
+
+
+def test_a_segment_published_unsynced_and_unchecked_fails_the_power_cut(
+    tracer: Path, tmp_path: Path, quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = traced(tracer, tmp_path, lab.SEED, 100, RECOLLECT_PLANT="unpublished")
+    monkeypatch.setattr("recollect.index.file.checksum", lambda *parts: bytes(8))
+    rng = random.Random(lab.SEED)
+    wrong = 0
+    for cut in images.cuts(run.events, run.root, 200, rng):
+        images.lay(cut.files, quick / "image")
+        acked = int(cut.acks[-1]) if cut.acks else -1
+        try:
+            images.check(quick / "image" / "m.db", acked, run.expected)
+        except Exception:  # noqa: BLE001  # damaged arrays break in any way they like
+            wrong += 1
+    assert wrong
+
+
+@pytest.mark.parametrize(
+    ("bug", "how"), [("unguarded", "named"), ("keyless", "named"), ("keyless", "random")]
+)
+def test_a_commit_that_is_not_whole_or_not_once_fails_the_kill_loop(
+    bug: str, how: str, quick: Path, tmp_path: Path
+) -> None:
+    folder = quick if how == "named" else tmp_path
+    with pytest.raises(AssertionError, match=r"Wrong|Error|Conflict"):
+        killed(folder, "planted", 30, 60, how, RECOLLECT_PLANT=bug)
+
+
+@pytest.mark.parametrize("bug", ["stale", "deferred"])
+def test_a_writer_that_trusts_a_stale_head_fails_the_many(bug: str, tmp_path: Path) -> None:
+    told = together(tmp_path / "m.db", ["write"] * 4, 1.5, RECOLLECT_PLANT=bug)
+    errors = [error for one in told for error in one["errors"]]
+    if not errors:
+        with pytest.raises((images.Wrong, AssertionError)):
+            settled(tmp_path / "m.db", told)
+
+
+def test_a_merge_in_place_fails_the_readers(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):  # a reader dies of what it has mapped
+        for n in range(3):
+            told = together(
+                tmp_path / f"{n}.db", ["write", "read", "read"], 3, RECOLLECT_PLANT="in_place"
+            )
+            assert not [error for one in told for error in one["errors"]]
+
+
+@pytest.mark.parametrize(
+    ("bug", "job", "says"),
+    [
+        ("swallowed", ["S", "EIO", 3, 1], "lost|torn|corrupt|stuck"),
+        ("misnamed", ["W", "ENOSPC", 100, 1], "Unavailable"),
+    ],
+)
+def test_a_fault_that_is_hidden_or_misnamed_is_noticed(
+    bug: str, job: list[Any], says: str, tracer: Path, quick: Path
+) -> None:
+    (found,) = bench(tracer, quick, [job], RECOLLECT_PLANT=bug)
+    told = json.dumps([found["wrong"], [line for line in found["told"] if line[1] != "StorageFull"]])
+    assert any(word in told for word in says.split("|")), found
+
+
+def test_a_digest_over_the_text_alone_lets_flips_through(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def text_only(tenant: str, row: rows.RecordRow) -> bytes:
+        try:
+            told = json.loads(row.body)["text"]
+        except (ValueError, KeyError):
+            told = "unreadable"
+        return rows.digest("recollect/record/1", tenant.encode(), str(told).encode())
+
+    monkeypatch.setattr(rows, "record_digest", text_only)
+    monkeypatch.setattr(settle, "record_digest", text_only)
+    kept, tally = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60), flips.Tally()
+    tally.tried = 1  # without an index
+    at = kept.bytes.index(b'"tags":["') + len(b'"tags":["')
+    content = bytearray(kept.bytes)
+    content[at] ^= 1
+    flips.suffer(kept, quick / "copy", "a tag", bytes(content), tally)
+    assert tally.unseen
+
+
+def test_a_sum_over_nothing_lets_flips_of_words_through(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for room in (rows, settle):
+        monkeypatch.setattr(room, "words_sum", lambda *given: bytes(8))
+    kept, tally = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60), flips.Tally()
+    rng = random.Random(lab.SEED)
+    for _ in range(400):
+        tally.tried = 1  # without an index: words are read from the log
+        flips.suffer(kept, quick / "copy", *flips.flip(kept.bytes, rng), tally)
+        if any("words.body" in told for told in (*tally.unseen, *tally.untyped)):
+            return
+    pytest.fail("no flip of a word went unseen")
+
+
+def test_a_segment_without_checksums_serves_its_damage(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.index.file.checksum", lambda *parts: bytes(8))
+    kept = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60)
+    rng = random.Random(lab.SEED)
+    with pytest.raises(Exception, match=r"."):  # noqa: PT011  # wrong answers, or none at all
+        for _ in range(60):
+            path = kept.lay(quick / "copy", kept.bytes, derived=True)
+            segment = rng.choice(sorted(path.with_name("m.db.idx").glob("*.seg")))
+            segment.write_bytes(flips.flip(segment.read_bytes(), rng)[1])
+            _answers_and_mends(kept, path)
+
+
+def test_a_commit_time_straight_from_the_clock_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, note: Note
+) -> None:
+    def latest(*given: Any, **more: Any) -> Any:
+        return given[1] if len(given) == 2 and not more else builtins.max(*given, **more)
+
+    monkeypatch.setattr(settle, "max", latest, raising=False)
+    run: Callable[..., None] = clock_test
+    with pytest.raises(Exception, match=r"."):  # noqa: PT011  # wherever it shows first
+        run("runs backwards", tmp_path, note)
+
+
+def test_every_bug_that_can_be_planted_is_planted_here() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    unused = [name for name in plant.BUGS if f'"{name}"' not in text]
+    assert set(unused) <= {"unleased", "trusting"}, "part of others"
+    assert plan.steps("x", 5) == plan.steps("x", 5)

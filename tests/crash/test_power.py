@@ -1,0 +1,127 @@
+"""Does an acknowledged write survive a power cut? Only images can tell: kill -9 proves nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.crash import images, lab, plan
+from tests.crash.conftest import Note
+
+import recollect
+from recollect.memory.opening import Options
+from recollect.store.verify import verify
+
+CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (4, 500, 160)
+HAS_FAST = "durability" in Options.__annotations__
+
+
+@dataclass
+class Run:
+    """A life that was lived under the tracer."""
+
+    root: Path
+    events: list[images.Event]
+    expected: plan.Expected
+
+
+def traced(tracer: Path, folder: Path, seed: str, steps: int, **more: Any) -> Run:
+    """Live a life under the tracer."""
+    root, trace = folder / "root", folder / "trace"
+    root.mkdir()
+    lab.run(
+        "work", root / "m.db", root / images.ACKS, seed, steps,
+        tracer=tracer, RECOLLECT_ROOT=root, RECOLLECT_TRACE=trace, RECOLLECT_CHECKPOINT=40, **more,
+    )  # fmt: skip
+    return Run(root, images.read(trace), plan.Expected(plan.steps(seed, steps)))
+
+
+def survey(
+    run: Run, count: int, seed: str, quick: Path, *, deaf: bool = False, may_lose: bool = False
+) -> tuple[Counter[str], list[str]]:
+    """(how many images came to what, the first few failures)."""
+    found: Counter[str] = Counter()
+    told: list[str] = []
+    rng = random.Random(f"cuts {seed}")
+    for n, cut in enumerate(images.cuts(run.events, run.root, count, rng, deaf=deaf)):
+        images.lay(cut.files, quick / "image")
+        acked = int(cut.acks[-1]) if cut.acks else -1
+        try:
+            depth = 2 if n % 25 == 0 else n % 4 == 0
+            at = images.check(
+                quick / "image" / "m.db", -1 if may_lose else acked, run.expected, depth
+            )
+            kept = run.expected.after(at).seq >= run.expected.after(acked).seq
+            found["sound" if kept else "short"] += 1
+        except images.Wrong as wrong:
+            found[str(wrong).partition(":")[0]] += 1
+            if len(told) < 5:
+                told.append(f"seed {seed}, event {cut.number}, mode {cut.mode}: {wrong}")
+    return found, told
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_an_acknowledged_write_survives_a_power_cut(
+    chunk: int, tracer: Path, tmp_path: Path, quick: Path, note: Note
+) -> None:
+    seed = f"{lab.SEED}/{chunk}"
+    run = traced(tracer, tmp_path, seed, STEPS)
+    assert {event.op for event in run.events} >= set("OWSETUDC"), "everything was traced"
+    found, told = survey(run, IMAGES, seed, quick)
+    note("power-cut images / lost or corrupt", f"{IMAGES} / {IMAGES - found['sound']}")
+    assert found == {"sound": IMAGES}, told
+
+
+def test_the_same_images_without_fsync_must_fail(
+    tracer: Path, tmp_path: Path, quick: Path, note: Note
+) -> None:
+    run = traced(tracer, tmp_path, f"{lab.SEED}/0", STEPS)
+    found, _ = survey(run, 200, lab.SEED, quick, deaf=True)
+    note("control: images without fsync that fail", f"{200 - found['sound']} of 200 {dict(found)}")
+    assert found["sound"] < 20, "a checker that passes this sees nothing"
+    assert found["lost"]
+    assert found["corrupt"]
+
+
+@pytest.mark.skipif(not HAS_FAST, reason='open() has no durability="fast" yet')
+def test_the_fast_mode_loses_at_most_the_last_commits(
+    tracer: Path, tmp_path: Path, quick: Path, note: Note
+) -> None:
+    count = 5000 if lab.NIGHT else 300
+    told = json.dumps({"durability": "fast"})
+    run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, RECOLLECT_OPTIONS=told)
+    found, wrong = survey(run, count, f"{lab.SEED}/fast", quick, may_lose=True)
+    note("fast mode: images / short of a suffix / corrupt", f"{count} / {found['short']} / "
+         f"{count - found['short'] - found['sound']}")  # fmt: skip
+    assert set(found) <= {"sound", "short"}, wrong
+    assert found["short"], "the name of the mode would promise too little"
+
+
+def test_commits_that_threads_share_survive_a_power_cut(
+    tracer: Path, tmp_path: Path, quick: Path, note: Note
+) -> None:
+    root, trace = tmp_path / "root", tmp_path / "trace"
+    root.mkdir()
+    lab.run(
+        "work", "--crowd", root / "m.db", root / images.ACKS, lab.SEED, 25, 8,
+        tracer=tracer, RECOLLECT_ROOT=root, RECOLLECT_TRACE=trace, RECOLLECT_CHECKPOINT=60,
+    )  # fmt: skip
+    count = 4000 if lab.NIGHT else 250
+    events = images.read(trace)
+    synced = sum(event.op == "E" for event in events)
+    for cut in images.cuts(events, root, count, random.Random(f"crowd {lab.SEED}")):
+        images.lay(cut.files, quick / "image")
+        told = dict(line.split() for line in cut.acks)
+        with recollect.open(quick / "image" / "m.db", embedder=None) as memory:
+            dump = plan.log_of(memory).dump(plan.TENANT)
+            verify(plan.TENANT, dump)
+            there = {row.id: row.row for row in dump.records}
+            missing = [name for name, seq in told.items() if there.get(name) != int(seq)]
+            assert not missing, f"event {cut.number}, mode {cut.mode}"
+            assert all(memory.get(name).text == f"{lab.SEED} {name} port" for name in told)
+    note("8 threads: commits / syncs / images / lost", f"200 / {synced} / {count} / 0")
