@@ -48,9 +48,9 @@ class Agents:
         self._writer = writer
         self._tenant = tenant
 
-    def upsert(self, agent: str, **fields: Any) -> Commit:
+    def upsert(self, agent: str, *, key: str | None = None, **fields: Any) -> Commit:
         """Register an agent, or change what is known of it."""
-        return self._writer.enrol(agent, fields)
+        return self._writer.enrol(agent, fields, key)
 
     def describe(self, agent: str, description: str) -> Commit:
         """Say what an agent does."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
-from recollect.core.batch import Commit
+from recollect.core.batch import Commit, Key
 from recollect.core.draft import vector_of
 from recollect.core.edge import Edge
 from recollect.core.errors import BadQuery, BadRecipe, InputError, NotFound
@@ -27,7 +27,7 @@ from recollect.write.doctor import Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
 from recollect.write.transfer import export_lines, read_export
-from recollect.write.writer import Erasure, Writer, in_scope
+from recollect.write.writer import Erasure, Writer, asked_under, in_scope
 
 if TYPE_CHECKING:
     from recollect.memory.agents import Agents
@@ -133,12 +133,18 @@ class Memory:
 
     def update(self, id: str, *, key: str | None = None, **changes: Any) -> Commit:
         """Change fields of a memory: a new version; the old one stays in its history."""
-        return self._wrote(self._writer.update(id, changes, key))
 
-    def expire(self, id: str, at: TimeLike | None = None) -> Commit:
+        def asked_for() -> Key | None:
+            told = {field: str(value) for field, value in changes.items()}
+            return asked_under("update", key, [id, told])
+
+        return self._wrote(self._writer.update(id, changes, asked_for))
+
+    def expire(self, id: str, at: TimeLike | None = None, *, key: str | None = None) -> Commit:
         """Let a memory vanish from answers from a moment on, now by default; update undoes it."""
         moment = self._parts.clock.now() if at is None else micros(at, "at")
-        return self.update(id, expires=moment)
+        asked_for = asked_under("expire", key, [id, None if at is None else moment])
+        return self._wrote(self._writer.update(id, {"expires": moment}, lambda: asked_for))
 
     def link(
         self,

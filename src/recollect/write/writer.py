@@ -133,8 +133,10 @@ class Writer:
         head = self._log.head(self._scope.tenant).seq
         return bool(self._log.versions(self._scope.tenant, record_id, head))
 
-    def update(self, record_id: str, changes: Mapping[str, object], key: str | None) -> Commit:
-        """Write a new version with some fields changed."""
+    def update(
+        self, record_id: str, changes: Mapping[str, object], key: Callable[[], Key | None]
+    ) -> Commit:
+        """Write a new version with some fields changed; the key is made once they are checked."""
         for attempt in range(_TRIES):
             record = self.current(record_id)
             content = changed(record, changes)
@@ -145,9 +147,8 @@ class Writer:
                 Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
                 for v in rows
             )
-            asked = _asked("update", key, [record_id, {k: str(v) for k, v in changes.items()}])
             try:
-                return self._commit([prepare_version(record, content, kept, self._shop, asked)])
+                return self._commit([prepare_version(record, content, kept, self._shop, key())])
             except Conflict as error:
                 if error.field == "key" or attempt == _TRIES - 1:
                     raise
@@ -160,13 +161,15 @@ class Writer:
         tie = tie_of(target, kind, given, "link")
         for end in (source, target):
             self.current(end)
-        asked = _asked("link", key, [source, target, kind, {k: str(v) for k, v in given.items()}])
+        asked = asked_under(
+            "link", key, [source, target, kind, {k: str(v) for k, v in given.items()}]
+        )
         return self._commit([Link(name(source, "source"), tie, self._salt(), asked)])
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
         """Erase records; all of them or none."""
         clean = [name(record_id, "id") for record_id in ids]
-        asked = _asked("forget", key, clean)
+        asked = asked_under("forget", key, clean)
         acts: list[Act] = []
         for at, record_id in enumerate(dict.fromkeys(clean)):
             if asked is None or self._known(record_id):  # a retry under a key may find it gone
@@ -177,7 +180,7 @@ class Writer:
         commit = self._commit(acts)
         return Erasure(commit.ids, commit.seq)
 
-    def enrol(self, agent: str, changes: Mapping[str, object]) -> Commit:
+    def enrol(self, agent: str, changes: Mapping[str, object], key: str | None = None) -> Commit:
         """Write a new state of an agent."""
         clean = name(agent, "agent")
         known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
@@ -185,7 +188,8 @@ class Writer:
         if clean in known:
             state = json.loads(known[clean].body)
         body = canonical({**state, **_agent_fields(changes)})
-        return self._commit([Enrol(clean, body, self._salt())])
+        told = [clean, {k: str(v) for k, v in changes.items()}]
+        return self._commit([Enrol(clean, body, self._salt(), asked_under("enrol", key, told))])
 
     def pay(self, limit: int) -> tuple[int, int]:
         """Embed what is owed to the current space; (paid, still owed)."""
@@ -210,7 +214,8 @@ def in_scope(content: object, scope: Scope) -> bool:
     return all(getattr(content, key) == value for key, value in scope.filters().items())
 
 
-def _asked(verb: str, key: str | None, what: object) -> Key | None:
+def asked_under(verb: str, key: str | None, what: object) -> Key | None:
+    """An idempotency key with a digest of what was asked under it; None without a key."""
     if key is None:
         return None
     return Key(name(key, "key"), digest("recollect/asked/1", verb.encode(), canonical(what)))

@@ -1,0 +1,199 @@
+"""Promises about answers, each as a check that holds, and a planted bug that breaks it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recollect
+import recollect.index.tenant
+import recollect.lanes.words
+import recollect.store.sqlite.group
+import recollect.store.sqlite.store
+import recollect.store.trouble
+import recollect.why.answer
+import recollect.write.doctor
+import recollect.write.prepare
+from recollect.core.explanation import Explanation, reconciles
+from recollect.index.segment import Segment
+from recollect.memory.facade import Memory
+
+Check = Callable[[Path], None]
+
+
+def filled(path: Path, **options: Any) -> Memory:
+    memory = recollect.open(path, flush_rows=5, **options)
+    memory.remember_many({"text": f"port note {n % 3}", "id": f"r{n}"} for n in range(12))
+    return memory
+
+
+def told(memory: Memory) -> list[tuple[str, float]]:
+    return [(hit.id, hit.score) for hit in memory.recall("port note", limit=50)]
+
+
+def an_index_equals_its_rebuild(path: Path) -> None:
+    with filled(path) as memory:
+        told(memory)
+        memory.update("r1", text="something else")
+        memory.forget("r2")
+        found = told(memory)
+    assert len(found) == 10
+    with recollect.open(path) as fresh:
+        assert found == told(fresh)
+
+
+def equal_questions_have_equal_answers(path: Path) -> None:
+    with filled(path) as memory:
+        assert told(memory) == told(memory) == told(memory)
+
+
+def every_number_adds_up(path: Path) -> None:
+    with filled(path) as memory:
+        for hit in memory.recall("port note"):
+            assert hit.explanation.value == hit.score
+            assert reconciles(hit.explanation)
+
+
+class Sick:
+    name = fingerprint = "sick"
+    dimension = 4
+
+    def embed(self, texts: Any, side: str) -> list[Any]:
+        del side
+        return [np.array([np.nan, 0, 0, 1], np.float32) for _ in texts]
+
+
+def no_number_is_stored_that_is_none(path: Path) -> None:
+    with filled(path, embedder=Sick()) as memory:
+        assert memory.status().debt == 12
+        assert memory.recall("port note").skipped
+
+
+def the_doctor_leaves_the_sound_alone(path: Path) -> None:
+    with filled(path) as memory:
+        assert not memory.doctor().mended
+
+
+def a_full_disk_is_told_as_such(path: Path) -> None:
+    with filled(path) as memory:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 400_000, hard))
+        try:
+            with pytest.raises(recollect.StorageFull):
+                memory.remember("long " * 400_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert len(told(memory)) == 12
+
+
+def nothing_is_acknowledged_that_failed(path: Path) -> None:
+    with filled(path) as memory:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 400_000, hard))
+        try:
+            commit = memory.remember("long " * 400_000)
+        except recollect.RecollectError:
+            return
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert memory.get(commit.id)
+
+
+def use_after_fork_is_refused(path: Path) -> None:
+    memory = filled(path, embedder=None, maintenance="manual")
+    memory.keywords("port")
+    pid = os.fork()
+    if pid == 0:
+        try:
+            memory.get("r1")
+        except recollect.Unsupported:
+            os._exit(7)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    memory.close()
+    assert code == 7
+
+
+def _ends_nothing(plant: pytest.MonkeyPatch) -> None:
+    plant.setattr(Segment, "end", lambda self, rows, ends: None)
+
+
+def _unstable(plant: pytest.MonkeyPatch) -> None:
+    plain, turn = recollect.lanes.words.top, itertools.count()
+
+    def top(scores: Any, rows: Any, limit: int) -> Any:
+        return plain(scores, rows * (-1) ** (next(turn) // 2), limit)
+
+    plant.setattr(recollect.lanes.words, "top", top)
+    plant.setattr("recollect.pipeline.run.top", top)
+
+
+def _dishonest(plant: pytest.MonkeyPatch) -> None:
+    plain = recollect.why.answer.explain
+
+    def explain(slate: Any, at: int) -> Explanation:
+        true = plain(slate, at)
+        return Explanation(true.label, true.value, true.op, true.parts[1:], true.facts)
+
+    plant.setattr(recollect.why.answer, "explain", explain)
+
+
+def _credulous(plant: pytest.MonkeyPatch) -> None:
+    plant.setattr(recollect.write.prepare, "sound", lambda vector, dimension: vector)
+
+
+def _meddling(plant: pytest.MonkeyPatch) -> None:
+    plant.setattr(recollect.write.doctor, "_is_bad", lambda tenant, row: True)
+
+
+def _vague(plant: pytest.MonkeyPatch) -> None:
+    plant.setattr(recollect.store.sqlite.store, "FULL", frozenset())
+
+
+def _boastful(plant: pytest.MonkeyPatch) -> None:
+    def lead(self: Any) -> None:
+        jobs, self._waiting = self._waiting, []
+        try:
+            self._write(jobs)
+        except recollect.RecollectError:
+            for job in jobs:
+                commit = recollect.Commit(job.batch.tenant, 1, 1, (job.batch.acts[0].id,))
+                job.done, job.answered = commit, True
+
+    plant.setattr(recollect.store.sqlite.group.Queue, "_lead", lead)
+
+
+def _forkable(plant: pytest.MonkeyPatch) -> None:
+    plant.setattr(recollect.store.sqlite.store.os, "getpid", lambda: 1)
+
+
+PROMISES: dict[Check, Callable[[pytest.MonkeyPatch], None]] = {
+    an_index_equals_its_rebuild: _ends_nothing,
+    equal_questions_have_equal_answers: _unstable,
+    every_number_adds_up: _dishonest,
+    no_number_is_stored_that_is_none: _credulous,
+    the_doctor_leaves_the_sound_alone: _meddling,
+    a_full_disk_is_told_as_such: _vague,
+    nothing_is_acknowledged_that_failed: _boastful,
+    use_after_fork_is_refused: _forkable,
+}
+
+
+@pytest.mark.parametrize("check", PROMISES, ids=lambda check: check.__name__)
+def test_a_promise_holds_and_its_planted_bug_breaks_it(
+    check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(tmp_path / "sound.db")
+    with monkeypatch.context() as plant:
+        PROMISES[check](plant)
+        with pytest.raises((AssertionError, recollect.RecollectError, pytest.fail.Exception)):
+            check(tmp_path / "sick.db")
