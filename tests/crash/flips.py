@@ -195,6 +195,8 @@ class Tally:
     on_read: int = 0
     verified: int = 0
     untyped: list[str] = field(default_factory=list)
+    served: list[str] = field(default_factory=list)
+    """Changed answers that were given without an error; verification may still know."""
     unseen: list[str] = field(default_factory=list)
 
     def spelled(self) -> str:
@@ -226,6 +228,7 @@ def suffer(kept: Kept, folder: Path, name: str, content: bytes, tally: Tally) ->
         f"{name}: {key}: {found[key][1]}" for key in refused if found[key][1].startswith("untyped")
     ]
     served = [key for key in changed if not _refused(found[key])]
+    tally.served += [f"{name}: {key}" for key in served]
     if refused:
         tally.on_read += 1
     path = kept.lay(folder, content, derived=derived)
@@ -248,3 +251,12 @@ def flip(content: bytes, rng: random.Random) -> tuple[str, bytes]:
     changed = bytearray(content)
     changed[at] ^= 1 << bit
     return f"bit {bit} of byte {at}", bytes(changed)
+
+
+def inside(kept: Kept, table: str, column: str) -> list[int]:
+    """Where the values of a column lie in the file, byte by byte."""
+    db = apsw.Connection(str(kept.folder / "m.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    values = [value for (value,) in db.execute(f"SELECT {column} FROM {table}")]  # noqa: S608  # ours
+    db.close()
+    found = [(kept.bytes.find(value), len(value)) for value in values]
+    return [at for begin, size in found if begin > 0 for at in range(begin, begin + size)]

@@ -8,14 +8,16 @@ the write, has ended well; of the rest any part may have reached the disk:
     subset  any of the writes, later ones without earlier ones
     torn    any 512-byte sectors of any of the writes
 
-A truncation counts as a write. Names: in three of four images creating, renaming, deleting and
-making folders is durable at once and in order, as on a journalling filesystem; in the fourth a
-name is volatile until an fsync of its folder has ended well, and any of the volatile changes may
-be lost, each by itself (stricter than ext4, xfs or btrfs, which keep their order). That holds for
-the database too: SQLite syncs the folder when it first syncs a new WAL, and nothing is
-acknowledged before. `-shm` is left out: SQLite builds it anew after a crash. Not modelled: a
-disk that acknowledges an fsync and does not keep it (the control does: it must fail), and sectors
-that go bad by themselves (flips do).
+A truncation counts as a write. An fsync that fails takes what it should have kept: the kernel
+counts those pages as clean, so no later fsync brings them to the disk.
+
+Names: in three of four images creating, renaming, deleting and making folders is durable at once
+and in order, as on a journalling filesystem; in the fourth a name is volatile until an fsync of
+its folder has ended well, and any of the volatile changes may be lost, each by itself (stricter
+than ext4, xfs or btrfs, which keep their order). That holds for the database too: SQLite syncs
+the folder when it first syncs a new WAL, and nothing is acknowledged before. `-shm` is left out:
+SQLite builds it anew after a crash. Not modelled: a disk that acknowledges an fsync and does not
+keep it (the control does: it must fail), and sectors that go bad by themselves (flips do).
 """
 
 from __future__ import annotations
@@ -152,9 +154,11 @@ class Disk:
 
     def on_E(self, event: Event) -> None:  # noqa: N802
         began = self.begun.pop(event.handle)
+        synced = self.handles[event.handle]
+        if event.error and isinstance(synced, Inode):
+            synced.loose = [change for change in synced.loose if change[0] > began]
         if event.error or self.deaf:
             return
-        synced = self.handles[event.handle]
         if isinstance(synced, Inode):
             synced.settle(began)
             return

@@ -30,8 +30,6 @@ import recollect.memory.asking
 import recollect.pipeline.recipe
 import recollect.store.sqlite.store
 
-KEYLESS = {"expire", "enrol"}
-"""Verbs that take no idempotency key: a caller has to look before it tries again."""
 PER_STORE = 12
 LONGEST_S = 0.15
 
@@ -156,11 +154,8 @@ class Loop:
 
     @property
     def first(self) -> int:
-        """The first step to take: the one after the last acknowledged, again where it has a key."""
-        acked = self.acked()
-        if acked + 1 < self.steps and self.life[acked + 1].verb in KEYLESS:
-            return max(acked, self.held) + 1
-        return acked + 1
+        """The step after the last acknowledged one; if it was done already, its key tells."""
+        return self.acked() + 1
 
     held = -1
     """The last step that the log held when we looked."""

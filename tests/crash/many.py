@@ -1,6 +1,6 @@
 """One of many processes on one file.
 
-    python -m tests.crash.many write|read FILE NAME SECONDS
+    python -m tests.crash.many write|read|hold|look|merge FILE NAME SECONDS
 
 Waits for a line on its input, so that all begin at once; prints what it did as JSON.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 
 from tests.crash import plant
 
@@ -60,7 +61,43 @@ def read(path: str, name: str, seconds: float) -> dict[str, object]:
     return {"name": name, "asked": asked, "errors": errors, "worst": worst, "seen": seen}
 
 
+def hold(path: str, name: str, seconds: float) -> dict[str, object]:
+    """Hold a view while others merge, then count in it what was counted before."""
+    del name, seconds
+    with recollect.open(path, embedder=None, maintenance="manual") as memory:
+        reading = memory._parts.shelf.reading("default")  # a view, as a recall has it
+        sys.stdout.write("holding\n")
+        sys.stdout.flush()
+        sys.stdin.readline()
+        arrays = [each for segment in reading.segments for each in segment.arrays.values()]
+        return {"bytes": sum(len(each.tobytes()) for each in arrays), "errors": []}
+
+
+def look(path: str, name: str, seconds: float) -> dict[str, object]:
+    """Keep a store open to read, until told to let go."""
+    del name, seconds
+    with recollect.open(path, embedder=None, read_only=True) as memory:
+        seq = memory.status().seq
+        sys.stdout.write("holding\n")
+        sys.stdout.flush()
+        sys.stdin.readline()
+    return {"seq": seq}
+
+
+def merge(path: str, name: str, seconds: float) -> dict[str, object]:
+    """Write and keep up until no file is left that was there before."""
+    del seconds
+    folder, n = Path(path + ".idx"), 0
+    before = set(folder.glob("*.seg"))
+    with recollect.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
+        while before & set(folder.glob("*.seg")):
+            memory.remember_many([f"{name} {n} {m} port" for m in range(5)])
+            memory.maintain()
+            n += 1
+    return {"merged": len(before), "errors": []}
+
+
 if __name__ == "__main__":
     plant.prepare()
-    what = {"write": write, "read": read}[sys.argv[1]]
+    what = {"write": write, "read": read, "hold": hold, "look": look, "merge": merge}[sys.argv[1]]
     sys.stdout.write(json.dumps(what(sys.argv[2], sys.argv[3], float(sys.argv[4]))))

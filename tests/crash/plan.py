@@ -112,9 +112,13 @@ class _Making:
             gone = self.alive.pop(self.rng.randrange(len(self.alive)))
             return Step(n, "forget", {"id": gone, "key": f"k{n}"})
         if dice < 0.86:
-            return Step(n, "expire", {"id": self.one()})
+            return Step(n, "expire", {"id": self.one(), "key": f"k{n}"})
         if dice < 0.90:
-            return Step(n, "enrol", {"agent": self.rng.choice(WORDS), "description": self.text()})
+            return Step(
+                n,
+                "enrol",
+                {"agent": self.rng.choice(WORDS), "description": self.text(), "key": f"k{n}"},
+            )
         return Step(n, "maintain", {})
 
     def one(self) -> str:

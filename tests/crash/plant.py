@@ -84,7 +84,7 @@ def unguarded() -> None:
 
 def _alone(sql: str) -> str:
     apart = {"BEGIN", "COMMIT", "SAVEPOINT", "RELEASE", "ROLLBACK"}
-    return "SELECT 1" if sql.split()[0] in apart else sql
+    return "SELECT 1" if sql.split(maxsplit=1)[0] in apart else sql
 
 
 def keyless() -> None:
@@ -113,7 +113,7 @@ def stale() -> None:
     """The predecessor of a commit is read before its transaction begins."""
     from recollect.store.sqlite import store as room  # noqa: PLC0415  # only in the child
 
-    read, commit_all = room.head_of, room.Sqlite._commit_all  # noqa: SLF001  # planted here
+    read, commit_all = room.head_of, room.Sqlite._commit_all  # planted here
     seen: dict[str, Any] = {}
 
     def before(self: Any, jobs: Any) -> None:
@@ -121,8 +121,14 @@ def stale() -> None:
             seen[job.batch.tenant] = read(self._reader(), job.batch.tenant)
         commit_all(self, jobs)
 
-    room.Sqlite._commit_all = before  # type: ignore[method-assign]  # noqa: SLF001
+    room.Sqlite._commit_all = before  # type: ignore[method-assign]
     room.head_of = lambda db, tenant: seen[tenant]  # type: ignore[assignment]
+
+
+def resting() -> None:
+    """A retry that finds its write does not care whether that reached the disk."""
+    touch = "UPDATE tenants SET published=published+1 WHERE tenant=?"
+    drive(lambda sql: _swap(sql, touch, "SELECT ?"))
 
 
 def swallowed() -> None:
@@ -212,8 +218,8 @@ def _swap(sql: str, old: str, new: str) -> str:
 BUGS: dict[str, Callable[[], None]] = {
     each.__name__: each
     for each in (
-        unsynced, lazily_synced, deferred, unleased, unguarded, keyless, stale, swallowed, misnamed,
-        unpublished, trusting, in_place,
+        unsynced, lazily_synced, deferred, unleased, unguarded, keyless, stale, resting, swallowed,
+        misnamed, unpublished, trusting, in_place,
     )
 }  # fmt: skip
 """By name, as RECOLLECT_PLANT gives them."""

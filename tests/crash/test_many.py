@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +34,10 @@ def together(path: Path, roles: list[str], seconds: float, **more: Any) -> list[
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    told = []
-    for process in running:
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
-        told.append(json.loads(out))
-    return told
+    told = [process.communicate(timeout=120) for process in running]
+    for process, (_, err) in zip(running, told, strict=True):
+        assert process.returncode == 0, err or f"killed by signal {-process.returncode}"
+    return [json.loads(out) for out, _ in told]
 
 
 def settle(path: Path, told: list[dict[str, Any]]) -> int:
@@ -84,6 +84,36 @@ def test_merges_of_one_process_break_no_reader(tmp_path: Path, note: Note) -> No
     assert list(path.with_name("m.db.idx").glob("*.seg"))
     asked, worst = sum(one["asked"] for one in told[1:]), max(one["worst"] for one in told[1:])
     note("3 readers beside a writer: asked / worst", f"{asked} / {worst:.2f} s")
+
+
+def held_through_a_merge(path: Path, **more: Any) -> None:
+    """One process holds a view while another merges every file of it away."""
+    with recollect.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
+        for n in range(6):
+            memory.remember_many([f"{n} {m} port" for m in range(5)])
+            memory.maintain()
+    with beside(path, "hold") as reader:
+        merged = json.loads(lab.run("many", "merge", path, "w", 0, **more))["merged"]
+        out, err = reader.communicate("go\n", timeout=60)
+    assert merged
+    assert reader.returncode == 0, err or f"killed by signal {-reader.returncode}"
+    assert json.loads(out)["bytes"]
+
+
+@contextmanager
+def beside(path: Path, role: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds on to a store until it is told to go on."""
+    with subprocess.Popen(  # noqa: S603  # our own interpreter
+        lab.command("many", role, path, "h", 0), cwd=lab.ROOT, text=True, env=lab.environment(),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == "holding\n"
+        yield process
+
+
+def test_a_view_outlives_the_files_it_was_mapped_from(tmp_path: Path) -> None:
+    held_through_a_merge(tmp_path / "m.db")
 
 
 def test_threads_share_one_memory(tmp_path: Path) -> None:

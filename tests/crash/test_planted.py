@@ -5,22 +5,24 @@ from __future__ import annotations
 import builtins
 import json
 import random
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from recollect.store import rows, settle
 from tests.crash import flips, images, lab, plan, plant
 from tests.crash.conftest import Note
 from tests.crash.test_clocks import test_a_clock_may_do_what_it_likes as clock_test
 from tests.crash.test_errors import bench
 from tests.crash.test_flips import _answers_and_mends
 from tests.crash.test_kill import killed
+from tests.crash.test_many import held_through_a_merge, together
 from tests.crash.test_many import settle as settled
-from tests.crash.test_many import together
-from tests.crash.test_power import survey, traced
+from tests.crash.test_power import retried, survey, traced
+
+from recollect.store import rows, settle
 
 
 @pytest.mark.parametrize("bug", ["unsynced", "lazily_synced"])
@@ -45,7 +47,7 @@ def test_a_segment_published_unsynced_and_unchecked_fails_the_power_cut(
         acked = int(cut.acks[-1]) if cut.acks else -1
         try:
             images.check(quick / "image" / "m.db", acked, run.expected)
-        except Exception:  # noqa: BLE001  # damaged arrays break in any way they like
+        except Exception:  # damaged arrays break in any way they like
             wrong += 1
     assert wrong
 
@@ -61,22 +63,27 @@ def test_a_commit_that_is_not_whole_or_not_once_fails_the_kill_loop(
         killed(folder, "planted", 30, 60, how, RECOLLECT_PLANT=bug)
 
 
+def test_a_retry_that_rests_on_the_page_cache_fails_the_power_cut(
+    tracer: Path, tmp_path: Path, quick: Path
+) -> None:
+    assert retried(tmp_path, quick, tracer, 35, alone=False, RECOLLECT_PLANT="resting")
+
+
 @pytest.mark.parametrize("bug", ["stale", "deferred"])
 def test_a_writer_that_trusts_a_stale_head_fails_the_many(bug: str, tmp_path: Path) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 4, 1.5, RECOLLECT_PLANT=bug)
-    errors = [error for one in told for error in one["errors"]]
-    if not errors:
-        with pytest.raises((images.Wrong, AssertionError)):
-            settled(tmp_path / "m.db", told)
+    with pytest.raises((images.Wrong, AssertionError)):
+        _four_writers(tmp_path / "m.db", bug)
 
 
-def test_a_merge_in_place_fails_the_readers(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError):  # a reader dies of what it has mapped
-        for n in range(3):
-            told = together(
-                tmp_path / f"{n}.db", ["write", "read", "read"], 3, RECOLLECT_PLANT="in_place"
-            )
-            assert not [error for one in told for error in one["errors"]]
+def _four_writers(path: Path, bug: str) -> None:
+    told = together(path, ["write"] * 4, 1.5, RECOLLECT_PLANT=bug)
+    assert not [error for one in told for error in one["errors"]]
+    settled(path, told)
+
+
+def test_a_merge_in_place_kills_a_reader(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="signal"):
+        held_through_a_merge(tmp_path / "m.db", RECOLLECT_PLANT="in_place")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +97,9 @@ def test_a_fault_that_is_hidden_or_misnamed_is_noticed(
     bug: str, job: list[Any], says: str, tracer: Path, quick: Path
 ) -> None:
     (found,) = bench(tracer, quick, [job], RECOLLECT_PLANT=bug)
-    told = json.dumps([found["wrong"], [line for line in found["told"] if line[1] != "StorageFull"]])
+    told = json.dumps(
+        [found["wrong"], [line for line in found["told"] if line[1] != "StorageFull"]]
+    )
     assert any(word in told for word in says.split("|")), found
 
 
@@ -104,30 +113,44 @@ def test_a_digest_over_the_text_alone_lets_flips_through(
             told = "unreadable"
         return rows.digest("recollect/record/1", tenant.encode(), str(told).encode())
 
+    assert not _flipped_time(quick).unseen
     monkeypatch.setattr(rows, "record_digest", text_only)
     monkeypatch.setattr(settle, "record_digest", text_only)
+    assert _flipped_time(quick).unseen
+
+
+def _flipped_time(quick: Path) -> flips.Tally:
+    """What becomes of a flip in the time that a record was created."""
+    shutil.rmtree(quick / "kept", ignore_errors=True)
     kept, tally = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60), flips.Tally()
-    tally.tried = 1  # without an index
-    at = kept.bytes.index(b'"tags":["') + len(b'"tags":["')
+    found = re.search(rb'"created":\d{12}', kept.bytes)
+    assert found
     content = bytearray(kept.bytes)
-    content[at] ^= 1
-    flips.suffer(kept, quick / "copy", "a tag", bytes(content), tally)
-    assert tally.unseen
+    content[found.end() - 1] ^= 1
+    flips.suffer(kept, quick / "copy", "a time", bytes(content), tally)
+    return tally
 
 
-def test_a_sum_over_nothing_lets_flips_of_words_through(
+def test_a_sum_over_nothing_serves_flipped_words(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert not _flipped_words(quick).served
     for room in (rows, settle):
         monkeypatch.setattr(room, "words_sum", lambda *given: bytes(8))
+    assert _flipped_words(quick).served
+
+
+def _flipped_words(quick: Path) -> flips.Tally:
+    """What becomes of flips in analysed words, when there is no index to answer from."""
+    shutil.rmtree(quick / "kept", ignore_errors=True)
     kept, tally = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60), flips.Tally()
-    rng = random.Random(lab.SEED)
-    for _ in range(400):
-        tally.tried = 1  # without an index: words are read from the log
-        flips.suffer(kept, quick / "copy", *flips.flip(kept.bytes, rng), tally)
-        if any("words.body" in told for told in (*tally.unseen, *tally.untyped)):
-            return
-    pytest.fail("no flip of a word went unseen")
+    places, rng = flips.inside(kept, "words", "body"), random.Random(lab.SEED)
+    for at in rng.sample(places, 25):
+        content = bytearray(kept.bytes)
+        content[at] ^= 1
+        tally.tried = 1  # without an index
+        flips.suffer(kept, quick / "copy", f"byte {at}", bytes(content), tally)
+    return tally
 
 
 def test_a_segment_without_checksums_serves_its_damage(
@@ -135,13 +158,17 @@ def test_a_segment_without_checksums_serves_its_damage(
 ) -> None:
     monkeypatch.setattr("recollect.index.file.checksum", lambda *parts: bytes(8))
     kept = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60)
+    with pytest.raises(Exception, match=r"."):  # wrong answers, or none at all
+        _flipped_segments(kept, quick / "copy")
+
+
+def _flipped_segments(kept: flips.Kept, folder: Path) -> None:
     rng = random.Random(lab.SEED)
-    with pytest.raises(Exception, match=r"."):  # noqa: PT011  # wrong answers, or none at all
-        for _ in range(60):
-            path = kept.lay(quick / "copy", kept.bytes, derived=True)
-            segment = rng.choice(sorted(path.with_name("m.db.idx").glob("*.seg")))
-            segment.write_bytes(flips.flip(segment.read_bytes(), rng)[1])
-            _answers_and_mends(kept, path)
+    for _ in range(60):
+        path = kept.lay(folder, kept.bytes, derived=True)
+        segment = rng.choice(sorted(path.with_name("m.db.idx").glob("*.seg")))
+        segment.write_bytes(flips.flip(segment.read_bytes(), rng)[1])
+        _answers_and_mends(kept, path)
 
 
 def test_a_commit_time_straight_from_the_clock_is_noticed(
@@ -152,7 +179,7 @@ def test_a_commit_time_straight_from_the_clock_is_noticed(
 
     monkeypatch.setattr(settle, "max", latest, raising=False)
     run: Callable[..., None] = clock_test
-    with pytest.raises(Exception, match=r"."):  # noqa: PT011  # wherever it shows first
+    with pytest.raises(Exception, match=r"."):  # wherever it shows first
         run("runs backwards", tmp_path, note)
 
 

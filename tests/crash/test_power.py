@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import signal
+import subprocess
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from typing import Any
 import pytest
 from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
+from tests.crash.test_many import beside
 
 import recollect
 from recollect.memory.opening import Options
@@ -125,3 +130,94 @@ def test_commits_that_threads_share_survive_a_power_cut(
             assert not missing, f"event {cut.number}, mode {cut.mode}"
             assert all(memory.get(name).text == f"{lab.SEED} {name} port" for name in told)
     note("8 threads: commits / syncs / images / lost", f"200 / {synced} / {count} / 0")
+
+
+@pytest.mark.parametrize("synced", range(14, 110, 3 if lab.NIGHT else 24))
+def test_a_failed_sync_is_never_taken_for_a_good_one(
+    synced: int, tracer: Path, tmp_path: Path, quick: Path, note: Note
+) -> None:
+    """What a failed fsync should have kept is gone, whatever later ones say."""
+    fault = f"S {lab.ACTIONS['EIO']} {synced} 1"
+    run = traced(
+        tracer, tmp_path, f"{lab.SEED}/gate", 60, RECOLLECT_FAULT=fault, RECOLLECT_RETRY="yes"
+    )
+    assert [event for event in run.events if event.op == "E" and event.error]
+    found, told = survey(run, 80, f"{lab.SEED}/{synced}", quick)
+    note("images after a failed fsync / lost or corrupt", f"80 / {80 - found['sound']}")
+    assert found == {"sound": 80}, told
+
+
+@dataclass
+class Relived:
+    """A life in pieces, on one folder and in one trace, each piece ended by a kill."""
+
+    root: Path
+    trace: Path
+    tracer: Path
+    seed: str
+
+    def live(self, steps: int, first: int, **more: object) -> int:
+        """The last step that was acknowledged before the kill."""
+        acks = self.root / images.ACKS
+        done = subprocess.run(  # noqa: S603  # our own interpreter
+            lab.command("work", self.root / "m.db", acks, self.seed, steps, first),
+            cwd=lab.ROOT, check=False, timeout=60,
+            env=lab.environment(
+                self.tracer, RECOLLECT_ROOT=self.root, RECOLLECT_TRACE=self.trace,
+                RECOLLECT_CHECKPOINT=40, **more,
+            ),
+        )  # fmt: skip
+        assert done.returncode == -signal.SIGKILL
+        told = acks.read_text().split() if acks.exists() else []
+        return int(told[-1]) if told else -1
+
+
+def replayed(life: Relived) -> images.Disk:
+    """The disk as the trace left it."""
+    disk = images.Disk(str(life.root))
+    for event in images.read(life.trace):
+        disk.play(event)
+    return disk
+
+
+def unsynced_write(folder: Path, tracer: Path, synced: int, seed: str) -> tuple[Relived, int]:
+    """(a life killed before the sync of a commit, its last acknowledged step)."""
+    for n in range(synced, synced + 30):
+        life = Relived(folder / f"root{n}", folder / f"trace{n}", tracer, seed)
+        life.root.mkdir()
+        acked = life.live(60, 0, RECOLLECT_FAULT=f"S {lab.ACTIONS['KILL_BEFORE']} {n} 1")
+        expected = plan.Expected(plan.steps(seed, acked + 2))
+        shutil.copytree(life.root, folder / f"copy{n}")
+        held = images.check(folder / f"copy{n}" / "m.db", acked, expected, 0)
+        untold = expected.after(held).seq > expected.after(acked).seq
+        if untold and replayed(life).live[f"{life.root}/m.db-wal"].loose:
+            return life, acked
+    raise AssertionError("no kill left a write behind")
+
+
+def retried(
+    folder: Path, quick: Path, tracer: Path, synced: int, *, alone: bool, **more: object
+) -> list[str]:
+    """What is wrong after a kill before a sync, a retry under the same key, and a power cut."""
+    life, acked = unsynced_write(folder, tracer, synced, f"{lab.SEED}/retry")
+    steps = plan.steps(life.seed, acked + 2)
+    with nullcontext() if alone else beside(life.root / "m.db", "look"):
+        assert life.live(acked + 2, acked + 1, RECOLLECT_CLOSE="no", **more) == acked + 1
+    disk, expected, wrong = replayed(life), plan.Expected(steps), []
+    for n in range(40):
+        mode, files = disk.image(random.Random(f"{lab.SEED} {synced} {n}"))
+        images.lay(files, quick / "image")
+        try:
+            images.check(quick / "image" / "m.db", acked + 1, expected, 0)
+        except images.Wrong as broken:
+            wrong.append(f"step {acked + 1} ({steps[-1].verb}), mode {mode}: {broken}")
+    return wrong
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside a reader"])
+@pytest.mark.parametrize("synced", range(16, 60, 4 if lab.NIGHT else 19))
+def test_a_retry_that_finds_its_write_after_a_kill_is_durable_too(
+    synced: int, tracer: Path, tmp_path: Path, quick: Path, *, alone: bool
+) -> None:
+    """Killed before its sync, a write is in the page cache alone; a retry must not rest on that."""
+    assert not retried(tmp_path, quick, tracer, synced, alone=alone)

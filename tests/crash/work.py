@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -37,8 +38,20 @@ def live(path: str, acks: str, seed: str, count: str, first: str = "0") -> None:
     life, told, pace = plan.steps(seed, int(count)), Acks(acks), plan.Pace()
     with plan.opened(path, pace, **options()) as memory:
         for step in life[int(first) :]:
-            plan.take(memory, step, pace)
+            persist(memory, step, pace)
             told.tell(step.number)
+        if os.environ.get("RECOLLECT_CLOSE") == "no":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def persist(memory: recollect.Memory, step: plan.Step, pace: plan.Pace) -> None:
+    """Take a step; where the environment allows it, try once more after an error."""
+    try:
+        plan.take(memory, step, pace)
+    except recollect.RecollectError:
+        if os.environ.get("RECOLLECT_RETRY") != "yes":
+            raise
+        plan.take(memory, step, pace)
 
 
 def crowd(path: str, acks: str, seed: str, count: str, threads: str) -> None:

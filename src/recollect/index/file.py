@@ -20,6 +20,7 @@ from recollect.core.canonical import SUM_BYTES, checksum
 from recollect.core.errors import Corrupt
 from recollect.index.columns import Arrays
 from recollect.index.segment import Segment
+from recollect.store.folder import sync_folder
 
 _MAGIC: Final = b"RECOSEG1"
 _ALIGN: Final = 64
@@ -72,15 +73,6 @@ def _layout(segment: Segment, arrays: Arrays) -> tuple[bytes, list[tuple[int, by
             header = header.ljust(start - _PREFIX)
             return header, [(offsets[name], blob) for name, blob in blobs.items()]
         start = need
-
-
-def sync_folder(folder: Path) -> None:
-    """Make sure that new names in a folder stay."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def load(path: Path, stretch: tuple[int, int] | None = None) -> Segment:

@@ -17,6 +17,7 @@ import apsw
 
 from recollect.core.batch import Batch, Commit
 from recollect.core.errors import Conflict, Forbidden, NotFound, RecollectError, Unsupported
+from recollect.store.folder import sync_file, sync_folder
 from recollect.store.lease import Lease
 from recollect.store.port import Dump, Manifest
 from recollect.store.rows import VectorRow, WordsRow
@@ -94,10 +95,13 @@ class Sqlite(Reader):
         """The one writing connection, inside a transaction that commits or leaves no trace."""
         with self._lease.held(), translated(self._path):
             self._check()
+            fresh = self._writer is None
             if self._writer is None:
                 self._writer = self._connect()
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
+                if fresh:  # a killed process may have made the log, and never kept its name safe
+                    sync_folder(self._path.parent)
                 yield self._writer
                 self._writer.execute("COMMIT")
             except apsw.IOError as error:
@@ -177,6 +181,10 @@ class Sqlite(Reader):
         new: Settled = settle(batch, head, SqliteLedger(db, batch.tenant, number))
         if not new.is_empty:
             write(db, batch.tenant, new)
+        elif number is not None:
+            # A retry may find a write that a killed process left in the page cache alone. SQLite
+            # holds no locks on its log, so another handle on it does no harm.
+            sync_file(self._path.with_name(self._path.name + "-wal"))
         return new.commit
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:

@@ -1,0 +1,72 @@
+"""Unsafe surroundings are refused, with what to do next; and a stuck reader is ended."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import apsw
+import pytest
+
+import recollect
+from recollect.store.sqlite import connect, openers, store
+
+
+def test_another_opener_is_refused_and_the_check_is_what_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    recollect.open(path, embedder=None).close()
+    with path.open("rb"):
+        with pytest.raises(recollect.Unsupported, match="something else") as refused:
+            recollect.open(path, embedder=None)
+        assert "close it there first" in refused.value.hint
+        monkeypatch.setattr(openers, "handles", lambda real: 0)
+        recollect.open(path, embedder=None).close()
+
+
+def test_another_sqlite_on_the_file_is_refused_and_importing_one_is_fine(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    recollect.open(path, embedder=None).close()
+    other = sqlite3.connect(path)
+    other.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    with pytest.raises(recollect.Unsupported, match="something else"):
+        recollect.open(path, embedder=None)
+    other.close()
+    recollect.open(path, embedder=None).close()
+
+
+def test_two_memories_of_one_process_share_a_file(tmp_path: Path) -> None:
+    one = recollect.open(tmp_path / "m.db", embedder=None)
+    for n in range(5):
+        with recollect.open(tmp_path / "m.db", embedder=None) as two:
+            two.remember(f"note {n}")
+        assert one.browse().total == n + 1
+    one.close()
+
+
+@pytest.mark.parametrize("version", ["3.40.1", "3.51.2", "3.52.0"])
+def test_a_sqlite_that_can_corrupt_a_file_is_refused(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
+    with pytest.raises(recollect.Unsupported, match="not safe"):
+        recollect.open(tmp_path / "m.db", embedder=None)
+
+
+def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connect, "filesystem", lambda folder: "nfs4")
+    with pytest.raises(recollect.Unsupported, match="network filesystem"):
+        recollect.open(tmp_path / "m.db", embedder=None)
+    assert not (tmp_path / "m.db").exists()
+
+
+def test_a_stuck_reader_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember_many(f"note {n} about a port" for n in range(2000))
+        monkeypatch.setattr(store, "READ_LIMIT_S", 0.0)
+        with pytest.raises(recollect.Unavailable, match="too long"):
+            memory.export(tmp_path / "out.jsonl")
+        assert memory.remember("and writing goes on").seq
+        monkeypatch.setattr(store, "READ_LIMIT_S", 60.0)
+        assert memory.export(tmp_path / "out.jsonl") > 2000
