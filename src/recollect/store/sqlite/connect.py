@@ -260,6 +260,8 @@ def translated(path: Path) -> Generator[None]:
         yield
     except apsw.Error as error:
         _raise(error, path)
+    except UnicodeDecodeError as error:  # text that damage has made unreadable
+        raise Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup") from error
 
 
 def _raise(error: apsw.Error, path: Path) -> NoReturn:
