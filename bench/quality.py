@@ -1,6 +1,6 @@
 """How good is it? `recollect eval` on the public sets, where they are (row 28).
 
-The sets are looked for where RECOLLECT_DATA says, and beside the project otherwise.
+The sets are looked for where RECOLLECT_DATA says.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from pathlib import Path
 from bench.tools import Options
 from recollect.evaluate.command import run_eval
 
-BESIDE = Path("../shared/data")
-
 
 def run(options: Options) -> None:
-    place = Path(os.environ.get("RECOLLECT_DATA") or BESIDE)
-    if not place.exists():
+    told = os.environ.get("RECOLLECT_DATA")
+    if not told or not (place := Path(told)).exists():
         print("no data here: set RECOLLECT_DATA to a folder with locomo/, longmemeval/, scifact/")
         return
     named = [place / name for name in ("locomo", "longmemeval", "scifact")]

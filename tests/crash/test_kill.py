@@ -40,7 +40,7 @@ def test_a_process_may_be_killed_at_every_named_step(
     tmp_path: Path, quick: Path, note: Note
 ) -> None:
     del tmp_path
-    found = killed(quick, "named", 200 if lab.NIGHT else 1, 50, "named")
+    found = killed(quick, "named", 200 if lab.NIGHT else 1, 50 if lab.NIGHT else 30, "named")
     tell(note, found)
     note("named steps of commit, merge and publish", found["named steps"])
     assert found["kills"] >= found["named steps"] >= 30
@@ -50,7 +50,13 @@ def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, n
     (quick / "store").mkdir()
     kills = 400 if lab.NIGHT else 50
     found = killed(
-        quick, "calls", kills, 40, "syscall", tracer=tracer, RECOLLECT_ROOT=quick / "store"
+        quick,
+        "calls",
+        kills,
+        40 if lab.NIGHT else 26,
+        "syscall",
+        tracer=tracer,
+        RECOLLECT_ROOT=quick / "store",
     )
     tell(note, found)
     assert found["kills"] >= kills * 0.8

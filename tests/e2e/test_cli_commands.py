@@ -97,7 +97,7 @@ def test_every_command_stands_in_one_panel() -> None:
 
 
 def test_every_field_of_a_record_can_be_given(cli: Cli) -> None:
-    cli("remember", "old", "--id", "old")
+    cli("remember", "old", "--id", "old", "--agent", "bot", "--user", "u", "--session", "s-1")
     cli(
         "remember", "text", "--id", "full", "--title", "t", "--summary", "s", "--kind", "fact",
         "--role", "memory", "--memory-type", "episodic", "--tag", "a", "--tag", "b",

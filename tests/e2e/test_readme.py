@@ -29,7 +29,7 @@ def test_the_python_examples_of_the_readme_run(
     assert "Prod SSH port is 22" not in shown
     assert "complete ('words', 'meaning')" in shown
     assert (tmp_path / "receipt.json").exists()
-    exec(compile(f"import recollect\n{second}", "README.md", "exec"), {})  # noqa: S102  # as above
+    exec(compile(second, "README.md", "exec"), {})  # noqa: S102  # as above
     assert capsys.readouterr().out.splitlines() == [
         "['Prod SSH port is 22']",
         "['Prod SSH port is 49222']",

@@ -272,3 +272,10 @@ def _spelled(value: object) -> object:
     if isinstance(value, Source):
         return [value.who, value.channel, value.path]
     return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+
+
+def spelled_changes(changes: Mapping[str, object]) -> object:
+    """What an update asks for, the same for a retry however its values were spelled."""
+    fresh = checked({key: value for key, value in changes.items() if value is not None})
+    gone = sorted(key for key, value in changes.items() if value is None)
+    return [gone, {key: _spelled(value) for key, value in fresh.items()}]

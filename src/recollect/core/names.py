@@ -100,9 +100,9 @@ def integer(value: object, field: str, low: int, high: int, error: Error = BadRe
 
 def choice(value: object, field: str, allowed: tuple[str, ...], error: Error = BadRecord) -> str:
     """One of a few words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise error(f"{field}: {value!r} is not one of {', '.join(allowed)}", field=field)
-    return cast("str", value)
+    return value
 
 
 def flag(value: object, field: str, error: Error = BadRecord) -> bool:

@@ -7,7 +7,8 @@ or `{attribute: value}` for equality; several keys in one object must all hold.
 - An empty `all` is true, an empty `any` is false, an empty list of values matches nothing.
 - Types never coerce: true is not 1, "1" is not 1. Strings compare by code point, `…_fold` variants
   after folding (NFKC, case). Times are given as ISO text, dates or aware datetimes.
-- `tags`, `concepts` and `entities` are sets: test them with `any`, `all`, `prefix`, `exists`.
+- `tags`, `concepts` and `entities` are sets: test them with `any`, `all`, `prefix`, `exists`;
+  `refs` is a set of positions.
 - `metadata.a.b` reaches into metadata; a dot inside a key is written `\.`.
 """
 
@@ -24,7 +25,7 @@ from recollect.core.fold import fold
 from recollect.core.names import EXACT_INT, Json, flag, listed, number, text
 from recollect.core.times import micros
 
-Type = Literal["string", "strings", "number", "time", "flag", "json"]
+Type = Literal["string", "strings", "number", "numbers", "time", "flag", "json"]
 Op = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
 Scalar = None | bool | int | float | str
 DEPTH_LIMIT: Final = 32
@@ -38,6 +39,7 @@ _BY_TYPE: Final[Mapping[Type, tuple[str, ...]]] = {
     ),
     "strings": ("tags", "concepts", "entities"),
     "number": ("importance", "confidence", "cycle", "position"),
+    "numbers": ("refs",),
     "time": ("created", "committed", "occurred", "valid_from", "valid_until", "expires"),
     "flag": ("archived", "pinned"),
 }  # fmt: skip
@@ -48,11 +50,13 @@ _OPS: Final[Mapping[Type, tuple[str, ...]]] = {
     "string": ("eq", "in", "prefix", "range", "exists"),
     "strings": ("any", "all", "prefix", "exists"),
     "number": ("eq", "in", "range", "exists"),
+    "numbers": ("any", "all", "exists"),
     "time": ("eq", "in", "range", "exists"),
     "flag": ("eq", "exists"),
     "json": ("eq", "in", "any", "all", "prefix", "range", "exists"),
 }
 _BOUNDS: Final = ("gt", "gte", "lt", "lte")
+_UNFOLDED: Final = ("number", "numbers", "time", "flag")
 _FOLDING: Final = ("eq", "in", "any", "all", "prefix")
 
 
@@ -204,7 +208,7 @@ def _test(attribute: str, kind: Type, op: object, value: object, at: str) -> Tes
     word = op.removesuffix("_fold") if isinstance(op, str) else ""
     folded = word != op
     known = word in _OPS[kind] and word != "range"
-    if not known or (folded and (word not in _FOLDING or kind in {"number", "time", "flag"})):
+    if not known or (folded and (word not in _FOLDING or kind in _UNFOLDED)):
         raise BadFilter(
             f"{at}: {op!r} does not test a {kind} attribute",
             hint=f"use one of {_menu(kind)}",
@@ -241,7 +245,7 @@ def _scalar(kind: Type, value: object, at: str) -> Scalar:
     match kind:
         case "string" | "strings":
             return text(value, at, BadFilter)
-        case "number":
+        case "number" | "numbers":
             number(value, at, -EXACT_INT, EXACT_INT, BadFilter)
             return cast("int | float", value)
         case "time":

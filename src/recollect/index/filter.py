@@ -151,11 +151,9 @@ def _by_record(test: Test, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
 def _test_record(test: Test, record: Record) -> bool:
     if test.type != "json":
         value = getattr(record, test.attribute)
-        return (
-            (value is not None) == test.value
-            if test.op == "exists"
-            else value is not None and holds(test, value)
-        )
+        shown = list(value) if test.type == "numbers" else value
+        there = bool(shown) if test.type == "numbers" else shown is not None
+        return there == test.value if test.op == "exists" else there and holds(test, shown)
     found: Json = record.metadata
     for key in test.path:
         if not isinstance(found, dict) or key not in found:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
 from recollect.core.batch import Commit, Key
-from recollect.core.draft import vector_of
+from recollect.core.draft import spelled_changes, vector_of
 from recollect.core.edge import Edge
 from recollect.core.errors import BadQuery, BadRecipe, InputError, NotFound
 from recollect.core.names import choice, integer, metadata, name, names, text
@@ -26,7 +26,7 @@ from recollect.memory.status import Status, status_of
 from recollect.write.doctor import Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
-from recollect.write.transfer import export_lines, read_export
+from recollect.write.transfer import export_lines, read_export, write_lines
 from recollect.write.writer import Erasure, Writer, asked_under, in_scope
 
 if TYPE_CHECKING:
@@ -135,8 +135,7 @@ class Memory:
         """Change fields of a memory: a new version; the old one stays in its history."""
 
         def asked_for() -> Key | None:
-            told = {field: str(value) for field, value in changes.items()}
-            return asked_under("update", key, [id, told])
+            return asked_under("update", key, [id, spelled_changes(changes)])
 
         return self._wrote(self._writer.update(id, changes, asked_for))
 
@@ -169,7 +168,9 @@ class Memory:
         if (id is None) == (where is None):
             raise InputError("forget: give an id or a where, and not both", field="id")
         if id is None:
-            return self._writer.forget(self._ids(where), key)
+            if key is not None:
+                raise InputError("key: goes with ids, not with a where", field="key")
+            return self._writer.forget(self._ids(where), None)
         if not isinstance(id, str | list | tuple):
             raise BadQuery("id: expected text, or a list of texts", field="id")
         return self._writer.forget([id] if isinstance(id, str) else id, key)
@@ -330,12 +331,12 @@ class Memory:
 
         Returns how many lines were written.
         """
-        count = 0
-        with Path(path).open("wb") as out:
-            for line in self._lines(where):
-                out.write(line)
-                count += 1
-        return count
+        target = Path(path).absolute()
+        folder = self._parts.shelf.folder
+        own = "" if folder is None else folder.name.removesuffix(".idx")
+        if folder is not None and target.parent == folder.parent and target.name.startswith(own):
+            raise InputError(f"{target.name} belongs to the store", hint="name another file")
+        return write_lines(target, self._lines(where))
 
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict, Unpack
 
 from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from recollect.core.errors import InputError, NotFound, Unsupported
-from recollect.core.names import choice, flag, integer, number
+from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
 from recollect.embed.given import Given
 from recollect.embed.port import Embedder
@@ -21,6 +21,7 @@ from recollect.store.port import Log
 from recollect.store.ram import Ram
 from recollect.store.sqlite.connect import Durability
 from recollect.store.sqlite.store import Sqlite
+from recollect.store.trouble import plainly
 from recollect.text.own import Own
 from recollect.write.prepare import Workshop, space_of
 
@@ -99,7 +100,12 @@ def _store(
         return Ram(), None, True
     if "://" in str(place):
         raise Unsupported(f"no store understands {place}", hint="give the path of a file")
-    path = Path(place).expanduser().absolute()
+    clean = text(str(place), "place", InputError, 4096)
+    if "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise InputError("place: expected the path of a file", field="place")
+    path = Path(clean).expanduser().absolute()
+    with plainly(path):
+        path.exists()
     if not path.parent.is_dir():
         raise NotFound(f"there is no folder {path.parent}", hint="make it first")
     if path.is_dir():
@@ -113,7 +119,11 @@ def _store(
 
 def embedder_of(what: str | Embedder | None) -> Embedder | None:
     """An embedder from its name, or the caller's own object."""
-    if what is None or not isinstance(what, str):
+    if what is None:
+        return what
+    if not isinstance(what, str):
+        if not callable(getattr(what, "embed", None)):
+            raise InputError("embedder: has no method embed", field="embedder")
         return what
     if what == "static":
         return Static()

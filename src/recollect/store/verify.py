@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from bisect import bisect_left
 from itertools import pairwise
@@ -22,7 +23,7 @@ def verify(tenant: str, dump: Dump) -> None:
         for mention in dump.mentions:
             if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
                 raise _broken(tenant, mention.seq, "a mention is damaged")
-    except (TypeError, ValueError, AttributeError, IndexError, struct.error) as error:
+    except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
         raise Corrupt(
             f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
         ) from error
@@ -80,7 +81,12 @@ def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
 def _positions(tenant: str, dump: Dump) -> None:
     """Ids and positions belong together, and the count is one more than the last of them."""
     owner: dict[int, str] = {}
+    for agent in dump.agents:
+        if json.loads(agent.body)["agent"] != agent.agent:
+            raise _broken(tenant, agent.seq, "an agent is filed under a wrong name")
     for record in dump.records:
+        if json.loads(record.body)["id"] != record.id:
+            raise _broken(tenant, record.row, "a record is filed under a wrong id")
         if owner.setdefault(record.position, record.id) != record.id:
             raise _broken(tenant, record.row, "a position has two records")
     given = [*owner, *(kinds.erased(tomb).position for tomb in dump.tombs)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast, get_type_hints
@@ -23,6 +23,7 @@ from recollect.core.words import Words
 from recollect.index.tenant import texts_of
 from recollect.store import rows as kinds
 from recollect.store.port import Dump, Head
+from recollect.store.trouble import plainly
 from recollect.store.verify import verify
 from recollect.text.port import Analyzer
 
@@ -64,6 +65,22 @@ def _lines(tenant: str, dump: Dump) -> Iterator[dict[str, object]]:
 
 def _plain(value: object) -> object:
     return _BINARY + base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def write_lines(target: Path, lines: Iterable[bytes]) -> int:
+    """Write lines to a file, whole or not at all; how many they were."""
+    part = target.with_name(target.name + ".part")
+    count = 0
+    with plainly(target):
+        try:
+            with part.open("wb") as out:
+                for line in lines:
+                    out.write(line)
+                    count += 1
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    return count
 
 
 def is_export(path: Path) -> bool:

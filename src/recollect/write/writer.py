@@ -62,7 +62,7 @@ class Writer:
     def _stamped(self, data: object) -> Draft:
         """A draft that carries the scope it is written in."""
         if isinstance(data, Draft):
-            return data
+            return self._inside(data)
         if isinstance(data, str):
             data = {"text": data}
         if not isinstance(data, Mapping):
@@ -75,7 +75,17 @@ class Writer:
                     hint="write through a memory of that scope",
                     field=key,
                 )
-        return Draft.of({**asked, **self._scope.filters()})
+        return self._inside(Draft.of({**asked, **self._scope.filters()}))
+
+    def _inside(self, draft: Draft) -> Draft:
+        """The draft, if it stays in scope: its own fields, and the records it ties itself to."""
+        for key, value in self._scope.filters().items():
+            if draft.given.get(key) != value:
+                raise BadRecord(f"{key}: lies outside the scope ({value!r})", field=key)
+        if self._scope.filters():
+            for tie in draft.ties:
+                self.current(tie.target)
+        return draft
 
     def remember(self, data: object) -> Commit:
         """Write one record."""
@@ -161,9 +171,8 @@ class Writer:
         tie = tie_of(target, kind, given, "link")
         for end in (source, target):
             self.current(end)
-        asked = asked_under(
-            "link", key, [source, target, kind, {k: str(v) for k, v in given.items()}]
-        )
+        told = [source, tie.target, tie.kind, tie.weight, tie.valid_from, tie.valid_until]
+        asked = asked_under("link", key, [*told, tie.metadata])
         return self._commit([Link(name(source, "source"), tie, self._salt(), asked)])
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
@@ -174,7 +183,8 @@ class Writer:
         for at, record_id in enumerate(dict.fromkeys(clean)):
             if asked is None or self._known(record_id):  # a retry under a key may find it gone
                 self.current(record_id)
-            acts.append(Forget(record_id, self._salt(), asked if at == 0 else None))
+            mine = asked if at == 0 or asked is None else Key(f"{asked.name}\x1f{at}", asked.asked)
+            acts.append(Forget(record_id, self._salt(), mine))
         if not acts:
             return Erasure((), self._log.head(self._scope.tenant).seq)
         commit = self._commit(acts)

@@ -114,12 +114,14 @@ def create(path: Path) -> None:
     """Make an empty store file; what is in it already is left alone. The caller holds the lease."""
     check_library()
     check_place(path)
+    fresh = not path.exists()
     with translated(path):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             if not _is_blank(connection):
                 return
-            path.chmod(0o600)  # SQLite gives its -wal and -shm the same mode
+            if fresh:
+                path.chmod(0o600)  # SQLite gives its -wal and -shm the same mode
             connection.pragma("journal_mode", "wal")
             for pragma in _PRAGMAS:
                 connection.execute(pragma)
@@ -138,16 +140,18 @@ def _is_blank(connection: apsw.Connection) -> bool:
 
 
 def _open(path: Path, flags: int) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=flags)
-    OPENERS.note(path, connection)
+    with OPENERS.lock:
+        connection = apsw.Connection(str(path), flags=flags)
+        OPENERS.note(path, connection)
     connection.set_busy_handler(_Patience())
     return connection
 
 
 def close(path: Path, connection: apsw.Connection) -> None:
     """Close a connection that this module opened."""
-    OPENERS.left(path, connection)
-    connection.close()
+    with OPENERS.lock:
+        connection.close()
+        OPENERS.left(path, connection)
 
 
 def _open_reading(path: Path) -> apsw.Connection:
@@ -164,8 +168,9 @@ def _open_reading(path: Path) -> apsw.Connection:
                 hint="let the writer close the store, or make the directory writable",
             ) from None
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
-        OPENERS.note(path, connection)
+        with OPENERS.lock:
+            connection = apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
+            OPENERS.note(path, connection)
     return connection
 
 
@@ -227,7 +232,9 @@ def _number(version: str) -> int:
 
 
 def check_place(path: Path) -> None:
-    """Refuse network filesystems, whose locks cannot be trusted."""
+    """Refuse what is no plain file, and network filesystems, whose locks cannot be trusted."""
+    if path.exists() and not path.is_file():
+        raise Unsupported(f"{path} is not a plain file", hint="name another file")
     kind = filesystem(path.parent)
     if kind in _NETWORK:
         raise Unsupported(

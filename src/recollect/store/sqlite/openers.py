@@ -24,7 +24,8 @@ class Openers:
     """Our connections, by file."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
+        """Held while a connection is opened or closed, so that a check counts whole ones."""
         self._alive: dict[str, weakref.WeakSet[apsw.Connection]] = {}
         self._ever: dict[str, int] = {}
         """How many were opened since the file was last closed whole: SQLite keeps their handles."""
@@ -32,14 +33,14 @@ class Openers:
     def note(self, path: Path, connection: apsw.Connection) -> None:
         """Remember a connection of ours."""
         key = os.path.realpath(path)
-        with self._lock:
+        with self.lock:
             alive = self._alive.setdefault(key, weakref.WeakSet())
             self._ever[key] = self._ever.get(key, 0) + 1 if len(alive) else 1
             alive.add(connection)
 
     def left(self, path: Path, connection: apsw.Connection) -> None:
         """Forget a connection that was closed."""
-        with self._lock:
+        with self.lock:
             self._alive.get(os.path.realpath(path), weakref.WeakSet[apsw.Connection]()).discard(
                 connection
             )
@@ -47,9 +48,10 @@ class Openers:
     def check(self, path: Path) -> None:
         """Refuse a file that anything but our own connections holds open in this process."""
         key = os.path.realpath(path)
-        with self._lock:
+        with self.lock:
             ours = self._ever.get(key, 0) if len(self._alive.get(key, ())) else 0
-        if handles(key) > ours:
+            strange = handles(key) > ours
+        if strange:
             raise Unsupported(
                 f"{path.name} is open in this process through something else",
                 hint="close it there first: sqlite3 or open() on the file drop its locks",

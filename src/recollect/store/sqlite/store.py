@@ -22,7 +22,15 @@ from recollect.store.lease import Lease
 from recollect.store.port import Dump, Manifest
 from recollect.store.rows import VectorRow, WordsRow
 from recollect.store.settle import Settled, settle
-from recollect.store.sqlite.connect import Durability, close, connect, create, is_unborn, translated
+from recollect.store.sqlite.connect import (
+    Durability,
+    check_place,
+    close,
+    connect,
+    create,
+    is_unborn,
+    translated,
+)
 from recollect.store.sqlite.group import Job, Queue
 from recollect.store.sqlite.ledger import (
     SqliteLedger,
@@ -33,7 +41,7 @@ from recollect.store.sqlite.ledger import (
     write,
 )
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
-from recollect.store.trouble import FULL, meaning
+from recollect.store.trouble import FULL, meaning, plainly
 
 READ_LIMIT_S: Final = 60.0
 """How long a read transaction may stay open; while it is, the write-ahead log cannot shrink."""
@@ -45,6 +53,7 @@ class Sqlite(Reader):
     def __init__(
         self, path: Path, *, read_only: bool = False, durability: Durability = "full"
     ) -> None:
+        check_place(path)
         self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
@@ -101,7 +110,8 @@ class Sqlite(Reader):
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
                 if fresh:  # a killed process may have made the log, and never kept its name safe
-                    sync_folder(self._path.parent)
+                    with plainly(self._path):
+                        sync_folder(self._path.parent)
                 yield self._writer
                 self._writer.execute("COMMIT")
             except apsw.IOError as error:
@@ -184,7 +194,8 @@ class Sqlite(Reader):
         elif number is not None:
             # A retry may find a write that a killed process left in the page cache alone. SQLite
             # holds no locks on its log, so another handle on it does no harm.
-            sync_file(self._path.with_name(self._path.name + "-wal"))
+            with plainly(self._path):
+                sync_file(self._path.with_name(self._path.name + "-wal"))
         return new.commit
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
