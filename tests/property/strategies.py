@@ -107,7 +107,8 @@ PATHS = ("metadata.x", "metadata.ops", "metadata.a\\.b", "metadata.ops.x", "meta
 @st.composite
 def conditions(draw: st.DrawFn) -> dict[str, Any]:
     """One test on one attribute, as data."""
-    attribute = draw(st.sampled_from([*ATTRIBUTES, *PATHS]))
+    tested = [name for name in ATTRIBUTES if name != "refs"]  # refs need positions: tested by hand
+    attribute = draw(st.sampled_from([*tested, *PATHS]))
     kind = ATTRIBUTES.get(attribute, "json")
     op = draw(st.sampled_from(_OPS[kind]))
     values = _VALUES[kind]
