@@ -34,7 +34,7 @@ demo: $(DEMO_READY)  ## set everything up, then show an explained recall (offlin
 	@$(DEMO)/bin/recollect demo $(ARGS)
 
 test: $(DEV_READY)  ## the whole test suite
-	@$(BIN)/pytest -n $(WORKERS) --ignore=tests/crash $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
 check: $(DEV_READY)  ## format, lint, types, imports, shape
 	@$(call quiet,format (ruff format --check),$(BIN)/ruff format --check .)

@@ -11,7 +11,7 @@ import pytest
 from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
 
-CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (2, 100)
+CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (6, 100)
 STEPS = 60
 HEADS = "damages / changed an answer / told on read / by verify / unseen"
 

@@ -72,11 +72,31 @@ def test_a_key_knows_values_and_not_their_spelling(memory: Memory) -> None:
     memory.close()
 
 
-@pytest.mark.parametrize("sql", ["UPDATE records SET id='zzz'", "UPDATE agents SET agent='zzz'"])
-def test_a_wrong_name_beside_a_body_is_seen(sql: str, memory: Memory, tmp_path: Path) -> None:
-    memory.remember("x", id="a")
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE records SET id='zzz'",
+        "UPDATE agents SET agent='zzz'",
+        "DELETE FROM records",
+        "DELETE FROM agents",
+        "DELETE FROM edges",
+        "DELETE FROM commits WHERE seq=3",
+        "DELETE FROM chain WHERE seq=1",
+        "DELETE FROM mentions WHERE name='Ada'",
+        "DELETE FROM tenants",
+        "DELETE FROM generations",
+    ],
+)
+def test_a_row_that_was_changed_or_taken_away_is_seen(
+    sql: str, memory: Memory, tmp_path: Path
+) -> None:
+    memory.remember("x", id="a", entities=["Ada", "Grace"])
+    memory.remember("y", id="b")
+    memory.link("a", "b")
     memory.agents.upsert("bot", description="deploys")
     memory.close()
+    with recollect.open(tmp_path / "m.db", embedder=None) as again:
+        assert again.verify().sound
     db = apsw.Connection(str(tmp_path / "m.db"))
     db.execute(sql)
     db.close()

@@ -20,9 +20,7 @@ def verify(tenant: str, dump: Dump) -> None:
         _positions(tenant, dump)
         for vector in dump.vectors:
             kinds.check_vector(tenant, vector)
-        for mention in dump.mentions:
-            if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
-                raise _broken(tenant, mention.seq, "a mention is damaged")
+        _mentions(tenant, dump)
     except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
         raise Corrupt(
             f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
@@ -76,6 +74,20 @@ def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
         if v.form != "unit" and v.row in salts:
             out[v.seq] = (kinds.VECTOR, kinds.vector_digest(tenant, v, salts[v.row]))
     return out
+
+
+def _mentions(tenant: str, dump: Dump) -> None:
+    """Every entity of a record has its mention, in order, and no other has."""
+    named: dict[int, list[str]] = {}
+    for mention in dump.mentions:
+        if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
+            raise _broken(tenant, mention.seq, "a mention is damaged")
+        named.setdefault(mention.row, []).append(mention.name)
+    for record in dump.records:
+        if named.pop(record.row, []) != json.loads(record.body).get("entities", []):
+            raise _broken(tenant, record.row, "the mentions of a record are not its entities")
+    if named:
+        raise _broken(tenant, min(named), "a mention has no record")
 
 
 def _positions(tenant: str, dump: Dump) -> None:

@@ -31,6 +31,7 @@ from recollect.store.rows import (
     guarded,
     read_record,
 )
+from recollect.store.sqlite.schema import OWNED
 
 _log: Final = logging.getLogger(__name__)
 STRETCH: Final = 8192
@@ -192,7 +193,20 @@ class Reader(ABC):
     def damage(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
         found = self._rows("PRAGMA integrity_check(20)")
-        return [told for (told,) in found if told != "ok"]
+        return [told for (told,) in found if told != "ok"] + self._orphans()
+
+    def _orphans(self) -> list[str]:
+        """Rows of a tenant or a generation that is not there: nobody would ever read them."""
+        owned = [(table, "tenant") for table in OWNED]
+        owned += [(table, "generation") for table in ("words", "vectors", "debts")]
+        out: list[str] = []
+        for table, parent in owned:
+            sql = (
+                f"SELECT DISTINCT {parent} FROM {table} "  # noqa: S608  # constants
+                f"WHERE {parent} NOT IN (SELECT {parent} FROM {parent}s)"
+            )
+            out += [f"{table} of {parent} {number}, which is gone" for (number,) in self._rows(sql)]
+        return out
 
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index."""

@@ -86,3 +86,9 @@ CREATE TABLE manifests (
   PRIMARY KEY (tenant, fingerprint)
 ) STRICT, WITHOUT ROWID;
 """
+
+OWNED: Final = (
+    "commits", "chain", "records", "words", "vectors", "mentions",
+    "edges", "agents", "tombs", "keys", "debts", "manifests",
+)  # fmt: skip
+"""The tables whose rows belong to a tenant."""
