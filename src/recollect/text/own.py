@@ -195,6 +195,15 @@ class Own:
         readings = map(self._lexicon().__getitem__, chunks(text))
         return list(dict.fromkeys(chain.from_iterable(map(_TERMS, readings))))
 
+    def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
+        """(term, position) of every token of a phrase; with `prefix` the last word is not stemmed."""
+        readings = list(map(self._lexicon().__getitem__, chunks(text)))
+        terms = [list(reading.terms) for reading in readings]
+        if prefix and readings:
+            terms[-1][-1] = readings[-1].surfaces[-1]
+        places, _ = _placed([readings])
+        return list(zip(chain.from_iterable(terms), places, strict=True))
+
     def _field(self, texts: Sequence[str], surfaces: set[str]) -> _Field:
         """The terms of a field, their positions, the length; its surface words go to `surfaces`."""
         read = self._lexicon().__getitem__

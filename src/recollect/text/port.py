@@ -33,3 +33,10 @@ class Analyzer(Protocol):
     def terms(self, text: str) -> list[str]:
         """The distinct terms of a query, in the order of their first appearance."""
         ...
+
+    def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
+        """(term, position) of every token of a phrase; stacked tokens share a position.
+
+        With `prefix` the last word is the beginning of one: its term is a beginning of terms.
+        """
+        ...

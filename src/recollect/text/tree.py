@@ -1,0 +1,74 @@
+"""What a query asks for: one tree of words, whatever dialect it was written in. Pure data.
+
+A row satisfies `All` if it satisfies every part, `Any` if it satisfies one, `Without` if it
+satisfies `keep` and not `drop`. What scores are the leaves that a row satisfies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of the index, as it is: the analyzer has been asked already."""
+
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A word or a phrase as written; what the analyzer makes of it must stand side by side."""
+
+    text: str
+    prefix: bool = False
+    """Whether its last word may go on."""
+    fields: tuple[str, ...] = ()
+    """The only fields to look in; none means all that the lane searches."""
+    boost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Leaves with at most `distance` other words between the first and the last, in any order."""
+
+    leaves: tuple[Leaf, ...]
+    distance: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """At least one part."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """`keep`, but for what satisfies `drop`."""
+
+    keep: Node
+    drop: Node
+
+
+Node: TypeAlias = Term | Leaf | Near | All | Any | Without
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as its dialect read it."""
+
+    tree: Node | None
+    """None: there is nothing to look for."""
+    expert: bool = False
+    """Whether it was read as an expression rather than as bare words."""
+    note: str | None = None
+    """Why it was read otherwise than written; None when it was not."""
