@@ -15,6 +15,7 @@ BENCHES = {
     "commit": "bench.commit",
     "ingest": "bench.ingest",
     "recall": "bench.recall",
+    "words": "bench.words",
     "quality": "bench.quality",
 }
 
@@ -24,6 +25,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHES))
     parser.add_argument("--small", action="store_true", help="a slice that takes seconds")
     parser.add_argument("--profile", action="store_true", help="also where the time goes")
+    parser.add_argument("--records", type=int, action="append", default=[], help="a further size")
     given = parser.parse_args()
     if unknown := set(given.names) - set(BENCHES):
         parser.error(f"no bench {min(unknown)!r}; there are {', '.join(BENCHES)}")
@@ -31,7 +33,7 @@ def main() -> int:
     for name in given.names or BENCHES:
         bench = importlib.import_module(BENCHES[name])
         print(f"\n## {name}: {bench.__doc__.splitlines()[0]}\n", flush=True)
-        bench.run(Options(small=given.small, profile=given.profile))
+        bench.run(Options(given.small, given.profile, tuple(given.records)))
     return 0
 
 

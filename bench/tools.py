@@ -32,6 +32,8 @@ BATCH = 1000
 class Options:
     small: bool
     profile: bool
+    more: tuple[int, ...] = ()
+    """Further sizes to measure, in records."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,11 @@ class Corpus:
         words = iter(self._words[np.minimum(at, self._words.size - 1)].tolist())
         return [" ".join(next(words) for _ in range(length)) for length in lengths]
 
-    def records(self, count: int) -> list[str]:
-        """Texts of 15 to 35 words, 25 in the mean."""
-        return self._drawn(self._random.integers(15, 36, count).tolist())
+    def records(self, count: int, long: float = 0.0) -> list[str]:
+        """Texts of 15 to 35 words, 25 in the mean; a share of them long, of 150 words."""
+        lengths = self._random.integers(15, 36, count)
+        lengths[self._random.random(count) < long] = 150
+        return self._drawn(lengths.tolist())
 
     def questions(self, count: int) -> list[str]:
         """Questions of 8 to 12 words."""

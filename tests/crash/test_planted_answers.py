@@ -14,7 +14,7 @@ import pytest
 
 import recollect
 import recollect.index.tenant
-import recollect.lanes.words
+import recollect.lanes.finding
 import recollect.store.sqlite.group
 import recollect.store.sqlite.store
 import recollect.store.trouble
@@ -128,12 +128,12 @@ def _ends_nothing(plant: pytest.MonkeyPatch) -> None:
 
 
 def _unstable(plant: pytest.MonkeyPatch) -> None:
-    plain, turn = recollect.lanes.words.top, itertools.count()
+    plain, turn = recollect.lanes.finding.top, itertools.count()
 
     def top(scores: Any, rows: Any, limit: int) -> Any:
         return plain(scores, rows * (-1) ** (next(turn) // 2), limit)
 
-    plant.setattr(recollect.lanes.words, "top", top)
+    plant.setattr(recollect.lanes.finding, "top", top)
     plant.setattr("recollect.pipeline.run.top", top)
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.core.fold import bare, fold
 from recollect.core.words import Words
 from recollect.embed.static import words
+from recollect.text.analyzers import NAMES, analyzer
 from recollect.text.chunk import chunks
-from recollect.text.own import Own
+from recollect.text.port import Analyzer
 
-OWN = Own()
+ALL = [analyzer(name) for name in NAMES]
+each_analyzer = pytest.mark.parametrize("each", ALL, ids=NAMES)
 
 anything = st.text(st.characters(exclude_categories=()))
 dense = st.text(
@@ -26,18 +29,25 @@ dense = st.text(
 texts = anything | dense
 crowded = st.text(st.sampled_from("ab1 2_.:',;-/\\@+#&=%?~\"()!"), max_size=40)
 ascii_texts = st.text(st.characters(max_codepoint=127)) | crowded
-records = st.dictionaries(st.sampled_from(OWN.fields), st.lists(texts, max_size=3), max_size=4)
+fields = sorted({field for each in ALL for field in each.fields})
+records = st.dictionaries(st.sampled_from(fields), st.lists(texts, max_size=3), max_size=4)
 
 
-@given(records)
-def test_the_words_of_any_record_survive_the_log(record: Mapping[str, Sequence[str]]) -> None:
-    analysed = OWN.analyse(record)
+@each_analyzer
+@given(record=records)
+def test_the_words_of_any_record_survive_the_log(
+    each: Analyzer, record: Mapping[str, Sequence[str]]
+) -> None:
+    analysed = each.analyse(record)
     assert Words.decode(analysed.encode()) == analysed
 
 
-@given(records)
-def test_words_are_sorted_distinct_and_in_place(record: Mapping[str, Sequence[str]]) -> None:
-    analysed = OWN.analyse(record)
+@each_analyzer
+@given(record=records)
+def test_words_are_sorted_distinct_and_in_place(
+    each: Analyzer, record: Mapping[str, Sequence[str]]
+) -> None:
+    analysed = each.analyse(record)
     assert list(analysed.terms) == sorted(set(analysed.terms))
     assert list(analysed.surfaces) == sorted(set(analysed.surfaces))
     assert all(term and "\n" not in term for term in analysed.terms + analysed.surfaces)
@@ -49,16 +59,31 @@ def test_words_are_sorted_distinct_and_in_place(record: Mapping[str, Sequence[st
         assert len(set(places)) == length
 
 
-@given(texts)
-def test_a_text_and_a_query_have_the_same_terms(text: str) -> None:
-    terms = OWN.terms(text)
+@each_analyzer
+@given(text=texts)
+def test_a_text_and_a_query_have_the_same_terms(each: Analyzer, text: str) -> None:
+    terms = each.terms(text)
     assert len(terms) == len(set(terms))
-    assert tuple(sorted(terms)) == OWN.analyse({"text": [text]}).terms
+    stems = each.analyse({"text": [text]}).terms
+    assert tuple(sorted(terms)) == stems or (each.name == "porter2" and set(terms) > set(stems))
 
 
-@given(texts)
-def test_reading_a_text_again_changes_nothing(text: str) -> None:
-    assert Own().analyse({"text": [text]}) == OWN.analyse({"text": [text]})
+@each_analyzer
+@given(text=texts)
+def test_a_text_and_a_phrase_have_the_same_tokens(each: Analyzer, text: str) -> None:
+    analysed = each.analyse({"text": [text]})
+    tokens = each.tokens(text)
+    assert [term for term, _ in tokens] == [analysed.terms[n] for n in analysed.tokens[0]]
+    placed = analysed.positions[0] if analysed.positions else range(len(tokens))
+    assert [place for _, place in tokens] == list(placed)
+    assert each.tokens(text, prefix=True)[:-1] == tokens[:-1]
+
+
+@each_analyzer
+@given(text=texts)
+def test_reading_a_text_again_changes_nothing(each: Analyzer, text: str) -> None:
+    other = type(each)()
+    assert other.analyse({"text": [text]}) == each.analyse({"text": [text]})
 
 
 @given(texts, texts)
@@ -82,13 +107,50 @@ def test_folding_again_changes_nothing(text: str) -> None:
     assert bare(once) == once
 
 
-@given(texts)
-def test_the_case_of_ascii_text_does_not_matter(text: str) -> None:
+@each_analyzer
+@given(text=texts)
+def test_the_case_of_ascii_text_does_not_matter(each: Analyzer, text: str) -> None:
     lower = "".join(c.lower() if c.isascii() else c for c in text)
     upper = "".join(c.upper() if c.isascii() else c for c in text)
-    assert OWN.terms(lower) == OWN.terms(upper)
+    assert each.terms(lower) == each.terms(upper)
 
 
 @given(texts)
 def test_the_table_has_words_for_any_text(text: str) -> None:
     assert all(word and "_" not in word for word in words(text))
+
+
+SENTENCES = {
+    "English": "The librarian found my grandmother's letters in an old wooden box.",
+    "Russian": "Моя сестра хранит старые письма в деревянной шкатулке.",
+    "Greek": "Η γιαγιά μου μένει σε ένα μικρό χωριό κοντά στη θάλασσα.",
+    "Hebrew": "אחותי קנתה אתמול לחם טרי בשוק של ירושלים.",
+    "Arabic": "وصلت الرسالة إلى البيت القديم قبل غروب الشمس.",
+    "Hindi": "मेरी बहन हर शनिवार को बाज़ार से ताज़े फल लाती है।",
+    "Amharic": "እህቴ ትናንት በአዲስ አበባ ገበያ ቡና ገዛች።",
+    "Korean": "우리 선생님은 어제 도서관에서 역사책을 빌리셨습니다.",
+    "Chinese": "我昨天在图书馆借了三本关于长城的书。",
+    "Japanese": "祖母は京都の小さな図書館で日本語を教えています。",
+    "Thai": "พี่สาวของฉันทำงานที่โรงพยาบาลในเชียงใหม่",
+    "Khmer": "បងស្រីរបស់ខ្ញុំធ្វើការនៅមន្ទីរពេទ្យក្នុងភ្នំពេញ",
+}
+UNSPACED = {
+    "Chinese": "我 昨天 在 图书馆 借了 三本 关于 长城 的 书",
+    "Japanese": "祖母 は 京都 の 小さな 図書館 で 日本語 を 教えて います",
+    "Thai": "พี่สาว ของ ฉัน ทำงาน ที่ โรงพยาบาล ใน เชียงใหม่",
+    "Khmer": "បងស្រី របស់ ខ្ញុំ ធ្វើការ នៅ មន្ទីរពេទ្យ ក្នុង ភ្នំពេញ",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+@pytest.mark.parametrize("name", ["recollect", "fts5-porter-cjk"])
+def test_a_document_is_found_by_any_of_its_own_words_in_12_scripts(
+    name: str, language: str
+) -> None:
+    sentence = SENTENCES[language]
+    held = set(analyzer(name).analyse({"text": [sentence]}).terms)
+    for word in UNSPACED.get(language, sentence).split():
+        assert word in sentence
+        found = analyzer(name).terms(word)
+        assert found
+        assert held.issuperset(found)

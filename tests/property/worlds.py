@@ -14,7 +14,9 @@ from recollect.pipeline.recipe import recipe_of
 from recollect.store.port import Dump, Log
 from recollect.testing import naive
 from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
+from recollect.text.analyzers import analyzer
 from recollect.text.own import Own
+from recollect.text.port import Analyzer
 from recollect.why.result import Result
 
 OWN = Own()
@@ -75,16 +77,18 @@ def asked(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
     return [(hit.id, hit.score) for hit in result], list(result.used)
 
 
-def world_of(memory: Memory, seq: int | None = None, space: str = SPACE) -> naive.World:
+def world_of(
+    memory: Memory, seq: int | None = None, space: str = SPACE, reader: Analyzer = OWN
+) -> naive.World:
     """The oracle's world at a view of a memory."""
     log = log_of(memory)
     head = log.head(memory.scope.tenant)
-    key = (id(log), head.link, head.seq, seq)
+    key = (id(log), head.link, head.seq, seq, reader.fingerprint)
     if key not in _WORLDS:
         if len(_WORLDS) > 20:
             _WORLDS.clear()
         dump = dump_of(memory)
-        _WORLDS[key] = naive.World.at(dump, head.seq if seq is None else seq, OWN, space)
+        _WORLDS[key] = naive.World.at(dump, head.seq if seq is None else seq, reader, space)
     return _WORLDS[key]
 
 
@@ -110,6 +114,8 @@ def expected(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
         ask.get("where"),
         ask.get("as_of"),
         memory.scope.filters(),
+        ask.get("aliases") or {},
     )
-    found = naive.answer(world_of(memory, seq), question)
+    reader = analyzer(recipe_of(recipe).analyzer)
+    found = naive.answer(world_of(memory, seq, reader=reader), question)
     return found.ranked, found.used

@@ -12,9 +12,9 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "fc559cfa5b9820b3dfbf51488c191e91fdea051ec7b252908ea6964597a89ed6",
-    "lexical": "c37345f62bba1ce52033cdca49b662fff88ab96d70f83d71ba4c658cf20ee069",
-    "semantic": "01c1719dca899c498e7384ce0b0c0950c8d046741ca9aec5413f5af9368a973c",
+    "recollect": "14a340f9d53b40e0e92e2549f970c688414ccbed5fe92b44bbbbd2d713252ddc",
+    "lexical": "a5631dc7a2fc68d4160a603ae280713004bae9c28d9366c4b80e0d9c8631c4d0",
+    "semantic": "f1578a67a30e79e7bcdd3093c73d45b294899432934b6807b3d256b646755838",
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
-from recollect.core.names import Json
+from recollect.core.errors import BadQuery
+from recollect.core.names import Json, name, names
 from recollect.core.scope import Scope
 from recollect.core.times import iso
 from recollect.core.where import EVERYTHING, Where, to_data
@@ -29,6 +31,10 @@ class Query:
     require: frozenset[str] = frozenset()
     given: tuple[float, ...] | None = None
     """The caller's own query vector."""
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Other words for a word, for dialects that look them up."""
+    mode: str | None = None
+    """Which of the recipe's modes; None for all of the recipe."""
 
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
@@ -46,6 +52,23 @@ class Query:
             out["known_at"] = iso(self.known_at)
         if self.overrides:
             out["overrides"] = dict(self.overrides)
+        if self.aliases:
+            out["aliases"] = {word: list(others) for word, others in self.aliases.items()}
+        if self.mode is not None:
+            out["mode"] = self.mode
         if self.require:
             out["require"] = sorted(self.require)
         return out
+
+
+def aliases_of(given: object) -> dict[str, tuple[str, ...]]:
+    """Other words for a word, checked; keys are folded to lower case."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadQuery("aliases: expected an object of word → list of words", field="aliases")
+    told = cast("Mapping[object, object]", given)
+    return {
+        name(word, "aliases", BadQuery).lower(): names(others, f"aliases.{word}", BadQuery)
+        for word, others in told.items()
+    }

@@ -19,6 +19,25 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One search of a lane that may search again: which rung, for what, with how many hits."""
+
+    rung: int
+    name: str
+    query: str | None
+    """None where nothing was searched."""
+    hits: int
+    near: tuple[str, ...] = ()
+    """Words of the index that are spelled nearly like the query's, nearest first."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The attempt as plain data."""
+        out: dict[str, object] = {"rung": self.rung, "name": self.name}
+        out |= {"query": self.query, "hits": self.hits}
+        return {**out, "near": list(self.near)} if self.near else out
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """One lane's rows, best first. Checked here once, trusted everywhere else."""
 
@@ -26,6 +45,13 @@ class Ranking:
     """Unique."""
     scores: Scores
     """Finite, never increasing, higher is better."""
+    attempts: tuple[Attempt, ...] = ()
+    """How it was found, where a lane tries more than once."""
+
+    @classmethod
+    def empty(cls) -> Ranking:
+        """No rows."""
+        return cls(np.zeros(0, np.int64), np.zeros(0))
 
     def __post_init__(self) -> None:
         if self.rows.shape != self.scores.shape or self.rows.ndim != 1:

@@ -117,30 +117,38 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What an index needs of encoded words: everything but positions and surfaces."""
+    """What an index needs of encoded words, as arrays where `Words` has tuples."""
 
     terms: list[str]
+    surfaces: list[str]
     counts: tuple[int, ...]
     """Tokens per field."""
     lengths: tuple[int, ...]
     ordinals: NDArray[np.integer]
     """The term of every token, field by field."""
+    places: NDArray[np.integer] | None
+    """The position of every token; None when the n-th of a field stands at n."""
 
     @classmethod
     def of(cls, body: bytes) -> Sketch:
-        """Read what `Words.encode` wrote, without building the rest."""
+        """Read what `Words.encode` wrote."""
         try:
-            form, flags, fields, _, n_terms, _, t_bytes, s_bytes = _HEAD.unpack_from(body)
+            form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
             if form != _FORMAT:
                 raise Corrupt(f"analysed words have format {form}, this version reads {_FORMAT}")
             at = _HEAD.size + 8 * fields
             sizes = struct.unpack_from(f"<{2 * fields}I", body, _HEAD.size)
             terms = body[at : at + t_bytes].decode().split("\n") if n_terms else []
-            kind = "<u4" if flags & _WIDE else "<u2"
-            ordinals = np.frombuffer(body, kind, sum(sizes[0::2]), at + t_bytes + s_bytes)
+            at += t_bytes
+            surfaces = body[at : at + s_bytes].decode().split("\n") if n_surfaces else []
+            at += s_bytes
+            kind, total = np.dtype("<u4" if flags & _WIDE else "<u2"), sum(sizes[0::2])
+            ordinals = np.frombuffer(body, kind, total, at)
+            placed = flags & _PLACED
+            places = np.frombuffer(body, kind, total, at + ordinals.nbytes) if placed else None
         except (struct.error, UnicodeDecodeError, ValueError) as error:
             raise Corrupt(f"the analysed words of a record cannot be read: {error}") from error
-        return cls(terms, sizes[0::2], sizes[1::2], ordinals)
+        return cls(terms, surfaces, sizes[0::2], sizes[1::2], ordinals, places)
 
 
 def _split(blob: bytes, count: int) -> tuple[str, ...]:

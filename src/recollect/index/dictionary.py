@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Final, overload
+from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,18 @@ class Dictionary(Sequence[str]):
         if not 0 <= ordinal < len(self):
             raise IndexError(ordinal)
         return self.raw(ordinal).decode()
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """The two arrays, under the names that a segment gives them."""
+        return {f"{name}.blob": self.blob, f"{name}.at": self.at}
+
+    def beginning(self, prefix: str) -> tuple[int, int]:
+        """The ordinals [first, last) of the strings that begin with a prefix."""
+        wanted = prefix.encode()
+        size = len(wanted)
+        every = range(len(self))
+        first = bisect_left(every, wanted, key=self.raw)
+        return first, bisect_right(every, wanted, lo=first, key=lambda n: self.raw(n)[:size])
 
     def find(self, string: str) -> int:
         """The ordinal of a string, or -1."""

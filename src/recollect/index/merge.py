@@ -44,51 +44,75 @@ def _events(parts: Sequence[Arrays], first: int) -> Arrays:
 def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
     """Postings term by term: each segment's follow the ones before, so rows stay in order."""
     dictionary, maps = union([segment.terms for segment in segments])
-    pieces: list[tuple[NDArray[np.int64], NDArray[np.int64], Arrays]] = []
-    counts = np.zeros((len(segments), len(dictionary)), np.int64)
+    pieces: list[tuple[NDArray[np.int64], Arrays]] = []
     offset = 0
-    for n, (segment, keep, new) in enumerate(zip(segments, keeps, maps, strict=True)):
+    for segment, keep, new in zip(segments, keeps, maps, strict=True):
         arrays = segment.arrays
         sizes = np.diff(arrays["postings.starts"].astype(np.int64))
         alive = keep[arrays["postings.docs"]]
-        terms = np.repeat(new, sizes)[alive]
-        place = np.cumsum(keep, dtype=np.int64) - 1 + offset
-        counts[n] = np.bincount(terms, minlength=len(dictionary))
         taken: Arrays = {key: arrays[f"postings.{key}"][alive] for key in ("docs", "fields", "tfs")}
-        pieces.append((terms, place[taken["docs"]], taken))
+        place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
+        taken["docs"] = place[taken["docs"]]
+        taken["places"] = arrays["places"][np.repeat(alive, arrays["postings.tfs"])]
+        pieces.append((np.repeat(new, sizes)[alive], taken))
         offset += int(keep.sum())
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts.sum(axis=0))])
-    out: Arrays = {
-        "postings.docs": np.zeros(starts[-1], np.int32),
-        "postings.fields": np.zeros(starts[-1], np.uint8),
-        "postings.tfs": np.zeros(starts[-1], np.int32),
-    }
-    begin = starts[:-1].copy()
-    for n, (terms, docs, taken) in enumerate(pieces):
-        within = np.arange(terms.size) - np.repeat(np.cumsum(counts[n]) - counts[n], counts[n])
-        at = begin[terms] + within
-        out["postings.docs"][at] = docs.astype(np.int32)
-        out["postings.fields"][at] = taken["fields"]
-        out["postings.tfs"][at] = taken["tfs"]
-        begin += counts[n]
+    tokens = [(np.repeat(terms, t["tfs"]), {"places": t["places"]}) for terms, t in pieces]
+    postings = [(terms, {k: t[k] for k in ("docs", "fields", "tfs")}) for terms, t in pieces]
+    starts, dealt = _dealt(postings, len(dictionary))
+    place_starts, places = _dealt(tokens, len(dictionary))
+    used = np.diff(starts) > 0
     lengths = [s.lengths[:, keep] for s, keep in zip(segments, keeps, strict=True)]
     return {
-        **out,
-        **_without_unused(dictionary, starts),
+        **{f"postings.{key}": array for key, array in dealt.items()},
+        **places,
+        "postings.starts": np.concatenate([starts[:1], starts[1:][used]]),
+        "places.starts": np.concatenate([place_starts[:1], place_starts[1:][used]]),
+        **_slim(dictionary, used).arrays("terms"),
+        **_surfaces(segments, keeps),
         "lengths": np.concatenate(lengths, axis=1),
     }
 
 
-def _without_unused(dictionary: Dictionary, starts: NDArray[np.int64]) -> Arrays:
-    """The dictionary and the starts of its postings, without terms that no kept row has."""
+def _dealt(
+    pieces: Sequence[tuple[NDArray[np.int64], Arrays]], terms: int
+) -> tuple[NDArray[np.int64], Arrays]:
+    """(where each term begins, the arrays of all pieces by term); a piece is sorted by term."""
+    counts = [np.bincount(owners, minlength=terms) for owners, _ in pieces]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.sum(counts, axis=0))])
+    out: Arrays = {key: np.zeros(starts[-1], array.dtype) for key, array in pieces[0][1].items()}
+    begin = starts[:-1].copy()
+    for (owners, arrays), count in zip(pieces, counts, strict=True):
+        within = np.arange(owners.size) - np.repeat(np.cumsum(count) - count, count)
+        at = begin[owners] + within
+        for key, array in arrays.items():
+            out[key][at] = array
+        begin += count
+    return starts, out
+
+
+def _surfaces(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """Surface words of the rows that stay."""
+    dictionary, maps = union([segment.surfaces for segment in segments])
+    pieces: list[tuple[NDArray[np.int64], Arrays]] = []
+    offset = 0
+    for segment, keep, new in zip(segments, keeps, maps, strict=True):
+        docs = segment.arrays["surfaces.docs"]
+        alive = keep[docs]
+        place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
+        owners = np.repeat(new, np.diff(segment.arrays["surfaces.starts"]))[alive]
+        pieces.append((owners, {"surfaces.docs": place[docs[alive]]}))
+        offset += int(keep.sum())
+    starts, dealt = _dealt(pieces, len(dictionary))
     used = np.diff(starts) > 0
-    if not used.all():
-        dictionary = Dictionary.of([dictionary[int(n)] for n in np.flatnonzero(used)])
-    return {
-        "terms.blob": dictionary.blob,
-        "terms.at": dictionary.at,
-        "postings.starts": np.concatenate([starts[:1], starts[1:][used]]),
-    }
+    told = np.concatenate([starts[:1], starts[1:][used]])
+    return {**dealt, "surfaces.starts": told, **_slim(dictionary, used).arrays("surfaces")}
+
+
+def _slim(dictionary: Dictionary, used: NDArray[np.bool_]) -> Dictionary:
+    """The dictionary without strings that are not used."""
+    if used.all():
+        return dictionary
+    return Dictionary.of([dictionary[int(n)] for n in np.flatnonzero(used)])
 
 
 def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:

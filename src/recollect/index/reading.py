@@ -6,9 +6,11 @@ over it, so deletes, past views and tenants need no code of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from recollect.core.edge import REPLACING
 from recollect.index.columns import NO_TIME, dictionary_of
 from recollect.index.segment import Seen, Segment
+from recollect.store.rows import AgentRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,50 +34,45 @@ class Replacement:
 class Reading:
     """A view at `seq` over segments, oldest first. Immutable; threads may share it."""
 
-    def __init__(self, seq: int, segments: Sequence[Segment], fields: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        seq: int,
+        segments: Sequence[Segment],
+        fields: tuple[str, ...],
+        agents: Callable[[], Sequence[AgentRow]] = tuple[AgentRow, ...],
+    ) -> None:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
-        self._dfs: dict[str, int] = {}
+        self._agents = agents
 
     @cached_property
-    def _seen(self) -> tuple[Seen, ...]:
+    def agents(self) -> Mapping[str, str]:
+        """What the registry says of each agent, as one text; read when first asked for."""
+        return {row.agent: _registry_text(row) for row in self._agents()}
+
+    @cached_property
+    def seen(self) -> tuple[Seen, ...]:
+        """For each segment what this view sees of it."""
         return tuple(segment.seen(self.seq) for segment in self.segments)
 
     @cached_property
     def visible(self) -> tuple[NDArray[np.bool_], ...]:
         """For each segment the rows that this view sees."""
-        return tuple(seen.mask for seen in self._seen)
+        return tuple(seen.mask for seen in self.seen)
 
     @cached_property
     def total(self) -> int:
         """How many records the view holds."""
-        return sum(seen.count for seen in self._seen)
+        return sum(seen.count for seen in self.seen)
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
         """The mean length of each field over the view; 0 for an empty view."""
         sums = np.zeros(len(self.fields), np.int64)
-        for seen in self._seen:
+        for seen in self.seen:
             sums += seen.lengths
         return sums / self.total if self.total else sums.astype(np.float64)
-
-    def df(self, term: str) -> int:
-        """In how many records of the view a term occurs, in any field."""
-        if term not in self._dfs:
-            self._dfs[term] = self._df(term)
-        return self._dfs[term]
-
-    def _df(self, term: str) -> int:
-        count = 0
-        for segment, mask in zip(self.segments, self.visible, strict=True):
-            postings = segment.postings(term)
-            if postings is not None:
-                docs = postings.docs
-                fresh = np.ones(docs.size, np.bool_)
-                fresh[1:] = docs[1:] != docs[:-1]
-                count += int((mask[docs] & fresh).sum())
-        return count
 
     @cached_property
     def tombs(self) -> NDArray[np.int64]:
@@ -102,6 +100,12 @@ class Reading:
         }
         at = np.array(sorted(latest.values()), np.int64)
         return Replacement(sources[at], targets[at], since[at], until[at])
+
+
+def _registry_text(row: AgentRow) -> str:
+    told = cast("dict[str, Any]", json.loads(row.body))
+    parts = [told.get(key) for key in ("display_name", "owner", "description")]
+    return " ".join(part for part in (*parts, *told.get("aliases", ())) if part)
 
 
 def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:

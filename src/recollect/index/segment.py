@@ -7,10 +7,10 @@ forget is invisible to every view (`GONE`), one ended by an update to the views 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ LIVE: Final = np.iinfo(np.int64).max
 """The end of a row that has not ended."""
 GONE: Final = 0
 """The end of a row that was forgotten: before every view."""
+_REMEMBERED: Final = 65_536
+"""How many answers of a dictionary, or counts of a view, are kept at most."""
 _DTYPES: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
@@ -42,10 +44,14 @@ class Postings:
         """These of them, in order."""
         return Postings(self.docs[at], self.fields[at], self.tfs[at])
 
-    def at(self, places: NDArray[np.intp]) -> Postings:
+    def at(self, places: NDArray[np.integer]) -> Postings:
         """Those of these rows, given ascending: found by search, however many there are."""
-        low = np.searchsorted(self.docs, places, "left")
-        sizes = np.searchsorted(self.docs, places, "right") - low
+        wanted = places.astype(np.int32)  # of one kind, or the search copies the list
+        low = np.searchsorted(self.docs, wanted)
+        there = low < self.docs.size
+        there[there] = self.docs[low[there]] == wanted[there]
+        low, wanted = low[there], wanted[there]
+        sizes = np.searchsorted(self.docs, wanted, "right") - low
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return self.take(np.repeat(low, sizes) + within)
 
@@ -57,6 +63,17 @@ class Seen:
     mask: NDArray[np.bool_]
     count: int
     lengths: NDArray[np.int64]
+    counted: dict[object, int] = field(default_factory=dict[object, int])
+    """Numbers that were counted before, by what they count."""
+
+    def number(self, what: object, count: Callable[[], int]) -> int:
+        """A number of this view: counted once, then remembered."""
+        known = self.counted.get(what)
+        if known is None:
+            if len(self.counted) >= _REMEMBERED:
+                self.counted.clear()
+            known = self.counted[what] = count()
+        return known
 
 
 class Segment:
@@ -89,9 +106,25 @@ class Segment:
         return dictionary_of(self.arrays, "terms")
 
     @cached_property
+    def surfaces(self) -> Dictionary:
+        """The words of all fields as people wrote them, folded."""
+        return dictionary_of(self.arrays, "surfaces")
+
+    @cached_property
     def _ordinals(self) -> dict[str, int]:
         """Terms met before, so that a repeated question does not search the dictionary again."""
         return {}
+
+    @cached_property
+    def bounds(self) -> dict[object, Any]:
+        """What scoring found out about this segment and may ask again."""
+        return {}
+
+    def remember(self, what: object, value: object) -> None:
+        """Keep something under `bounds`."""
+        if len(self.bounds) >= _REMEMBERED:
+            self.bounds.clear()
+        self.bounds[what] = value
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
@@ -103,20 +136,42 @@ class Segment:
         """Roughly what the segment takes."""
         return sum(array.nbytes for array in self.arrays.values())
 
+    def ordinal(self, term: str) -> int:
+        """The place of a term in the dictionary; -1 where it does not occur."""
+        known = self._ordinals.get(term)
+        if known is None:
+            if len(self._ordinals) >= _REMEMBERED:
+                self._ordinals.clear()
+            known = self._ordinals[term] = self.terms.find(term)
+        return known
+
     def postings(self, term: str) -> Postings | None:
         """Where a term occurs; None where it does not."""
-        ordinal = self._ordinals.get(term)
-        if ordinal is None:
-            ordinal = self._ordinals[term] = self.terms.find(term)
-        if ordinal < 0:
-            return None
+        ordinal = self.ordinal(term)
+        return None if ordinal < 0 else self.postings_of(ordinal, ordinal + 1)
+
+    def postings_of(self, first: int, last: int) -> Postings:
+        """Where the terms [first, last) occur, term by term."""
         starts = self.arrays["postings.starts"]
-        span = slice(int(starts[ordinal]), int(starts[ordinal + 1]))
+        span = slice(int(starts[first]), int(starts[last]))
         return Postings(
             self.arrays["postings.docs"][span],
             self.arrays["postings.fields"][span],
             self.arrays["postings.tfs"][span],
         )
+
+    def places_of(self, first: int, last: int) -> NDArray[np.uint32]:
+        """The positions of the tokens of the terms [first, last), as their postings come."""
+        starts = self.arrays["places.starts"]
+        return self.arrays["places"][int(starts[first]) : int(starts[last])]
+
+    def surface_docs(self, word: str) -> NDArray[np.int32]:
+        """The rows with a surface word."""
+        at = self.surfaces.find(word)
+        if at < 0:
+            return np.zeros(0, np.int32)
+        starts = self.arrays["surfaces.starts"]
+        return self.arrays["surfaces.docs"][int(starts[at]) : int(starts[at + 1])]
 
     def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """(where those of these rows stand that are here, which of them are here)."""
@@ -182,39 +237,75 @@ def build(
 
 
 def _postings(bodies: Sequence[bytes], fields: int) -> Arrays:
-    """Counts of every (term, row, field), sorted, and the length of every field."""
-    vocabulary: dict[str, int] = {}
-    names: list[int] = []
+    """Where every term occurs, sorted by term, row, field and position; lengths; surface words."""
     sketches = [Sketch.of(body) for body in bodies]
-    for sketch in sketches:
-        names += [vocabulary.setdefault(term, len(vocabulary)) for term in sketch.terms]
-    ordered = sorted(vocabulary)
-    place = np.zeros(len(ordered), np.int64)
-    place[[vocabulary[term] for term in ordered]] = np.arange(len(ordered))
+    dictionary, terms = _named([sketch.terms for sketch in sketches])
+    ordinals = [sketch.ordinals for sketch in sketches]
+    known = np.array([len(sketch.terms) for sketch in sketches], np.int64)
+    tokens = np.array([mine.size for mine in ordinals], np.int64)
+    local = np.concatenate([np.zeros(0, np.int64), *ordinals])
+    terms = terms[np.repeat(np.cumsum(known) - known, tokens) + local]
     counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(len(bodies), fields)
     lengths = np.array([sketch.lengths for sketch in sketches], np.int32).reshape(
         len(bodies), fields
     )
-    local = np.concatenate([np.zeros(0, np.int64), *(sketch.ordinals for sketch in sketches)])
-    known = np.array([len(sketch.terms) for sketch in sketches], np.int64)
     docs = np.repeat(np.arange(len(bodies)), counts.sum(axis=1))
     where = np.repeat(np.tile(np.arange(fields), len(bodies)), counts.ravel())
-    terms = place[
-        np.array(names, np.int64)[np.repeat(np.cumsum(known) - known, counts.sum(axis=1)) + local]
-    ]
-    keys, tfs = np.unique((terms * len(bodies) + docs) * fields + where, return_counts=True)
-    owners = keys // (fields * max(len(bodies), 1))
-    dictionary = Dictionary.of(ordered)
-    spread = np.bincount(owners, minlength=len(ordered))
+    keys = (terms * len(bodies) + docs) * fields + where
+    order = np.argsort(keys, kind="stable")  # tokens come by position, and stay so
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    keys, tfs = keys[first], np.diff(first, append=keys.size)
+    spread = np.bincount(keys // (fields * max(len(bodies), 1)), minlength=len(dictionary))
     return {
-        "terms.blob": dictionary.blob,
-        "terms.at": dictionary.at,
+        **dictionary.arrays("terms"),
+        **_surfaces([sketch.surfaces for sketch in sketches]),
         "lengths": np.ascontiguousarray(lengths.T),
-        "postings.starts": np.concatenate([np.zeros(1, np.int64), np.cumsum(spread)]),
+        "postings.starts": starts_of(spread),
         "postings.docs": (keys // fields % max(len(bodies), 1)).astype(np.int32),
         "postings.fields": (keys % fields).astype(np.uint8),
         "postings.tfs": tfs.astype(np.int32),
+        "places.starts": starts_of(np.bincount(terms, minlength=len(dictionary))),
+        "places": _places(sketches, counts)[order],
     }
+
+
+def _surfaces(lists: Sequence[Sequence[str]]) -> Arrays:
+    """In which rows every surface word stands."""
+    dictionary, names = _named(lists)
+    docs = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])
+    return {
+        **dictionary.arrays("surfaces"),
+        "surfaces.starts": starts_of(np.bincount(names, minlength=len(dictionary))),
+        "surfaces.docs": docs[np.argsort(names, kind="stable")],
+    }
+
+
+def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of some neighbouring runs begins, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+
+
+def _named(lists: Sequence[Sequence[str]]) -> tuple[Dictionary, NDArray[np.int64]]:
+    """(all strings of some lists, sorted; the ordinal of each string of each list among them)."""
+    vocabulary: dict[str, int] = {}
+    names = [vocabulary.setdefault(one, len(vocabulary)) for some in lists for one in some]
+    ordered = sorted(vocabulary)
+    place = np.zeros(len(ordered), np.int64)
+    place[[vocabulary[one] for one in ordered]] = np.arange(len(ordered))
+    return Dictionary.of(ordered), place[np.array(names, np.int64)]
+
+
+def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """The position of every token in its field, in the order of the tokens."""
+    sizes = counts.ravel()
+    plain = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    out = plain.astype(np.uint32)
+    ends = np.cumsum(counts.sum(axis=1))
+    for end, sketch in zip(ends.tolist(), sketches, strict=True):
+        if sketch.places is not None:
+            out[end - sketch.places.size : end] = sketch.places
+    return out
 
 
 def _vectors(rows: Sequence[VectorRow]) -> Arrays:

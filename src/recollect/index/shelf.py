@@ -48,28 +48,39 @@ class Shelf:
         self._upkeep = upkeep
         self._clock = clock
         self._lock = threading.Lock()
-        self._indexes: OrderedDict[str, TenantIndex] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, str], TenantIndex] = OrderedDict()
         self._written: dict[str, int] = {}
         self._worker: ThreadPoolExecutor | None = None
         self._pending: dict[str, Future[bool]] = {}
 
-    def index(self, tenant: str) -> TenantIndex:
-        """The index of a tenant."""
+    def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
+        """The index of a tenant; under another analyzer than the store's own, in memory only."""
+        own, space = self._spaces
+        reader = analyzer or own
+        key = tenant, reader.fingerprint
         with self._lock:
-            found = self._indexes.pop(tenant, None)
+            found = self._indexes.pop(key, None)
             if found is None:
-                found = TenantIndex(self._log, tenant, self._spaces, self._upkeep.folder)
-            self._indexes[tenant] = found
+                folder = self._upkeep.folder if self._keeps(reader) else None
+                found = TenantIndex(self._log, tenant, (reader, space), folder)
+            self._indexes[key] = found
             while len(self._indexes) > 1 and self._size() > self._upkeep.memory_limit:
                 self._indexes.popitem(last=False)
             return found
 
+    def _keeps(self, analyzer: Analyzer) -> bool:
+        """Whether segments are published: for our own analyzer, and for those that were added."""
+        own = self._spaces[0].fingerprint
+        return analyzer.fingerprint == own or analyzer.fingerprint in self._log.spaces()
+
     def _size(self) -> int:
         return sum(index.nbytes for index in self._indexes.values())
 
-    def reading(self, tenant: str, seq: int | None = None) -> Reading:
+    def reading(
+        self, tenant: str, seq: int | None = None, analyzer: Analyzer | None = None
+    ) -> Reading:
         """The view at `seq`, or of everything committed by now; a long tail starts upkeep."""
-        index = self.index(tenant)
+        index = self.index(tenant, analyzer)
         reading = index.reading(seq)
         if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
             self._start(tenant)
@@ -107,10 +118,31 @@ class Shelf:
             return False
         if not self._upkeep.writable:
             raise Forbidden("the store may only be read", hint="open it for writing")
+        changed = False
+        for index in self._published(tenant):
+            changed |= self._tidied(index, tenant, folder, flush_rows)
+        return changed
+
+    def _published(self, tenant: str) -> list[TenantIndex]:
+        """The tenant's indexes that are kept on disk, our own first."""
+        own = self.index(tenant)
+        with self._lock:
+            others = [i for (who, _), i in self._indexes.items() if who == tenant and i is not own]
+        return [own, *(index for index in others if index.folder is not None)]
+
+    def _tidied(
+        self, index: TenantIndex, tenant: str, folder: Path, flush_rows: int | None
+    ) -> bool:
         horizon = self._clock.now() - int(self._upkeep.horizon_days * DAY)
         floor = self._log.seq_at(tenant, horizon)
         rows = self._upkeep.flush_rows if flush_rows is None else flush_rows
-        return keep_up(self.index(tenant), self._log, tenant, folder, (floor, rows))
+        return keep_up(index, self._log, tenant, folder, (floor, rows))
+
+    def drop(self, analyzer: Analyzer) -> None:
+        """Let go of every index under an analyzer, as its words come or go."""
+        with self._lock:
+            for key in [key for key in self._indexes if key[1] == analyzer.fingerprint]:
+                del self._indexes[key]
 
     def rebuild(self, tenant: str) -> None:
         """Throw a tenant's published segments away, read the log anew and publish anew."""
@@ -123,7 +155,7 @@ class Shelf:
         for ref in old.segments:
             (folder / ref.name).unlink(missing_ok=True)
         with self._lock:
-            self._indexes.pop(tenant, None)
+            self._indexes.pop((tenant, self._spaces[0].fingerprint), None)
         self.tidy(tenant)
 
     @property

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -29,7 +30,7 @@ from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of the segment files; a change makes them be built anew."""
 
 
@@ -42,7 +43,8 @@ class TenantIndex:
         self._log = log
         self._tenant = tenant
         self._analyzer, self._space = spaces
-        self._folder = folder
+        self.folder = folder
+        """Where its segments are published; None when it lives in memory only."""
         self.lock = threading.RLock()
         self.stored = Manifest()
         """The published segments, as the log lists them."""
@@ -51,7 +53,7 @@ class TenantIndex:
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = np.zeros(0, np.int64)
-        self._current = Reading(0, (), self._analyzer.fields)
+        self._current = self._view(0)
 
     @property
     def name(self) -> str:
@@ -90,7 +92,11 @@ class TenantIndex:
                     f"the view at {seq} lies behind the horizon ({self.manifest.floor})",
                     hint="searches reach back as far as the horizon; get and history further",
                 )
-            return Reading(seq, self._segments, self._analyzer.fields)
+            return self._view(seq)
+
+    def _view(self, seq: int) -> Reading:
+        agents = partial(self._log.agents, self._tenant, seq)
+        return Reading(seq, self._segments, self._analyzer.fields, agents)
 
     def _catch_up(self) -> Head:
         head = self._log.head(self._tenant)
@@ -101,7 +107,7 @@ class TenantIndex:
             for delta in self._log.deltas(self._tenant, self.seq, head.seq, spaces):
                 self._append(delta)
         if head.seq != self._current.seq or self._current.segments != self._segments:
-            self._current = Reading(head.seq, self._segments, self._analyzer.fields)
+            self._current = self._view(head.seq)
         return head
 
     # -- published segments --------------------------------------------------------------------
@@ -122,14 +128,14 @@ class TenantIndex:
 
     def _load(self, manifest: Manifest) -> list[Segment] | None:
         """The published segments, mapped; None when one is damaged or gone."""
-        if self._folder is None:
+        if self.folder is None:
             return None
         known = {(s.first, s.last): s for s in self._segments[: len(self.manifest.segments)]}
         opened: list[Segment] = []
         try:
             for ref in manifest.segments:
                 stretch = ref.first, ref.last
-                opened.append(known.get(stretch) or load(self._folder / ref.name, stretch))
+                opened.append(known.get(stretch) or load(self.folder / ref.name, stretch))
         except Corrupt as damage:
             _log.warning("%s; answering from the log instead", damage)
             return None

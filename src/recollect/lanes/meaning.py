@@ -48,8 +48,9 @@ class Meaning(Spec):
         order = top(scores[found], rows[found], self.pool)
         return Ranking(rows[found][order], scores[found][order])
 
-    def evidence(self, ctx: Context, rows: Rows) -> list[Explanation]:
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's cosine."""
+        del ranking  # exact: the vectors say it all
         masks: list[Mask] = []
         for segment in ctx.reading.segments:
             mask = np.zeros(len(segment), np.bool_)

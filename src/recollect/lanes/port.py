@@ -44,6 +44,8 @@ class Context:
 
     None while planning only: nobody has asked the embedder yet.
     """
+    unread: str | None = None
+    """Why the recipe's analyzer cannot be used on this store; None when it can."""
 
 
 class Lane(Protocol):
@@ -57,6 +59,6 @@ class Lane(Protocol):
         """Its rows, best first, cut to its pool; scores on the grid, ties by row."""
         ...
 
-    def evidence(self, ctx: Context, rows: Rows) -> list[Explanation]:
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """How it scored these rows of its ranking; asked only for final hits."""
         ...

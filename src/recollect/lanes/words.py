@@ -1,141 +1,161 @@
-"""Which records share words with the query? Exact BM25 over the selection, per field."""
+"""Which records share words with the query? Exact BM25 over the selection, in any dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from recollect.core.explanation import Explanation
-from recollect.core.ranking import Ranking, Rows
-from recollect.index.segment import Postings, Segment
+from recollect.core.ranking import Attempt, Ranking, Rows
+from recollect.index.ground import Among, Ground
+from recollect.lanes.binding import Binder
+from recollect.lanes.finding import Bound, best
+from recollect.lanes.fuzzy import Fuzzy
+from recollect.lanes.ladder import climb
 from recollect.lanes.port import Context, Ready, Skipped
+from recollect.lanes.scoring import Form, Formula, Measure, Scorer
 from recollect.lanes.spec import Spec
-from recollect.rank.bm25 import contribution, idf
-from recollect.rank.grid import snap_one
-from recollect.rank.top import top
+from recollect.lanes.telling import told
+from recollect.rank.bm25 import Rarity
+from recollect.text.dialects import Options, read
+from recollect.text.retry import sanitised, strongest, tokens
+from recollect.text.tree import Any, Asked, Term, spelled
 
-TextField = Literal["text", "title", "summary", "tags", "concepts", "entities", "agent", "path"]
-"""The fields that our analyzer reads."""
+TextField = Literal[
+    "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
+    "essence", "agent_registry",
+]  # fmt: skip
+"""Where words may be looked for: what the recipe's analyzer reads, and what the registry says."""
+
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Words(Spec):
-    """BM25: each term of the query in each field of a record adds its share."""
+    """BM25: each leaf of the query in each field of a record adds its share."""
 
     kind: Literal["bm25"]
     enabled: bool = True
     pool: int = Field(ge=1, le=100_000)
+    dialect: Literal["bare", "jeffs-brain", "engrava", "mnestic"] = "bare"
+    expert: bool = True
+    """Whether quotes and operators mean something."""
+    stop: Literal["none", "latin"] = "none"
+    """Which words are left out of a bare query."""
+    form: Form = "fields"
+    score: Measure = "bm25"
+    idf: Rarity = "positive"
+    records: Among = "all"
     k1: float = Field(ge=0.0, le=100.0)
     b: float = Field(ge=0.0, le=1.0)
     fields: dict[TextField, Annotated[float, Field(ge=0.0, le=1000.0)]]
+    gate: dict[TextField, Share] = Field(default_factory=dict[TextField, Share])
+    gate_from: int = Field(default=20, ge=0)
+    ladder: bool = False
+    """Whether an empty answer is asked for again, more loosely each time."""
+    fuzzy: float = Field(default=0.3, gt=0.0, le=1.0)
+    """How near a word must be on the last rung: the share of trigrams that two have in common."""
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the query has words."""
-        terms = ctx.analyzer.terms(ctx.query.text)
-        if not terms:
+        if ctx.unread is not None:
+            return Skipped(ctx.unread)
+        asked = self.asked(ctx, ctx.query.text)
+        if asked.tree is None and not (self.ladder and tokens(ctx.query.text)):
             return Skipped("the query has no words")
-        return Ready(
-            {"terms": terms, "k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
-        )
+        shows: dict[str, object] = _query(asked)
+        if asked.note is not None:
+            shows["note"] = asked.note
+        shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
+        return Ready(shows)
+
+    def asked(self, ctx: Context, text: str) -> Asked:
+        """A text as this lane's dialect reads it."""
+        options = Options(self.expert, self.stop, ctx.query.aliases)
+        return read(self.dialect, text, ctx.analyzer, options)
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records with at least one term, by the sum of their shares."""
-        found: list[Rows] = []
-        totals: list[NDArray[np.float64]] = []
-        scoring = self._scoring(ctx)
-        for segment, mask in zip(ctx.reading.segments, ctx.selection.masks, strict=True):
-            scores = np.zeros(len(segment))
-            hit = np.zeros(len(segment), np.bool_)
-            for term, rarity, _ in scoring:
-                postings = segment.postings(term)
-                inside = None if postings is None else postings.take(mask[postings.docs])
-                for share in self._shares(ctx, segment, inside, rarity):
-                    scores[share.docs] += share.values
-                    hit[share.docs] = True
-            found.append(segment.rows[hit])
-            totals.append(scores[hit])
-        rows = np.concatenate([np.zeros(0, np.int64), *found])
-        scores = np.concatenate([np.zeros(0), *totals])
-        best = top(scores, rows, self.pool)
-        return Ranking(rows[best], scores[best])
+        """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
+        return climb(_Search(self, ctx), ctx.query.text, loosely=self.ladder)
 
-    def evidence(self, ctx: Context, rows: Rows) -> list[Explanation]:
-        """Each row's score as the sum of its (term, field) shares, with the counts behind them."""
-        parts: dict[int, list[Explanation]] = {int(row): [] for row in rows}
-        scoring = self._scoring(ctx)
-        for segment in ctx.reading.segments:
-            places = np.sort(segment.places(rows)[0])
-            for term, rarity, df in scoring if places.size else ():
-                postings = segment.postings(term)
-                few = None if postings is None else postings.at(places)
-                for share in self._shares(ctx, segment, few, rarity):
-                    for row, part in _told(ctx, segment, share, (term, rarity, df)):
-                        parts[row].append(part)
-        return [_sum(parts[int(row)]) for row in rows]
-
-    def _scoring(self, ctx: Context) -> list[tuple[str, float, int]]:
-        """(term, idf, df) for every term of the query that the view knows."""
-        reading = ctx.reading
-        counted = [(term, reading.df(term)) for term in ctx.analyzer.terms(ctx.query.text)]
-        return [(term, idf(reading.total, df), df) for term, df in counted if df]
-
-    def _shares(
-        self, ctx: Context, segment: Segment, postings: Postings | None, rarity: float
-    ) -> list[Share]:
-        """What a term of this idf adds in each field, given where it occurs."""
-        if postings is None:
-            return []
-        weights = cast("dict[str, float]", self.fields)
-        out: list[Share] = []
-        for place in np.flatnonzero(np.bincount(postings.fields)).tolist():
-            weight = weights.get(ctx.reading.fields[place], 0.0)
-            if not weight:
-                continue
-            at = postings.fields == place
-            docs, tfs = postings.docs[at], postings.tfs[at]
-            values = contribution(
-                tfs.astype(np.float64),
-                segment.lengths[place, docs].astype(np.float64),
-                float(ctx.reading.means[place]),
-                weight * rarity,
-                (self.k1, self.b),
-            )
-            out.append(Share(place, weight, docs, tfs, values))
-        return out
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """Each row's score as the sum of its shares, with the counts behind them."""
+        return _Search(self, ctx).told(ranking, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one term adds to the rows of a segment through one field."""
+class _Search:
+    """One query of this lane on one view: what the ladder's rungs call."""
 
-    field: int
-    weight: float
-    docs: NDArray[np.int32]
-    tfs: NDArray[np.int32]
-    values: NDArray[np.float64]
+    def __init__(self, lane: Words, ctx: Context) -> None:
+        self._lane = lane
+        self._ctx = ctx
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        lane = self._lane
+        weights = cast("dict[str, float]", lane.fields)
+        ground = Ground(self._ctx.reading, tuple(weights), self._ctx.analyzer, lane.records)
+        gate = cast("dict[str, float]", lane.gate)
+        shape = (lane.k1, lane.b)
+        formula = Formula(lane.form, lane.score, lane.idf, shape, weights, gate, lane.gate_from)
+        return Scorer(ground, formula)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to find."""
+        return not self._ctx.selection.count
+
+    def _bound(self, text: str) -> Bound | None:
+        tree = self._lane.asked(self._ctx, text).tree
+        return None if tree is None else Binder(self._scorer, self._ctx.analyzer).bound(tree)
+
+    def found(self, text: str) -> Ranking:
+        """What a text finds."""
+        bound = self._bound(text)
+        if bound is None:
+            return Ranking.empty()
+        masks = self._ctx.selection.masks
+        return Ranking(*best(self._scorer, bound, masks, self._lane.pool))
+
+    def strongest(self, text: str) -> str | None:
+        """The one word of a text that says most."""
+        return strongest(text, self._df)
+
+    def _df(self, word: str) -> int:
+        bound = self._bound(word)
+        return getattr(bound, "df", 0)
+
+    def sanitised(self, text: str) -> str:
+        """A text without anything that could be an operator."""
+        return sanitised(text)
+
+    def typed(self, text: str) -> list[str]:
+        """The words of a text that may hold a typing error."""
+        return tokens(text)
+
+    @cached_property
+    def _fuzzy(self) -> Fuzzy:
+        return Fuzzy(self._scorer.ground, self._ctx.analyzer, self._ctx.selection.masks)
+
+    def near(self, words: list[str]) -> tuple[Ranking, tuple[str, ...]]:
+        """Rows with a word that is spelled nearly like one of these; and those words."""
+        return self._fuzzy.best(words, self._lane.pool, self._lane.fuzzy)
+
+    def told(self, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """Why the rung that found these rows scored them as it did."""
+        won = next((a for a in ranking.attempts if a.hits), Attempt(0, "initial", "", 0))
+        if won.near:
+            return self._fuzzy.told((won.query or "").split(), won.near, rows)
+        text = won.query if won.rung else self._ctx.query.text
+        bound = self._bound(text or "")
+        return [] if bound is None else told(self._scorer, bound, rows)
 
 
-def _told(
-    ctx: Context, segment: Segment, share: Share, term: tuple[str, float, int]
-) -> Iterator[tuple[int, Explanation]]:
-    """(row, what the term adds to it, with the counts behind it) for every row of a share."""
-    field = ctx.reading.fields[share.field]
-    word, rarity, df = term
-    common = {
-        "term": word, "field": field, "df": df, "idf": rarity, "weight": share.weight,
-        "mean": float(ctx.reading.means[share.field]), "records": ctx.reading.total,
-    }  # fmt: skip
-    for doc, tf, value in zip(share.docs, share.tfs, share.values, strict=True):
-        length = int(segment.lengths[share.field, doc])
-        facts = {**common, "tf": int(tf), "length": length}
-        yield int(segment.rows[doc]), Explanation(f"{word} in {field}", float(value), facts=facts)
-
-
-def _sum(parts: list[Explanation]) -> Explanation:
-    total = sum(part.value for part in parts)
-    ordered = tuple(sorted(parts, key=lambda part: (-part.value, part.label)))
-    return Explanation("bm25", snap_one(total), "sum", ordered)
+def _query(asked: Asked) -> dict[str, object]:
+    """The query as the plan shows it: plain terms as a list, anything else as an expression."""
+    tree = asked.tree
+    parts = tree.parts if isinstance(tree, Any) else (tree,)
+    terms = [part.term for part in parts if isinstance(part, Term)]
+    return {"terms": terms} if len(terms) == len(parts) else {"query": spelled(tree)}

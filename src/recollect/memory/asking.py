@@ -8,6 +8,7 @@ from recollect.pipeline.bind import bind
 from recollect.pipeline.plan import Plan, plan
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import run
+from recollect.text.analyzers import analyzer
 from recollect.why.answer import answer
 from recollect.why.result import Result
 
@@ -16,20 +17,26 @@ def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     """Answer a query."""
     tenant = query.scope.tenant
     fetch = parts.fetch(tenant)
-    reading = parts.reading(tenant, query.known_at)
-    vector = parts.vector(query) if needs_vector(recipe) else None
-    ctx = bind(query, recipe, reading, fetch, (parts.shop.analyzer, vector))
+    reader = analyzer(recipe.analyzer)
+    reading, unread = parts.read_by(reader, tenant, query.known_at)
+    vector = parts.vector(query) if needs_vector(recipe, query.mode) else None
+    ctx = bind(query, recipe, reading, fetch, (reader, vector, unread))
     return answer(run(plan(recipe, ctx), ctx), ctx, fetch)
 
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
     tenant = query.scope.tenant
-    reading = parts.reading(tenant, query.known_at)
-    ctx = bind(query, recipe, reading, parts.fetch(tenant), (parts.shop.analyzer, None))
+    reader = analyzer(recipe.analyzer)
+    reading, unread = parts.read_by(reader, tenant, query.known_at)
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, None, unread))
     return plan(recipe, ctx)
 
 
-def needs_vector(recipe: Recipe) -> bool:
+def needs_vector(recipe: Recipe, mode: str | None) -> bool:
     """Whether some lane that is on compares vectors."""
-    return any(lane.enabled and lane.kind == "vector" for lane in recipe.lanes.values())
+    wanted = recipe.mode(mode).lanes
+    return any(
+        lane.enabled and lane.kind == "vector" and label in wanted
+        for label, lane in recipe.lanes.items()
+    )

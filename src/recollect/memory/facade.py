@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
 from recollect.core.batch import Commit, Key
-from recollect.core.draft import spelled_changes, vector_of
+from recollect.core.draft import spelled_changes
 from recollect.core.edge import Edge
-from recollect.core.errors import BadQuery, BadRecipe, InputError, NotFound
-from recollect.core.names import choice, integer, metadata, name, names, text
-from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query
+from recollect.core.errors import BadQuery, InputError, NotFound
+from recollect.core.names import choice, integer, name
+from recollect.core.query import LIMIT_LIMIT, Query
 from recollect.core.record import Record, plain
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
@@ -31,24 +31,13 @@ from recollect.write.writer import Erasure, Writer, asked_under, in_scope
 
 if TYPE_CHECKING:
     from recollect.memory.agents import Agents
+    from recollect.memory.analyzers import Analyzers
+    from recollect.memory.asked import Ask
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
     from recollect.why.result import Result
 
 Show = Literal["hide", "show"]
-
-
-class Ask(TypedDict, total=False):
-    """What a search takes beside its text and limit."""
-
-    recipe: str | Path | Recipe | Mapping[str, object]
-    where: object
-    as_of: TimeLike | None
-    known_at: TimeLike | None
-    now: TimeLike | None
-    vector: Sequence[float] | None
-    overrides: Mapping[str, object] | None
-    require: Iterable[str] | None
 
 
 class Look(TypedDict, total=False):
@@ -185,6 +174,13 @@ class Memory:
         return [record.id for record in self._fetch(rows) if record is not None]
 
     @property
+    def analyzers(self) -> Analyzers:
+        """The analyzers whose words the store keeps."""
+        from recollect.memory.analyzers import Analyzers  # noqa: PLC0415  # rarely asked for
+
+        return Analyzers(self._parts)
+
+    @property
     def agents(self) -> Agents:
         """The registry of agents."""
         from recollect.memory.agents import Agents  # noqa: PLC0415  # rarely asked for
@@ -213,32 +209,9 @@ class Memory:
         return self.recall(query, limit, **{"recipe": "lexical", **ask})
 
     def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
-        from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # loads pydantic
+        from recollect.memory.asked import asked_for  # noqa: PLC0415  # loads pydantic
 
-        if unknown := set(ask) - set(Ask.__annotations__):
-            raise BadQuery(
-                f"{min(unknown)}: no such option",
-                hint=f"known: {', '.join(Ask.__annotations__)}",
-                field=min(unknown),
-            )
-        overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
-        recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
-        vector, now = ask.get("vector"), self._time(ask.get("now"), "now")
-        asked_for = Query(
-            text=text(query, "query", BadQuery, TEXT_LIMIT),
-            scope=self._scope,
-            now=self._parts.clock.now() if now is None else now,
-            limit=integer(
-                recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery
-            ),
-            where=parse(ask.get("where")),
-            as_of=self._time(ask.get("as_of"), "as_of"),
-            known_at=self._time(ask.get("known_at"), "known_at"),
-            overrides=overrides,
-            require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
-            given=None if vector is None else vector_of(vector, "vector", BadQuery),
-        )
-        return asked_for, recipe
+        return asked_for(query, limit, ask, (self._scope, self._parts.clock.now))
 
     def _time(self, value: TimeLike | None, field: str) -> int | None:
         return None if value is None else micros(value, field, BadQuery)

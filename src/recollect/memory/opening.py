@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
@@ -15,6 +16,7 @@ from recollect.embed.port import Embedder
 from recollect.embed.static import Static
 from recollect.index.shelf import Shelf, Upkeep
 from recollect.index.upkeep import FLUSH_ROWS
+from recollect.memory.analyzers import added
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
@@ -64,7 +66,8 @@ def open_memory(
     )
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
-    shop = Workshop(Own(), embedder_of(options.get("embedder", "static")), clock, entropy)
+    embedder = embedder_of(options.get("embedder", "static"))
+    shop = Workshop(Own(), embedder, clock, entropy, partial(added, log))
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,

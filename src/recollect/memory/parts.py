@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,11 @@ from recollect.index.shelf import Shelf
 from recollect.lanes.port import Skipped
 from recollect.rank.grid import unit
 from recollect.store.port import Log
+from recollect.text.port import Analyzer
 from recollect.write.prepare import Workshop, embed
+
+IN_MEMORY: Final = 20_000
+"""Up to so many records are read by an analyzer that the store does not keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,23 @@ class Parts:
         """The view of everything committed by now, or known at a past moment."""
         seq = None if known_at is None else self.log.seq_at(tenant, known_at)
         return self.shelf.reading(tenant, seq)
+
+    def read_by(
+        self, analyzer: Analyzer, tenant: str, known_at: int | None
+    ) -> tuple[Reading, str | None]:
+        """(the view through an analyzer, None), or (through our own, why not through that one).
+
+        An analyzer that the store does not keep is read in memory, if there is not too much.
+        """
+        own = self.reading(tenant, known_at)
+        if analyzer.fingerprint == self.shop.analyzer.fingerprint:
+            return own, None
+        if own.total > IN_MEMORY and analyzer.fingerprint not in self.log.spaces():
+            return own, (
+                f"the store has no words of analyzer {analyzer.name}, and {own.total:,} records "
+                f"are too many to read them now: `recollect analyzer add {analyzer.name}`"
+            )
+        return self.shelf.reading(tenant, own.seq, analyzer), None
 
     def fetch(self, tenant: str) -> Fetch:
         """Reads record versions of one tenant."""

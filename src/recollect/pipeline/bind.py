@@ -33,7 +33,7 @@ def bind(
     recipe: Recipe,
     reading: Reading,
     fetch: Fetch,
-    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None],
+    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None, str | None],
 ) -> Context:
     """The context of a search: view, selection, analyzer, and what the embedder answered."""
     selection = select(reading, criteria_of(query, recipe), fetch)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from recollect.core.errors import BadQuery, NothingToRun, Unavailable
+from recollect.core.ranking import Attempt
 from recollect.core.times import iso
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.pipeline.recipe import Recipe
@@ -20,6 +21,8 @@ class PlanStep:
     shows: Mapping[str, object]
     skipped: str | None = None
     rows: int | None = None
+    attempts: tuple[Attempt, ...] = ()
+    """How a lane came by its rows, where it tried more than once."""
 
     def to_dict(self) -> dict[str, object]:
         """The step as plain data."""
@@ -28,6 +31,8 @@ class PlanStep:
             out["skipped"] = self.skipped
         if self.rows is not None:
             out["rows"] = self.rows
+        if self.attempts:
+            out["attempts"] = [attempt.to_dict() for attempt in self.attempts]
         return out
 
 
@@ -39,6 +44,7 @@ class Plan:
     tenant: str
     seq: int
     steps: tuple[PlanStep, ...]
+    mode: str | None = None
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -49,22 +55,39 @@ class Plan:
 
     @property
     def skipped(self) -> dict[str, str]:
-        """The lanes that cannot, and why; a lane switched off is not among them."""
-        lanes = self.recipe.lanes
-        return {
-            s.name: s.skipped
-            for s in self.steps
-            if s.skipped is not None and s.name in lanes and lanes[s.name].enabled
+        """The lanes that cannot, and why; one that is off, or that nobody misses, is not here."""
+        mode = self.recipe.mode(self.mode)
+        wanted = {
+            name
+            for name, lane in self.recipe.lanes.items()
+            if lane.enabled and name in mode.lanes and name not in mode.may_miss
         }
+        return {s.name: s.skipped for s in self.steps if s.skipped is not None and s.name in wanted}
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether a mode's lanes could not run and the one kept for that case answers alone."""
+        otherwise = self.recipe.mode(self.mode).otherwise
+        return bool(self.skipped) and otherwise is not None and self.running == (otherwise,)
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Every search of a lane that may search again."""
+        return tuple(attempt for step in self.steps for attempt in step.attempts)
 
     @property
     def status(self) -> str:
         """`complete`, or `degraded` when an enabled lane was skipped."""
         return "degraded" if self.skipped else "complete"
 
-    def counted(self, rows: Mapping[str, int]) -> Plan:
-        """The plan after it ran: how many rows each step left."""
-        steps = tuple(replace(s, rows=rows[s.name]) if s.name in rows else s for s in self.steps)
+    def counted(self, rows: Mapping[str, int], attempts: Mapping[str, tuple[Attempt, ...]]) -> Plan:
+        """The plan after it ran: how many rows each step left, and how lanes came by theirs."""
+        steps = tuple(
+            replace(s, rows=rows[s.name], attempts=attempts.get(s.name, ()))
+            if s.name in rows
+            else s
+            for s in self.steps
+        )
         return replace(self, steps=steps)
 
     def to_dict(self) -> dict[str, object]:
@@ -76,6 +99,7 @@ class Plan:
             "tenant": self.tenant,
             "view": self.seq,
             "status": self.status,
+            **({} if self.mode is None else {"mode": self.mode, "fell_back": self.fell_back}),
             "steps": [step.to_dict() for step in self.steps],
         }
 
@@ -88,7 +112,14 @@ class Plan:
             told = f"skipped: {step.skipped}" if step.skipped else _told(step.shows)
             count = "" if step.rows is None else f"   {step.rows} rows"
             lines.append(f"{branch} {step.name:<9} {told}{count}")
+            stem = " " if at == len(self.steps) - 1 else "│"
+            lines += [f"{stem}            {_tried(each)}" for each in step.attempts[1:]]
         return "\n".join(lines)
+
+
+def _tried(attempt: Attempt) -> str:
+    query = "" if attempt.query is None else f" {attempt.query!r}"
+    return f"then {attempt.name}{query}: {attempt.hits}"
 
 
 def _told(shows: Mapping[str, object]) -> str:
@@ -114,6 +145,9 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             field="require",
         )
     verdicts = {label: _verdict(recipe, label, ctx) for label in recipe.lanes}
+    otherwise = recipe.mode(query.mode).otherwise
+    if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
+        verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx)
     lanes = tuple(
         PlanStep(label, v.shows) if isinstance(v, Ready) else PlanStep(label, {}, v.reason)
         for label, v in verdicts.items()
@@ -137,14 +171,19 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             ),
             PlanStep("limit", {"limit": query.limit}),
         ),
+        query.mode,
     )
     _must_run(made, query.require)
     return made
 
 
 def _verdict(recipe: Recipe, label: str, ctx: Context) -> Ready | Skipped:
-    lane = recipe.lanes[label]
-    return lane.ready(ctx) if lane.enabled else Skipped("switched off")
+    lane, mode = recipe.lanes[label], ctx.query.mode
+    if not lane.enabled:
+        return Skipped("switched off")
+    if label not in recipe.mode(mode).lanes:
+        return Skipped(f"not in mode {mode}")
+    return lane.ready(ctx)
 
 
 def _selecting(ctx: Context) -> dict[str, object]:

@@ -14,17 +14,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, cast
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from recollect.core.canonical import canonical
-from recollect.core.errors import BadRecipe, UnknownRecipe
+from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
 from recollect.lanes.meaning import Meaning
 from recollect.lanes.spec import Spec
 from recollect.lanes.words import Words
+from recollect.text.analyzers import NAMES
 
 FORMAT: Final = 1
 AnyLane = Annotated[Words | Meaning, Field(discriminator="kind")]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
@@ -46,6 +48,16 @@ class Weighted(Spec):
     absent: Literal["redistribute", "keep"] = "redistribute"
 
 
+class Mode(Spec):
+    """Some lanes of a recipe, under a name that a call may ask for."""
+
+    lanes: tuple[Label, ...] = Field(min_length=1)
+    may_miss: tuple[Label, ...] = ()
+    """Lanes that nobody misses when they cannot run: the answer is complete without them."""
+    otherwise: Label | None = None
+    """The lane that answers when none of these can run."""
+
+
 class Pass(Spec):
     """Gives the candidates their score."""
 
@@ -65,11 +77,19 @@ class Recipe(Spec):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
     version: int = Field(ge=1)
     about: str = ""
-    analyzer: Literal["recollect"]
+    analyzer: str
     select: Select = Select()
     lanes: dict[Label, AnyLane] = Field(min_length=1)
+    modes: dict[ModeName, Mode] = Field(default_factory=dict[str, Mode])
     passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=1)
     final: Final_ = Final_()
+
+    @field_validator("analyzer")
+    @classmethod
+    def _analyzer_is_known(cls, name: str) -> str:
+        if name not in NAMES:
+            raise ValueError(f"no analyzer is called {name!r}; known: {', '.join(NAMES)}")
+        return name
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
@@ -78,7 +98,22 @@ class Recipe(Spec):
                 raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
             if missing := set(self.lanes) - set(step.fuse.weights):
                 raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
+        for name, mode in self.modes.items():
+            told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
+            if unknown := told - set(self.lanes):
+                raise ValueError(f"modes.{name} names {sorted(unknown)}, which no lane provides")
         return self
+
+    def mode(self, name: str | None) -> Mode:
+        """The lanes to run: those of a mode, or all."""
+        if name is None:
+            return Mode(lanes=tuple(self.lanes))
+        if name not in self.modes:
+            told = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
+            raise BadQuery(
+                f"mode: recipe {self.name} has no mode {name!r}", hint=told, field="mode"
+            )
+        return self.modes[name]
 
     def to_data(self) -> dict[str, Any]:
         """The recipe as plain data, complete: every default written out."""

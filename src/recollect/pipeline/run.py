@@ -35,7 +35,8 @@ def run(plan: Plan, ctx: Context) -> Ran:
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
     counts |= {"select": ctx.selection.count, "fuse": slate.rows.size}
     counts["limit"] = min(slate.rows.size, ctx.query.limit)
-    return Ran(plan.counted(counts), rankings, slate)
+    attempts = {label: ranking.attempts for label, ranking in rankings.items()}
+    return Ran(plan.counted(counts, attempts), rankings, slate)
 
 
 def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:

@@ -146,8 +146,23 @@ class Log(Protocol):
         """The analysed words of every record version, unchecked."""
         ...
 
+    def spaces(self) -> list[str]:
+        """The fingerprints of all generations that writers fill, or ever filled."""
+        ...
+
+    def open_space(self, generation: str) -> None:
+        """Make a generation known, so that every writer fills it from now on."""
+        ...
+
+    def close_space(self, generation: str) -> None:
+        """Drop the words of a generation, and let nobody fill it any more."""
+        ...
+
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
-        """Write derived rows anew: words as given, vectors as debts. Records are not touched."""
+        """Write derived rows: words as given, vectors as debts. Records are not touched.
+
+        Words of a row that has been forgotten are not written.
+        """
         ...
 
     def damage(self) -> list[str]:

@@ -96,6 +96,7 @@ class Ram:
 
     def __init__(self) -> None:
         self._tenants: dict[str, _Tenant] = {}
+        self._spaces: set[str] = set()
         self._lock = threading.RLock()
 
     def tenants(self) -> list[str]:
@@ -124,6 +125,8 @@ class Ram:
             if not new.is_empty:
                 log.write(new)
                 self._tenants[batch.tenant] = log
+                rows = (*new.words, *new.vectors, *new.debts)
+                self._spaces |= {row.generation for row in rows}
             return new.commit
 
     def deltas(
@@ -196,12 +199,32 @@ class Ram:
         with self._lock:
             yield from list(self._of(tenant).words)
 
+    def spaces(self) -> list[str]:
+        """The fingerprints of all generations."""
+        with self._lock:
+            return sorted(self._spaces)
+
+    def open_space(self, generation: str) -> None:
+        """Make a generation known."""
+        with self._lock:
+            self._spaces.add(generation)
+
+    def close_space(self, generation: str) -> None:
+        """Drop the words of a generation."""
+        with self._lock:
+            self._spaces.discard(generation)
+            for log in self._tenants.values():
+                log.words = [row for row in log.words if row.generation != generation]
+
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
         """Write derived rows anew: words as given, vectors as debts."""
         with self._lock:
             log = self._of(tenant)
-            anew = {(row.row, row.generation): row for row in words}
-            log.words = [anew.get((row.row, row.generation), row) for row in log.words]
+            alive = {record.row for record in log.records}
+            kept = {(row.row, row.generation): row for row in log.words}
+            kept |= {(row.row, row.generation): row for row in words if row.row in alive}
+            log.words = [kept[key] for key in sorted(kept)]
+            self._spaces |= {row.generation for row in words}
             log.vector_rows = [row for row in log.vector_rows if row not in set(lost)]
             owed = {DebtRow(row.row, row.generation) for row in lost}
             log.debt_rows = sorted({*log.debt_rows, *owed})
@@ -250,6 +273,8 @@ class Ram:
                 list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
                 list(dump.debts),
             )  # fmt: skip
+            rows = (*dump.words, *dump.vectors, *dump.debts)
+            self._spaces |= {row.generation for row in rows}
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,8 +18,10 @@ from recollect.core.record import Record, decode
 from recollect.core.words import Words
 from recollect.store.port import Dump
 from recollect.store.rows import VectorRow
+from recollect.testing.naive_words import Lane, Page, page
 from recollect.testing.wheres import passes
 from recollect.text.port import Analyzer
+from recollect.text.retry import tokens
 
 Vector = Sequence[float]
 _REPLACING: Final = ("supersedes", "corrects", "invalidates")
@@ -73,6 +74,8 @@ class World:
     """The vectors of each row, in one space."""
     replacing: list[Replacing]
     analyzer: Analyzer
+    agents: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the registry says of each agent."""
 
     @classmethod
     def at(cls, dump: Dump, seq: int, analyzer: Analyzer, space: str) -> World:
@@ -96,35 +99,32 @@ class World:
                 key = (edge.source, edge.target, body["kind"], since)
                 edges[key] = Replacing(edge.source, edge.target, since, until)
         records = sorted(latest.values(), key=lambda record: record.row)
-        return cls(records, vectors, list(edges.values()), analyzer)
+        return cls(records, vectors, list(edges.values()), analyzer, _agents(dump, seq))
 
     @cached_property
     def words(self) -> dict[int, Words]:
         """The analysed words of every record."""
         return {record.row: self.analyzer.analyse(texts(record)) for record in self.records}
 
-    @cached_property
-    def counts(self) -> dict[int, list[Counter[str]]]:
-        """How often each term occurs in each field of every record."""
+    def pages(self, fields: Sequence[str]) -> dict[int, Page]:
+        """What the word lane sees of every record."""
+        said = {a: self.analyzer.analyse({"text": [text]}) for a, text in self.agents.items()}
         return {
-            row: [Counter(words.terms[n] for n in tokens) for tokens in words.tokens]
-            for row, words in self.words.items()
+            record.row: page(
+                self.words[record.row], said.get(record.agent or ""), self.analyzer, fields
+            )
+            for record in self.records
         }
 
-    @cached_property
-    def means(self) -> list[float]:
-        """The mean length of each field."""
-        count = len(self.records)
-        sums = [sum(w.lengths[at] for w in self.words.values()) for at in self._places]
-        return [total / count if count else 0.0 for total in sums]
 
-    @property
-    def _places(self) -> range:
-        return range(len(self.analyzer.fields))
-
-    def df(self, term: str) -> int:
-        """In how many records a term occurs, in any field."""
-        return sum(term in words.terms for words in self.words.values())
+def _agents(dump: Dump, seq: int) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for row in dump.agents:
+        if row.seq <= seq:
+            told = cast("dict[str, Any]", json.loads(row.body))
+            parts = [told.get("display_name"), told.get("owner"), told.get("description")]
+            out[row.agent] = " ".join(part for part in (*parts, *told["aliases"]) if part)
+    return out
 
 
 def _read_vector(row: VectorRow) -> Vector | None:
@@ -137,6 +137,7 @@ def texts(record: Record) -> dict[str, Sequence[str]]:
     """What the analyzer reads of a record."""
     alone = {
         "text": record.text, "title": record.title, "summary": record.summary,
+        "essence": record.summary or record.text[:200],
         "agent": record.agent, "path": record.source.path,
     }  # fmt: skip
     out: dict[str, Sequence[str]] = {key: [one] for key, one in alone.items() if one is not None}
@@ -159,6 +160,7 @@ class Ask:
     where: object = None
     as_of: int | None = None
     scope: Mapping[str, str] = field(default_factory=dict[str, str])
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
 @dataclass(frozen=True)
@@ -220,7 +222,9 @@ def _valid(record: Record, time: int) -> bool:
 
 def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
     if lane["kind"] == "bm25":
-        return bool(world.analyzer.terms(ask.text))
+        lane_of = Lane(lane, {}, world.analyzer)
+        loosely = lane["ladder"] and tokens(ask.text)
+        return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)
 
@@ -230,7 +234,7 @@ def _lane(
 ) -> dict[int, float]:
     """The score of every row that a lane finds, cut to its pool."""
     scores = (
-        bm25(world, ask.text, lane, chosen)
+        words(world, ask, lane, chosen)
         if lane["kind"] == "bm25"
         else meaning(world, cast("Vector", ask.vector), lane, chosen)
     )
@@ -238,26 +242,13 @@ def _lane(
     return {row: scores[row] for row in best}
 
 
-def bm25(
-    world: World, text: str, lane: Mapping[str, Any], chosen: Sequence[Record]
+def words(
+    world: World, ask: Ask, lane: Mapping[str, Any], chosen: Sequence[Record]
 ) -> dict[int, float]:
-    """Σ over terms and fields of weight·idf · tf·(k1+1) / (tf + k1·(1 − b + b·length/mean))."""
-    total, k1, b = len(world.records), lane["k1"], lane["b"]
-    scores: dict[int, float] = {}
-    for term in world.analyzer.terms(text):
-        df = world.df(term)
-        idf = grid(math.log(1.0 + (total - df + 0.5) / (df + 0.5)))
-        for record in chosen:
-            words = world.words[record.row]
-            for at, name in enumerate(world.analyzer.fields):
-                weight = lane["fields"].get(name, 0.0)
-                tf = world.counts[record.row][at][term]
-                if not tf or not weight:
-                    continue
-                norm = k1 * (1.0 - b + b * (words.lengths[at] / max(world.means[at], 1.0)))
-                share = grid(weight * idf * (tf * (k1 + 1.0) / (tf + norm)))
-                scores[record.row] = scores.get(record.row, 0.0) + share
-    return scores
+    """What the word lane finds."""
+    pages = world.pages(list(lane["fields"]))
+    rows = [record.row for record in chosen]
+    return Lane(lane, pages, world.analyzer).answer(ask.text, rows, ask.aliases)
 
 
 def meaning(

@@ -72,3 +72,39 @@ class Asked:
     """Whether it was read as an expression rather than as bare words."""
     note: str | None = None
     """Why it was read otherwise than written; None when it was not."""
+
+
+def spelled(node: Node | None) -> str:
+    """The tree in one spelling, whatever dialect it came from; for people.
+
+    >>> spelled(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
+    '(ssh OR "open port") NOT po*'
+    """
+    match node:
+        case None:
+            told = ""
+        case Term():
+            told = node.term
+        case Leaf():
+            told = _spelled_leaf(node)
+        case Near():
+            told = f"NEAR/{node.distance}({' '.join(map(_spelled_leaf, node.leaves))})"
+        case All():
+            told = " AND ".join(map(_inner, node.parts))
+        case Any():
+            told = " OR ".join(map(_inner, node.parts))
+        case Without():
+            told = f"{_inner(node.keep)} NOT {_inner(node.drop)}"
+    return told
+
+
+def _inner(node: Node) -> str:
+    told = spelled(node)
+    return told if isinstance(node, Term | Leaf | Near) else f"({told})"
+
+
+def _spelled_leaf(leaf: Leaf) -> str:
+    told = leaf.text if leaf.text.isalnum() else f'"{leaf.text}"'
+    told += "*" if leaf.prefix else ""
+    told += f"^{leaf.boost:g}" if leaf.boost != 1.0 else ""
+    return f"{','.join(leaf.fields)}:{told}" if leaf.fields else told

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import cast, overload
 
-from recollect.core.explanation import Explanation
+from recollect.core.explanation import Explanation, Facts
+from recollect.core.ranking import Attempt
 from recollect.core.record import Record
 from recollect.pipeline.plan import Plan
 from recollect.why.receipt import Receipt
@@ -46,9 +47,11 @@ class Hit:
         """The terms that matched, each with the fields it was found in."""
         out: dict[str, list[str]] = {}
         for lane in self.lanes.values():
-            for part in lane.why.parts:
-                if "term" in part.facts:
-                    out.setdefault(str(part.facts["term"]), []).append(str(part.facts["field"]))
+            for facts in _facts(lane.why):
+                if "term" in facts:
+                    fields = [facts["field"]] if "field" in facts else facts["fields"]
+                    found = out.setdefault(str(facts["term"]), [])
+                    found += [str(f) for f in cast("Iterable[object]", fields) if f not in found]
         return out
 
     @property
@@ -66,6 +69,12 @@ class Hit:
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
             "explanation": self.explanation.to_dict(),
         }
+
+
+def _facts(node: Explanation) -> Iterator[Facts]:
+    yield node.facts
+    for part in node.parts:
+        yield from _facts(part)
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,26 @@ class Result(Sequence[Hit]):
         """The lanes that took part."""
         return self.plan.running
 
+    @property
+    def fell_back(self) -> bool:
+        """Whether the lane kept for that case answers alone, as a mode's own could not run."""
+        return self.plan.fell_back
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Every search of a lane that searches again when it finds nothing."""
+        return self.plan.attempts
+
+    @property
+    def used_retry(self) -> bool:
+        """Whether the first search found nothing and another was made."""
+        return len(self.attempts) > 1
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """Words that were perhaps meant: nearly as typed, and there to be found."""
+        return tuple(word for attempt in self.attempts for word in attempt.near)
+
     def __len__(self) -> int:
         return len(self.hits)
 
@@ -119,6 +148,7 @@ class Result(Sequence[Hit]):
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,
+            **({"near": list(self.near)} if self.near else {}),
             "plan": self.plan.to_dict(),
             "hits": [hit.to_dict() for hit in self.hits],
             "receipt": self.receipt.digest,

@@ -7,7 +7,7 @@ kept and owes its vector.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +37,8 @@ class Workshop:
     embedder: Embedder | None
     clock: Clock
     entropy: Entropy
+    others: Callable[[], tuple[Analyzer, ...]] = tuple[Analyzer, ...]
+    """Analyzers that were added to the store: every write fills their generations too."""
 
     @property
     def space(self) -> str:
@@ -62,6 +64,7 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
     now = shop.clock.now()
     contents = [draft.complete(now) for draft in drafts]
     found = embed([embedded_text(content) for content in contents], "record", shop.embedder)
+    analyzers = (shop.analyzer, *shop.others())
     salts = shop.entropy.draw(SALT_BYTES * len(drafts))
     noise = shop.entropy.draw(10 * len(drafts))
     return tuple(
@@ -70,7 +73,7 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
             content,
             draft.id or uuid7(now, noise[10 * at : 10 * at + 10]),
             salts[SALT_BYTES * at : SALT_BYTES * (at + 1)],
-            (shop, vector),
+            (shop.space, vector, analyzers),
         )
         for at, (draft, content, vector) in enumerate(zip(drafts, contents, found, strict=True))
     )
@@ -81,16 +84,20 @@ Outcome = bytes | None | Exception
 
 
 def _put(
-    draft: Draft, content: Content, record_id: str, salt: bytes, made: tuple[Workshop, Outcome]
+    draft: Draft,
+    content: Content,
+    record_id: str,
+    salt: bytes,
+    made: tuple[str, Outcome, tuple[Analyzer, ...]],
 ) -> Put:
-    shop, vector = made
-    owes = (shop.space,) if isinstance(vector, Exception) else ()
-    vectors = given_vectors(draft.vector, shop.space)
+    space, vector, analyzers = made
+    owes = (space,) if isinstance(vector, Exception) else ()
+    vectors = given_vectors(draft.vector, space)
     if isinstance(vector, bytes):
-        vectors += (Vector(shop.space, 0, "unit", vector),)
+        vectors += (Vector(space, 0, "unit", vector),)
     body = encode(record_id, content)
     ties = tuple(_dated(tie, content) for tie in draft.ties)
-    words = _words(content, shop.analyzer)
+    words = _words(content, analyzers)
     return Put(record_id, content, body, salt, None, words, vectors, owes, ties, draft.key)
 
 
@@ -113,8 +120,9 @@ def given_vectors(vector: tuple[float, ...] | None, space: str) -> tuple[Vector,
     return (Vector(own, 0, "f8", np.array(vector, "<f8").tobytes()),)
 
 
-def _words(content: Content, analyzer: Analyzer) -> tuple[tuple[str, bytes], ...]:
-    return ((analyzer.fingerprint, analyzer.analyse(texts_of(content)).encode()),)
+def _words(content: Content, analyzers: tuple[Analyzer, ...]) -> tuple[tuple[str, bytes], ...]:
+    texts = texts_of(content)
+    return tuple((each.fingerprint, each.analyse(texts).encode()) for each in analyzers)
 
 
 def prepare_version(
@@ -130,7 +138,7 @@ def prepare_version(
             vectors += (Vector(shop.space, 0, "unit", vector),)
         owes = (shop.space,) if isinstance(vector, Exception) else ()
     salt = shop.entropy.draw(SALT_BYTES)
-    words = _words(content, shop.analyzer)
+    words = _words(content, (shop.analyzer, *shop.others()))
     body = encode(record.id, content)
     return Put(record.id, content, body, salt, record.row, words, vectors, owes, (), key)
 

@@ -172,16 +172,31 @@ def mend(
 ) -> None:
     """Write derived rows anew: words as given, vectors as debts."""
     number = number_of(db, tenant)
-    for row in words:
-        space = generation_of(db, row.generation)
-        sql = "UPDATE words SET body=?, sum=? WHERE tenant=? AND row=? AND generation=?"
-        db.execute(sql, (row.body, row.sum, number, row.row, space))
+    space = {name: generation_of(db, name) for name in sorted({row.generation for row in words})}
+    db.executemany(
+        # A row that was forgotten since it was read gets no words.
+        "INSERT OR REPLACE INTO words SELECT tenant, ?, row, ?, ? FROM records "
+        "WHERE tenant=? AND row=?",
+        [(space[row.generation], row.body, row.sum, number, row.row) for row in words],
+    )
     for vector in lost:
         debt = DebtRow(vector.row, vector.generation)
-        space = generation_of(db, vector.generation)
+        place = generation_of(db, vector.generation)
         db.execute("DELETE FROM vectors WHERE tenant=? AND seq=?", (number, vector.seq))
-        told = (number, debt.row, space, guard(tenant, debt))
+        told = (number, debt.row, place, guard(tenant, debt))
         db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", told)
+
+
+def drop_space(db: apsw.Connection, fingerprint: str) -> None:
+    """Delete the words of a generation, and its name unless something else is in it."""
+    number = generation_of(db, fingerprint)
+    db.execute("DELETE FROM words WHERE generation=?", (number,))
+    db.execute(
+        "DELETE FROM generations WHERE generation=? AND NOT EXISTS "
+        "(SELECT 1 FROM vectors WHERE vectors.generation=generations.generation) AND NOT EXISTS "
+        "(SELECT 1 FROM debts WHERE debts.generation=generations.generation)",
+        (number,),
+    )
 
 
 def _erase(db: apsw.Connection, tenant: str, number: int, new: Settled) -> None:

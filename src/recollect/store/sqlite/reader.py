@@ -190,6 +190,10 @@ class Reader(ABC):
         for after in range(0, head.seq, STRETCH):
             yield from (WordsRow(*row) for row in self._rows(sql, number, after, after + STRETCH))
 
+    def spaces(self) -> list[str]:
+        """The fingerprints of all generations."""
+        return [name for (name,) in self._rows("SELECT fingerprint FROM generations ORDER BY 1")]
+
     def damage(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
         found = self._rows("PRAGMA integrity_check(20)")

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +34,8 @@ from recollect.store.sqlite.connect import (
 from recollect.store.sqlite.group import Job, Queue
 from recollect.store.sqlite.ledger import (
     SqliteLedger,
+    drop_space,
+    generation_of,
     head_of,
     mend,
     number_of,
@@ -198,12 +200,23 @@ class Sqlite(Reader):
                 sync_file(self._path.with_name(self._path.name + "-wal"))
         return new.commit
 
-    def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
-        """Write derived rows anew: words as given, vectors as debts."""
+    def open_space(self, generation: str) -> None:
+        """Make a generation known."""
+        self._alter(lambda db: generation_of(db, generation))
+
+    def close_space(self, generation: str) -> None:
+        """Drop the words of a generation."""
+        self._alter(lambda db: drop_space(db, generation))
+
+    def _alter(self, what: Callable[[apsw.Connection], object]) -> None:
         if self.read_only:
             raise self._forbidden()
         with self._queue.alone(), self._writing() as db:
-            mend(db, tenant, words, lost)
+            what(db)
+
+    def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
+        """Write derived rows anew: words as given, vectors as debts."""
+        self._alter(lambda db: mend(db, tenant, words, lost))
 
     # -- published segments --------------------------------------------------------------------
 

@@ -1,0 +1,65 @@
+"""A query tree meets a view: each leaf is analysed, looked up and counted."""
+
+from __future__ import annotations
+
+from recollect.index.match import Close, Sought
+from recollect.lanes.finding import Bound, Every, Minus, Some
+from recollect.lanes.scoring import Scorer
+from recollect.text.port import Analyzer
+from recollect.text.tree import All, Any, Leaf, Near, Node, Term, Without, spelled
+
+
+class Binder:
+    """Binds trees to one view."""
+
+    def __init__(self, scorer: Scorer, analyzer: Analyzer) -> None:
+        self._scorer = scorer
+        self._analyzer = analyzer
+
+    def bound(self, node: Node) -> Bound | None:
+        """The tree with every leaf counted; None when the analyzer finds no word in it."""
+        match node:
+            case Term():
+                return self._scorer.asked(node.term, Sought(((node.term, 0),)), 1.0)
+            case Leaf():
+                what = self._sought(node)
+                return self._scorer.asked(spelled(node), what, node.boost) if what else None
+            case Near():
+                return self._near(node)
+            case Without():
+                keep, drop = self.bound(node.keep), self.bound(node.drop)
+                return keep if keep is None or drop is None else Minus(keep, drop)
+            case All() | Any():
+                found = [self.bound(part) for part in node.parts]
+                parts = tuple(part for part in found if part is not None)
+                if len(parts) <= 1:
+                    return next(iter(parts), None)
+                return Every(parts) if isinstance(node, All) else Some(_flat(parts))
+
+    def _near(self, node: Near) -> Bound | None:
+        found = [self._sought(leaf) for leaf in node.leaves]
+        parts = tuple(part for part in found if part is not None)
+        if not parts:
+            return None
+        boost = sum(leaf.boost for leaf in node.leaves)
+        return self._scorer.asked(spelled(node), Close(parts, node.distance), boost)
+
+    def _sought(self, leaf: Leaf) -> Sought | None:
+        tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
+        if not tokens:
+            return None
+        names = self._scorer.ground.names
+        fields = frozenset(names.index(name) for name in leaf.fields if name in names)
+        nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
+        return Sought(tuple(tokens), leaf.prefix, nowhere)
+
+
+_NOWHERE = 255
+
+
+def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Alternatives of alternatives as one list."""
+    out: list[Bound] = []
+    for part in parts:
+        out += part.parts if isinstance(part, Some) else (part,)
+    return tuple(out)

@@ -1,0 +1,70 @@
+"""From what a caller asks to a complete question: every part checked, every default filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from recollect.core.draft import vector_of
+from recollect.core.errors import BadQuery, BadRecipe
+from recollect.core.names import integer, metadata, names, text
+from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of
+from recollect.core.scope import Scope
+from recollect.core.times import TimeLike, micros
+from recollect.core.where import parse
+from recollect.pipeline.recipe import Recipe, recipe_of
+
+
+class Ask(TypedDict, total=False):
+    """What a search takes beside its text and limit."""
+
+    recipe: str | Path | Recipe | Mapping[str, object]
+    where: object
+    as_of: TimeLike | None
+    known_at: TimeLike | None
+    now: TimeLike | None
+    vector: Sequence[float] | None
+    overrides: Mapping[str, object] | None
+    require: Iterable[str] | None
+    mode: str | None
+    aliases: Mapping[str, Iterable[str]] | None
+
+
+def asked_for(
+    query: str, limit: int | None, ask: Ask, edge: tuple[Scope, Callable[[], int]]
+) -> tuple[Query, Recipe]:
+    """The question and its recipe; `edge` is who asks, and where time enters."""
+    if unknown := set(ask) - set(Ask.__annotations__):
+        raise BadQuery(
+            f"{min(unknown)}: no such option",
+            hint=f"known: {', '.join(Ask.__annotations__)}",
+            field=min(unknown),
+        )
+    scope, clock = edge
+    overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
+    recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
+    vector, now = ask.get("vector"), _time(ask.get("now"), "now")
+    mode = None if ask.get("mode") is None else text(ask.get("mode"), "mode", BadQuery, 32)
+    recipe.mode(mode)
+    question = Query(
+        text=text(query, "query", BadQuery, TEXT_LIMIT),
+        scope=scope,
+        now=clock() if now is None else now,
+        limit=integer(
+            recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery
+        ),
+        where=parse(ask.get("where")),
+        as_of=_time(ask.get("as_of"), "as_of"),
+        known_at=_time(ask.get("known_at"), "known_at"),
+        overrides=overrides,
+        require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
+        given=None if vector is None else vector_of(vector, "vector", BadQuery),
+        aliases=aliases_of(ask.get("aliases")),
+        mode=mode,
+    )
+    return question, recipe
+
+
+def _time(value: TimeLike | None, field: str) -> int | None:
+    return None if value is None else micros(value, field, BadQuery)

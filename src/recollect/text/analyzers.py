@@ -1,0 +1,28 @@
+"""The analyzers that a recipe can name."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recollect.core.errors import BadRecipe
+from recollect.text.fts5 import Dashed, Porter, PorterCjk
+from recollect.text.own import Own
+from recollect.text.port import Analyzer
+from recollect.text.runs import Porter2, Simple
+
+_EACH: Final[tuple[Analyzer, ...]] = (
+    Own(), Porter2(), Simple(), Porter(), PorterCjk(), Dashed(),
+)  # fmt: skip
+_BY_NAME: Final = {each.name: each for each in _EACH}
+
+NAMES: Final = tuple(_BY_NAME)
+"""The names, ours first."""
+
+
+def analyzer(name: str) -> Analyzer:
+    """The analyzer of that name, the same one for all who ask."""
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        hint = f"known: {', '.join(NAMES)}"
+        raise BadRecipe(f"no analyzer is called {name!r}", hint=hint, field="analyzer") from None

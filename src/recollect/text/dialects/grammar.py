@@ -1,0 +1,120 @@
+"""What an expression is made of: one tokenizer for every dialect, told apart by its `Grammar`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
+_NEVER: Final = r"(?!)"
+_HELD: Final = {"near": "distance", "column": "names", "boost": "number"}
+"""The group of a pattern that holds what matters."""
+
+Operator: TypeAlias = Literal["AND", "OR", "NOT"]
+
+
+class Malformed(Exception):
+    """The text is no expression of the grammar."""
+
+    def __init__(self, at: int, what: str) -> None:
+        super().__init__(at, what)
+        self.note = f"{what} at character {at + 1}; read as bare words"
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What one dialect's expressions look like. The patterns are tried in the order given."""
+
+    neighbours: Literal["AND", "OR"]
+    """What a space between two operands means."""
+    binding: tuple[Operator, Operator, Operator]
+    """The operators from the loosest to the tightest."""
+    space: str
+    phrase: str
+    """A quoted text, its quotes included."""
+    near: str
+    """The opening of a NEAR group, with its bracket; a group `distance` may hold a number."""
+    columns: tuple[tuple[str, str], ...]
+    """What a column is called in lower case, and which of our fields that is."""
+    column: str
+    """A column filter: the group `names` holds one, or several in braces."""
+    boost: str
+    """A boost: the group `number` holds it."""
+    marks: str
+    """What means something by itself: brackets, `*`, `+`, commas."""
+    alternatives: frozenset[str]
+    """Marks that mean OR."""
+    word: str
+    is_word: Callable[[str], bool] = bool
+    """Whether what looks like a word may stand unquoted."""
+    terms: bool = False
+    """Whether a word stands for any of its terms rather than for all of them, side by side."""
+    lone_not: bool = False
+    """Whether NOT may stand where it has nothing to take from."""
+    bracket_neighbours: bool = True
+    """Whether a bracket may be a neighbour; if not, an operator must stand beside it."""
+    free_phrases: bool = True
+    """Whether a phrase of several words may have a `*` and stand in NEAR."""
+
+
+class Token(NamedTuple):
+    """A piece of an expression, and where it stands."""
+
+    kind: str
+    text: str
+    at: int
+
+
+@cache
+def _lexer(grammar: Grammar) -> re.Pattern[str]:
+    kinds = {
+        "space": grammar.space,
+        "phrase": grammar.phrase,
+        "near": grammar.near,
+        "column": grammar.column,
+        "boost": grammar.boost,
+        "mark": grammar.marks,
+        "word": grammar.word,
+    }
+    return re.compile("|".join(f"(?P<{kind}>{found or _NEVER})" for kind, found in kinds.items()))
+
+
+def tokens(text: str, grammar: Grammar) -> Iterator[Token]:
+    """The tokens of a text, then one of kind `end`. Raises `Malformed`."""
+    at = 0
+    match = _lexer(grammar).match
+    while at < len(text):
+        found = match(text, at)
+        if found is None or (found.lastgroup == "word" and not grammar.is_word(found[0])):
+            raise Malformed(at, _strange(text[at]))
+        token = _token(found, grammar)
+        if token is not None:
+            yield token
+        at = found.end()
+    yield Token("end", "", at)
+
+
+def _token(found: re.Match[str], grammar: Grammar) -> Token | None:
+    at, text = found.start(), found[0]
+    groups: Mapping[str, str | None] = found.groupdict()
+    match found.lastgroup:
+        case "space":
+            return None
+        case "phrase":
+            return Token("phrase", text[1:-1].replace(text[0] * 2, text[0]), at)
+        case "near" | "column" | "boost" as kind:
+            return Token(kind, groups.get(_HELD[kind]) or "", at)
+        case "mark":
+            return Token("OR" if text in grammar.alternatives else text, text, at)
+        case _:
+            return Token(text if text in OPERATORS else "word", text, at)
+
+
+def _strange(character: str) -> str:
+    if character in "\"'":
+        return f"{character} without its pair"
+    shown = character if character.isprintable() else ascii(character)[1:-1]
+    return f'"{shown}" means nothing here'

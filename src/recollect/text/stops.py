@@ -1,0 +1,63 @@
+"""Stop words: words too common to look for, each list for the reading that names it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def _table(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ENGLISH: Final = _table(
+    """
+    a about above across actually after again against all along am among an and any are around at be
+    because becoming been before behind being below beside between beyond bit but by can combined
+    could detail details did do does doing down during each every find for from get give had has
+    have having he her hers him his how i idea ideas if im in information inside into is it items
+    its ive keep keeping kind kinds lately like list look looking make making many may me might mine
+    must my near need needs no none nor of off on onto or our ours out over past planning please
+    really recent recently recommend recommendation recommendations record records regarding
+    relationship relationships seen shall she should show so some suggest suggestion suggestions
+    sure tell than thanks that the their theirs them these they thinking this those through tip tips
+    to tonight toward towards trouble type types under until up upcoming upon us useful was watch we
+    were what when where which who whom whose why will with within without would yet you your yours
+    """
+)
+"""Dropped from plain questions by the jeffs-brain dialect."""
+
+DUTCH: Final = _table(
+    """
+    aan alleen als ben bent bij binnen boven buiten dan dat de deze die dit doen doet door een elk
+    elke en geen haar hadden hebben heeft hem hen het hij hoe hun iedere ik ja je jij jouw jullie
+    kan kunnen maar met mij mijn moet moeten na naar nee niet omdat onder ons onze ook op tegen toch
+    tussen uit van veel voor waar waarom wanneer want waren wat weinig welk welke wie wij word
+    worden wordt zal zich zij zijn zou
+    """
+)
+"""Dropped by the same dialect, whatever the language of the question."""
+
+LATIN: Final = _table(
+    """
+    a an the and or but in on at to for of with by from is it as be was are been being have has had
+    do does did will would could should may might shall can not no nor so if then than that this
+    these those what which who whom how when where why all each every both few more most other some
+    such only own same too very just about above after again also am any because before between
+    during here into its me my myself our ours out over she he her him his i we they them their you
+    your up down
+    """
+)
+"""Comis' list. All its words are Latin, so a word of another script is never dropped."""
+
+RETRY: Final = _table(
+    """
+    the a an and or but is are was what who when where why how you for from about advice any been
+    can choose current decide deciding feeling find getting help helpful idea ideas interesting ive
+    look looking make making might need needs noticed planning recent recently recommend
+    recommendation recommendations should some soon suggest suggestion suggestions sure thinking
+    tips together trying upcoming useful want weekend with would again becoming bit combined having
+    items keep keeping kind kinds lately many seen show tonight trouble type types watch have has
+    had de het een en of
+    """
+)
+"""Words that a second try does not lean on."""

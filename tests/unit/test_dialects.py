@@ -1,0 +1,638 @@
+"""What each dialect makes of a text: the vectors of the four, and what the trees mean."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+
+import pytest
+
+from recollect.core.errors import BadRecipe
+from recollect.core.words import Words
+from recollect.text import stops
+from recollect.text.dialects import NAMES, Options, engrava, jeffs_brain, read
+from recollect.text.dialects.expression import DEPTH
+from recollect.text.dialects.parts import LEAVES
+from recollect.text.own import Own
+from recollect.text.port import Analyzer
+from recollect.text.tree import All, Any, Asked, Leaf, Near, Node, Term, Without
+
+OWN = Own()
+
+
+class Plain:
+    """Lower-cased runs of letters, digits, `_` and `-`: no stems, nothing stacked."""
+
+    name = fingerprint = "plain"
+    fields = ("text", "essence")
+
+    def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
+        raise NotImplementedError
+
+    def terms(self, text: str) -> list[str]:
+        return list(dict.fromkeys(self.split(text)))
+
+    def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
+        return [(word, at) for at, word in enumerate(self.split(text))]
+
+    def split(self, text: str) -> list[str]:
+        return re.findall(r"[\w-]+", text.lower())
+
+
+PLAIN = Plain()
+Row = Mapping[str, str]
+
+
+def satisfies(node: Node | None, row: Row) -> bool:
+    """Whether a row of fields is what the tree asks for, by its definition."""
+    match node:
+        case None:
+            return False
+        case Term(term):
+            return any(term in PLAIN.split(text) for text in row.values())
+        case Leaf():
+            return any(starts(node, row, field) for field in node.fields or row)
+        case Near(leaves, distance):
+            return any(stand_near(leaves, distance, row, field) for field in row)
+        case All(parts):
+            return all(satisfies(part, row) for part in parts)
+        case Any(parts):
+            return any(satisfies(part, row) for part in parts)
+        case Without(keep, drop):
+            return satisfies(keep, row) and not satisfies(drop, row)
+
+
+def starts(leaf: Leaf, row: Row, field: str) -> list[tuple[int, int]]:
+    """Where the leaf stands in a field: (start, end) of each occurrence."""
+    if leaf.fields and field not in leaf.fields:
+        return []
+    words, wanted = PLAIN.split(row[field]), PLAIN.split(leaf.text)
+    last = len(wanted) - 1
+
+    def fits(at: int) -> bool:
+        return all(
+            word == want or (leaf.prefix and nth == last and word.startswith(want))
+            for nth, (word, want) in enumerate(zip(words[at:], wanted, strict=False))
+        )
+
+    return [(at, at + last + 1) for at in range(len(words) - last) if fits(at)]
+
+
+def stand_near(leaves: Iterable[Leaf], distance: int, row: Row, field: str) -> bool:
+    for places in product(*(starts(leaf, row, field) for leaf in leaves)):
+        latest = max(start for start, _ in places)
+        if all(latest - end <= distance for _, end in places):
+            return True
+    return False
+
+
+def found(
+    dialect: str, text: str, rows: Iterable[str], options: Options | None = None
+) -> list[str]:
+    tree = read(dialect, text, PLAIN, options or Options()).tree
+    return [row for row in rows if satisfies(tree, {"text": row, "essence": ""})]
+
+
+FOO_BAR_BAZ = ["foo", "bar", "baz", "foo bar", "foo baz", "bar baz", "foo bar baz"]
+
+
+def leaves(node: Node | None) -> list[str]:
+    match node:
+        case None:
+            return []
+        case Term(term):
+            return [term]
+        case Leaf(text):
+            return [text]
+        case Near(inside, _):
+            return [leaf.text for leaf in inside]
+        case All(parts) | Any(parts):
+            return [text for part in parts for text in leaves(part)]
+        case Without(keep, drop):
+            return leaves(keep) + leaves(drop)
+
+
+# --- what holds for all ------------------------------------------------------------------------
+
+
+def test_there_are_four_dialects_and_no_fifth() -> None:
+    assert NAMES == ("bare", "jeffs-brain", "engrava", "mnestic")
+    with pytest.raises(BadRecipe, match="no dialect 'lucene'"):
+        read("lucene", "text", OWN, Options())
+
+
+def test_the_stop_lists_are_complete() -> None:
+    lists = (stops.ENGLISH, stops.DUTCH, stops.LATIN, stops.RETRY)
+    assert [len(each) for each in lists] == [183, 84, 107, 94]
+
+
+HOSTILE = [
+    "((((", '"', '"a', "NOT ", "AND ", "a AND NOT ", "a*b*", "title:", "content:", "\ud800\0🎉",
+    "a-", "NEAR(", "NEAR/3(a ", "a OR ", '"a" ', "a", "*", 'foo" ', "{ ", "^", "(a ", ") ", "a (",
+    " ", "'", "a^9", "text:(text:(", "NOT(a ", "a+", "a, ", "\u0301",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_sixty_four_kilobytes_of_anything_are_read_soon(dialect: str, piece: str) -> None:
+    text = (piece * 65_536)[:65_536]
+    begun = time.perf_counter()
+    asked = read(dialect, text, PLAIN, Options())
+    assert time.perf_counter() - begun < 2
+    assert len(leaves(asked.tree)) <= LEAVES
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize(
+    "text", ["", "   ", "!!!", "AND", "NOT", '"', '""', "()", "🎉", "c++", "it's C# & .NET", "a:b"]
+)
+def test_odd_little_texts_are_no_errors(dialect: str, text: str) -> None:
+    assert isinstance(read(dialect, text, OWN, Options()), Asked)
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_without_expert_reading_operators_are_not_read(dialect: str) -> None:
+    rows = ["foo bar", "foo", "bar"]
+    asked = read(dialect, 'foo "bar" NOT baz', PLAIN, Options(expert=False))
+    assert not asked.expert
+    assert found(dialect, 'foo "bar" NOT foo', rows, Options(expert=False)) == rows
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_and_not_means_without(dialect: str) -> None:
+    rows = ["pricing berlin", "pricing", "berlin", "and not"]
+    assert found(dialect, "pricing AND NOT berlin", rows) == ["pricing"]
+    assert found(dialect, "pricing NOT berlin", rows) == ["pricing"]
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_foo_and_bar_not_baz_has_both_and_not_the_third(dialect: str) -> None:
+    assert found(dialect, "foo AND bar NOT baz", FOO_BAR_BAZ) == ["foo bar"]
+    assert found(dialect, "foo AND bar AND NOT baz", FOO_BAR_BAZ) == ["foo bar"]
+
+
+@pytest.mark.parametrize("dialect", ["bare", "engrava", "mnestic"])
+def test_what_is_taken_from_a_bracket_is_taken_from_all_of_it(dialect: str) -> None:
+    assert found(dialect, "(foo OR bar) NOT baz", FOO_BAR_BAZ) == ["foo", "bar", "foo bar"]
+
+
+@pytest.mark.parametrize("dialect", ["bare", "engrava", "mnestic"])
+def test_brackets_nested_too_deep_are_malformed(dialect: str) -> None:
+    fine, deep = ("(" * depth + '"a b" AND c' + ")" * depth for depth in (DEPTH, DEPTH + 1))
+    assert read(dialect, fine, PLAIN, Options()).expert
+    asked = read(dialect, deep, PLAIN, Options())
+    assert not asked.expert
+    assert "more than 50 brackets inside each other" in (asked.note or "")
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_of_very_many_words_the_first_are_looked_for(dialect: str) -> None:
+    text = "! " + " ".join(f"word{nth}" for nth in range(3_000))
+    asked = read(dialect, text, PLAIN, Options())
+    assert leaves(asked.tree) == [f"word{nth}" for nth in range(LEAVES)]
+    assert "only the first 1,024 of 3,000 words" in (asked.note or "")
+
+
+# --- ours --------------------------------------------------------------------------------------
+
+
+def test_bare_text_is_any_of_its_terms() -> None:
+    assert read("bare", "The cats, running", OWN, Options()) == Asked(
+        Any((Term("the"), Term("cat"), Term("run")))
+    )
+    assert read("bare", "cats", OWN, Options()).tree == Term("cat")
+    assert read("bare", "…!", OWN, Options()) == Asked(None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "salt and pepper", "this or that", "12:30", "http://example.com", "path://x", "title: x",
+        "text::y", "he said \"run", '"" nothing', "AND", "AND salt", "salt AND", "salt NOT", "x*",
+        "**bold**", "*emphasis*", "2 * 3", "state-of-the-art -word", "note:this", "subtitle:x",
+        "AND OR NOT", ":-)", "f(x)", "it's",
+    ],
+)  # fmt: skip
+def test_ordinary_text_is_not_read_as_an_expression(text: str) -> None:
+    asked = read("bare", text, OWN, Options())
+    assert (asked.expert, asked.note) == (False, None)
+    assert leaves(asked.tree) == OWN.terms(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ('"machine learning"', Leaf("machine learning")),
+        ("learn*", Leaf("learn", prefix=True)),
+        ("(learn*)", Leaf("learn", prefix=True)),
+        ('"machine lear"*', Leaf("machine lear", prefix=True)),
+        ("title:berlin", Leaf("berlin", fields=("title",))),
+        ('title:"new york"', Leaf("new york", fields=("title",))),
+        ("path:/usr/bin", Leaf("/usr/bin", fields=("path",))),
+        ("title:path:x", Leaf("path:x", fields=("title",))),
+        (
+            "tags:(a b) c",
+            Any((Leaf("a", fields=("tags",)), Leaf("b", fields=("tags",)), Term("c"))),
+        ),
+        ("a AND b", All((Term("a"), Term("b")))),
+        ("a OR b AND c", Any((Term("a"), All((Term("b"), Term("c")))))),
+        ("user_id AND x", All((Any((Term("user_id"), Term("user"), Term("id"))), Term("x")))),
+        ("a AND !!!", Term("a")),
+        ("foo bar NOT baz", Without(Any((Term("foo"), Term("bar"))), Term("baz"))),
+        ("a AND (NOT b)", Without(Term("a"), Term("b"))),
+        ("NOT b AND a", Without(Term("a"), Term("b"))),
+        ("a NOT b NOT c", Without(Term("a"), Any((Term("b"), Term("c"))))),
+        ("a (NOT b) AND c", All((Without(Term("a"), Term("b")), Term("c")))),
+    ],
+)
+def test_an_expression_of_ours_becomes_a_tree(text: str, tree: Node) -> None:
+    assert read("bare", text, OWN, Options()) == Asked(tree, expert=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("NOT foo", ["foo", "foo bar", "foo baz", "foo bar baz"]),
+        ("foo OR NOT bar", [row for row in FOO_BAR_BAZ if row != "baz"]),
+        ("NOT NOT foo", ["foo", "foo bar", "foo baz", "foo bar baz"]),
+    ],
+)
+def test_a_not_with_nothing_to_keep_looks_for_its_words(text: str, kept: list[str]) -> None:
+    assert found("bare", text, FOO_BAR_BAZ) == kept
+    assert "has nothing to take from" in (read("bare", text, OWN, Options()).note or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("foo AND )", '")" without "(" at character 9; read as bare words'),
+        ("(foo AND bar", '"(" without ")" at character 1; read as bare words'),
+        ("foo AND OR bar", 'an unexpected "OR" at character 9; read as bare words'),
+        ('"foo" AND', "the expression ends too early at character 9; read as bare words"),
+        ("title:(path:x)", "one column inside another at character 8; read as bare words"),
+    ],
+)
+def test_a_malformed_expression_is_read_as_bare_words_and_says_so(text: str, note: str) -> None:
+    asked = read("bare", text, OWN, Options())
+    assert (asked.expert, asked.note) == (False, note)
+    assert leaves(asked.tree) == OWN.terms(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("dentist appointment", ["dentist", "appointment"]),
+        ("what have we built together", ["built", "together"]),
+        ("и", ["и"]),
+        ("the 日本語 is great", ["日本語", "great"]),
+        ("שלום مرحبا The", ["שלום", "مرحبا"]),
+        ('say "Hello" to NOT-me', ["say", "Hello"]),
+        ('in"side AND title:x*', ["inside", "title", "x"]),
+        ("", []),
+        ("   ", []),
+        ("!!!", []),
+        ("what is the", []),
+    ],
+)
+def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
+    text: str, kept: list[str]
+) -> None:
+    asked = read("bare", text, PLAIN, Options(stop="latin"))
+    assert leaves(asked.tree) == kept
+    assert not asked.expert
+
+
+# --- jeffs-brain -------------------------------------------------------------------------------
+
+
+def told(text: str) -> list[str]:
+    """The tokens as `kind:text` with the operator before: short to write down."""
+    tokens = jeffs_brain.parse(text).tokens
+    return [f"{token.operator} {token}".strip() for token in tokens]
+
+
+PARSED = [
+    ("", []),
+    ("The Kubernetes Deployment", ["kubernetes", "deployment"]),
+    ('"hello world" kube*', ['"hello world"', "kube*"]),
+    ('"the quick brown fox" jumps', ['"the quick brown fox"', "jumps"]),
+    ("foo AND bar NOT baz", ["foo", "AND bar", "NOT baz"]),
+    ("foo AND the OR bar NOT baz", ["foo", "AND the", "OR bar", "NOT baz"]),
+    ("NOT alpha bravo", ["NOT alpha", "bravo"]),
+    ("to do list", []),
+    ('"to do list"', ['"to do list"']),
+    ("kube* cluster", ["kube*", "cluster"]),
+    ("cafe\u0301", ["café"]),
+    ("hello\u200bworld", ["helloworld"]),
+    ("hello\u00a0 world\ufeff", ["hello", "world"]),
+    ("foo AND OR bar", ["foo", "OR bar"]),
+    ("foo -bar (baz) c++", ["foo", "bar", "baz"]),
+    ("kube*net*", ["kubenet*"]),
+    ("it's C# & .NET", ["net"]),
+    ("AND", []),
+    ("a AND b", ["a", "AND b"]),
+    ("foo AND !!! bar", ["foo", "bar"]),
+    ('"unclosed phrase here', ['"unclosed phrase here"']),
+    ("OR foo", ["OR foo"]),
+    ('foo"bar baz"qux', ["foo", '"bar baz"', "qux"]),
+    ('foo AND "" bar', ["foo", "AND bar"]),
+    ("de het een", []),
+    ("NOT NOT x", ["NOT x"]),
+    ("wat is mijn naam", ["naam"]),
+    ("émigré CAFÉ", ["émigré", "café"]),
+    ("foo* AND NOT bar", ["foo*", "NOT bar"]),
+    ("get-together", ["gettogether"]),
+    ("not cocktail and snacks or dessert", ["cocktail", "snacks", "dessert"]),
+    (
+        "How many items of clothing do I need to pick up or return from a store?",
+        ["clothing", "pick", "return", "store"],
+    ),
+    ("Can you recommend a show or movie for me to watch tonight?", ["movie"]),
+    (
+        "I have been having trouble with the battery life on my phone lately. Any tips?",
+        ["battery", "life", "phone"],
+    ),
+    ("What types of doctors have I seen?", ["doctors"]),
+]
+
+
+@pytest.mark.parametrize(("text", "tokens"), PARSED)
+def test_a_text_is_parsed_into_tokens_with_their_operators(text: str, tokens: list[str]) -> None:
+    assert told(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "has_operators"),
+    [
+        ("foo and bar", False),
+        ("foo AND bar", True),
+        ('"', True),
+        ("ANDROID", False),
+        ("x OR", True),
+    ],
+)
+def test_quotes_and_operators_in_capitals_turn_the_stop_filter_off(
+    text: str, *, has_operators: bool
+) -> None:
+    assert jeffs_brain.parse(text).has_operators is has_operators
+
+
+def test_the_raw_text_is_normalised_and_keeps_its_case() -> None:
+    assert jeffs_brain.parse("  A\u200b  Cafe\u0301\u00a0B ").raw == "A Café B"
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("The Kubernetes Deployment", "kubernetes OR deployment"),
+        ('"hello world" kube*', '"hello world" OR kube*'),
+        ("foo AND bar NOT baz", "foo AND bar AND NOT baz"),
+        ("NOT alpha bravo", "alpha OR bravo"),
+        ("foo AND OR bar", "foo OR bar"),
+        ("foo -bar (baz) c++", "foo OR bar OR baz"),
+        ("kube*net*", "kubenet*"),
+        ("it's C# & .NET", "net"),
+        ("AND", ""),
+        ("a AND b", "a AND b"),
+        ('"unclosed phrase here', '"unclosed phrase here"'),
+        ("OR foo", "foo"),
+        ('foo"bar baz"qux', 'foo OR "bar baz" OR qux'),
+        ("de het een", ""),
+        ("NOT NOT x", "x"),
+        ("émigré CAFÉ", "émigré OR café"),
+        ("foo* AND NOT bar", "foo* AND NOT bar"),
+    ],
+)
+def test_tokens_compile_to_the_reference_string(text: str, reference: str) -> None:
+    assert jeffs_brain.compiled(jeffs_brain.parse(text)) == reference
+
+
+ALIASES = {
+    "k8s": ["kubernetes", "k8s"],
+    "a-ware": ["royal-aware", "a-ware"],
+    "ts": ["typescript", "ts"],
+    "Go": ["golang"],
+    "void": ["!!!"],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("k8s upgrade", "kubernetes OR k8s OR upgrade"),
+        ("(K8s) upgrade?", "kubernetes OR k8s OR upgrade"),
+        ("a-ware contract", '"royal aware" OR "a ware" OR contract'),
+        ("foo AND k8s", "foo AND (kubernetes OR k8s)"),
+        ("ts config", "typescript OR ts OR config"),
+        ("go modules", "golang OR modules"),
+        ('"k8s" x', '"k8s" OR x'),
+        ("k8s*", "k8s*"),
+        ("void space", "void OR space"),
+    ],
+)
+def test_aliases_replace_words_before_any_are_dropped(text: str, reference: str) -> None:
+    assert jeffs_brain.compiled(jeffs_brain.parse(text, ALIASES)) == reference
+
+
+def test_the_alternatives_of_an_alias_are_one_operand() -> None:
+    rows = ["foo kubernetes", "foo k8s", "foo", "k8s", "kubernetes"]
+    options = Options(aliases=ALIASES)
+    assert found("jeffs-brain", "foo AND k8s", rows, options) == ["foo kubernetes", "foo k8s"]
+    assert found("jeffs-brain", "foo NOT k8s", rows, options) == ["foo"]
+    assert found("jeffs-brain", "foo AND k8s", rows) == ["foo k8s"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("foo bar", [row for row in FOO_BAR_BAZ if row != "baz"]),
+        ("foo AND bar", ["foo bar", "foo bar baz"]),
+        ("foo OR bar NOT baz", ["foo", "bar", "foo bar"]),
+        ("(foo OR bar) NOT baz", ["foo", "bar", "foo bar"]),
+        ("foo NOT baz bar", ["foo", "bar", "foo bar"]),
+        ("baz OR foo AND bar", ["baz", "foo bar", "foo baz", "bar baz", "foo bar baz"]),
+        ("NOT foo", ["foo", "foo bar", "foo baz", "foo bar baz"]),
+        ('"bar baz"', ["bar baz", "foo bar baz"]),
+        ("to do list", []),
+    ],
+)
+def test_everything_after_not_is_taken_away_from_the_rest(text: str, kept: list[str]) -> None:
+    assert found("jeffs-brain", text, FOO_BAR_BAZ) == kept
+
+
+def test_what_was_read_otherwise_than_written_is_noted() -> None:
+    def note(text: str) -> str | None:
+        return read("jeffs-brain", text, OWN, Options()).note
+
+    assert note("plain question") is None
+    assert note('"unclosed phrase') == "a quote without its pair, read up to the end"
+    assert note("NOT foo") == "a leading NOT has nothing to take from"
+    assert note("to do list") == "only stop words, short words and operators"
+    assert note("") is None
+
+
+# --- engrava -----------------------------------------------------------------------------------
+
+NORMAL = [
+    ("what was my sister doing", "what OR was OR my OR sister OR doing", False),
+    ("sister's", "sister OR s", False),
+    ("http://example.com", "http OR example OR com", False),
+    ("12:30", "12 OR 30", False),
+    ('"machine learning"', '"machine learning"', True),
+    ("python AND NOT snake", "python AND NOT snake", True),
+    ("neur*", "neur*", False),
+    ("content:berlin", "content:berlin", True),
+    ("ESSENCE:Berlin", "ESSENCE:Berlin", True),
+    ('he said "run', "he OR said OR run", False),
+    ('"forum"?', '"forum"?', True),
+    ("foo**", "foo*", False),
+    ("a-b-c", '"a-b-c"', False),
+    ("REQ-FUNC*", '"REQ-FUNC"*', False),
+    ("NOT", "NOT", True),
+    ("forum NOT body", "forum NOT body", True),
+    ("and or not", "and OR or OR not", False),
+    ("(pricing OR hotel) AND berlin", "(pricing OR hotel) AND berlin", True),
+    ("l'école", "l OR école", False),
+    ("!!!", "", False),
+    ("x:y essence:z", "x y essence:z", True),
+    ('""', "", False),
+    ("C++ & C#", "C OR C", False),
+    ("café-crème", '"café-crème"', False),
+    ("12/05/2026", "12 OR 05 OR 2026", False),
+    ("pricing*berlin", "pricing*berlin", False),
+    ("__init__", "__init__", False),
+    ("NEAR(a b)", "NEAR OR a OR b", False),
+    ("content: berlin", "content OR berlin", False),
+    ("AND* x", '"AND"* OR x', False),
+    ('"the state-of-the-art model" AND x,y', '"the state-of-the-art model" AND x y', True),
+    ("( a OR b-c! ) AND d", '( a OR "b-c" ) AND d', True),
+]
+
+
+@pytest.mark.parametrize(("text", "form", "expert"), NORMAL)
+def test_a_text_has_a_normal_form(text: str, form: str, *, expert: bool) -> None:
+    assert engrava.normalised(text) == (form, expert)
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ('"forum"?', ["forum"]),
+        ("NOT", ["NOT"]),
+        ("pricing AND (berlin", ["pricing", "AND", "berlin"]),
+        ("a OR NOT b", ["a", "OR", "NOT", "b"]),
+        ("content:foo-bar", ["content", "foo-bar"]),
+        ('foo:"bar baz"', ["foo", "bar", "baz"]),
+    ],
+)
+def test_a_malformed_normal_form_is_retried_as_bare_words(text: str, bare: list[str]) -> None:
+    asked = read("engrava", text, PLAIN, Options())
+    assert leaves(asked.tree) == bare
+    assert not asked.expert
+    assert (asked.note or "").endswith("read as bare words")
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("C++ & C#", Any((Leaf("C"), Leaf("C")))),
+        ("a-b-c", Leaf("a-b-c")),
+        ("REQ-FUNC*", Leaf("REQ-FUNC", prefix=True)),
+        ("neur* berlin", Any((Leaf("neur", prefix=True), Leaf("berlin")))),
+        ("pricing*berlin x", Any((All((Leaf("pricing", prefix=True), Leaf("berlin"))), Leaf("x")))),
+        ("!!!", None),
+    ],
+)
+def test_bare_words_are_alternatives_and_duplicates_stay(text: str, tree: Node | None) -> None:
+    assert read("engrava", text, PLAIN, Options()) == Asked(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("content:berlin", Leaf("berlin", fields=("text",))),
+        ("ESSENCE:Berlin", Leaf("Berlin", fields=("essence",))),
+        ('"machine lear"*', Leaf("machine lear", prefix=True)),
+        ('"a"+"b c"', Leaf("a b c")),
+        ('"a""b"', Leaf('a"b')),
+        ('NEAR("a" "b c", 3)', Near((Leaf("a"), Leaf("b c")), 3)),
+        ('NEAR("a" "b")', Near((Leaf("a"), Leaf("b")), 10)),
+        ("a b OR c", Any((All((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("a OR b AND c NOT d", Any((Leaf("a"), Without(All((Leaf("b"), Leaf("c"))), Leaf("d"))))),
+        ("a b NOT c d", Without(All((Leaf("a"), Leaf("b"))), All((Leaf("c"), Leaf("d"))))),
+    ],
+)
+def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> None:
+    asked = read("engrava", text, PLAIN, Options())
+    assert asked.expert
+    rows = [
+        {"text": " ".join(words), "essence": "berlin machine learning"}
+        for words in product(["", "a", "c"], ["", "b", "berlin"], ["c", "d", "machine learning"])
+    ]
+    assert [satisfies(asked.tree, row) for row in rows] == [satisfies(tree, row) for row in rows]
+    assert sorted(leaves(asked.tree)) == sorted(leaves(tree))
+
+
+# --- mnestic -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("pricing berlin", All((Leaf("pricing"), Leaf("berlin")))),
+        ("pricing OR berlin", Any((Leaf("pricing"), Leaf("berlin")))),
+        ("a, b; c", Any((Leaf("a"), Leaf("b"), Leaf("c")))),
+        ("pricing or berlin", All((Leaf("pricing"), Leaf("or"), Leaf("berlin")))),
+        ("pricing NOT berlin", Without(Leaf("pricing"), Leaf("berlin"))),
+        ("a NOT b AND c", Without(Leaf("a"), All((Leaf("b"), Leaf("c"))))),
+        ("a AND b OR c", All((Leaf("a"), Any((Leaf("b"), Leaf("c")))))),
+        ("a b OR c", Any((All((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("(a OR b) AND c", All((Any((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("(a OR b) c", All((Any((Leaf("a"), Leaf("b"))), Leaf("c")))),
+        ("learn*", Leaf("learn", prefix=True)),
+        ("pricing^3 OR berlin", Any((Leaf("pricing", boost=3.0), Leaf("berlin")))),
+        ("learn*^2.5", Leaf("learn", prefix=True, boost=2.5)),
+        ('"machine learning"', Leaf("machine learning")),
+        ("'machine learning'^2", Leaf("machine learning", boost=2.0)),
+        ("NEAR/2(machine learning)", Near((Leaf("machine"), Leaf("learning")), 2)),
+        ("NEAR(a b* 'c'^2)", Near((Leaf("a"), Leaf("b", prefix=True), Leaf("c", boost=2.0)), 10)),
+        ("हिन्दी", Leaf("हिन्दी")),
+        ("ANDROID NOTE", All((Leaf("ANDROID"), Leaf("NOTE")))),
+        ("a^99999999999999999999", Leaf("a", boost=1e6)),
+    ],
+)  # fmt: skip
+def test_a_mnestic_expression_becomes_a_tree(text: str, tree: Node) -> None:
+    assert read("mnestic", text, PLAIN, Options()) == Asked(tree, expert=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "note"),
+    [
+        ("sister's", ["sister", "s"], "' without its pair at character 7"),
+        ("http://example.com", ["http", "example", "com"], '":" means nothing here at character 5'),
+        ("what is the price?", ["what", "is", "the", "price"], '"?" means nothing here'),
+        ('"machine lear"*', ["machine", "lear"], 'a phrase before "*" at character 1'),
+        ('NEAR("a b" c)', ["near", "a", "b", "c"], "a phrase in NEAR at character 6"),
+        ("NOT a", ["not", "a"], 'an unexpected "NOT" at character 1'),
+        ("a AND", ["a", "and"], "the expression ends too early"),
+        ("a – b", ["a", "b"], '"–" means nothing here'),
+        ("a \0", ["a"], r'"\x00" means nothing here'),
+    ],
+)
+def test_what_is_no_mnestic_expression_is_any_of_its_words(
+    text: str, words: list[str], note: str
+) -> None:
+    asked = read("mnestic", text, PLAIN, Options())
+    assert leaves(asked.tree) == words
+    assert not isinstance(asked.tree, All)
+    assert not asked.expert
+    assert (asked.note or "").startswith(note)
+    assert (asked.note or "").endswith("; read as bare words")
+
+
+def test_any_analyzer_will_do() -> None:
+    analyzer: Analyzer = PLAIN
+    assert read("bare", "a b", analyzer).tree == Any((Term("a"), Term("b")))
