@@ -39,3 +39,10 @@ def test_the_python_examples_of_the_readme_run(
 def test_the_readme_names_the_two_commands_first() -> None:
     first, second = re.findall(r"^make (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE)[:2]
     assert (first, second) == ("demo", "test")
+
+
+def test_the_python_examples_of_the_docs_run() -> None:
+    for page in sorted((README.parent / "docs").glob("*.md")):
+        names: dict[str, object] = {}
+        for example in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            exec(compile(example, page.name, "exec"), names)  # noqa: S102  # our own docs

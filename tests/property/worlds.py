@@ -101,7 +101,7 @@ def query_vector(memory: Memory, text: str) -> Any:
     return None if vector is None else vector.tolist()
 
 
-def expected(memory: Memory, text: str, recipe: str, **ask: Any) -> Shown:
+def expected(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
     """What the oracle answers to the same question."""
     known_at = ask.get("known_at")
     seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)

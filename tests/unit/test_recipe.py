@@ -12,8 +12,8 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "14a340f9d53b40e0e92e2549f970c688414ccbed5fe92b44bbbbd2d713252ddc",
-    "lexical": "a5631dc7a2fc68d4160a603ae280713004bae9c28d9366c4b80e0d9c8631c4d0",
+    "recollect": "e1d6c22f95251da68a541a831a5b9f47090f556fe294ec1c1c3b8d350159e20a",
+    "lexical": "090ed1ca7afc8b2dd05df2fe3bda1a65413a1c01234cb06bec50c6b9c3f8109c",
     "semantic": "f1578a67a30e79e7bcdd3093c73d45b294899432934b6807b3d256b646755838",
 }
 

@@ -12,12 +12,12 @@ from recollect.core.explanation import Explanation
 from recollect.doors.render.bar import bar, contributions
 from recollect.doors.render.columns import Columns
 from recollect.doors.render.ink import figure, inks, short
-from recollect.doors.render.marks import marked, own_terms
+from recollect.doors.render.marks import marked
 from recollect.doors.render.plain import edge_list, history_list, page_list, record_card
 from recollect.doors.render.safe import one_line, safe
 from recollect.doors.render.table import Table
 from recollect.doors.render.tree import hit_tree, plan_tree
-from recollect.why.result import Result
+from recollect.why.result import Hit, Result
 
 LANES = inks(["words", "meaning"])
 
@@ -111,17 +111,24 @@ def test_a_plan_shows_the_funnel_and_what_is_skipped(result: Result) -> None:
     assert "weights words 0.5, meaning 0.5" in text
 
 
+def found(text: str, query: str) -> Hit:
+    """The one memory, found by a query."""
+    with recollect.open(":memory:", embedder=None) as memory:
+        memory.remember(text)
+        return memory.recall(query)[0]
+
+
 def test_matches_are_marked_by_stem_and_long_texts_are_cut_around_them() -> None:
-    text = marked("All the Cats, sleeping", ["cat", "sleep"], 80, own_terms())
+    text = marked(found("All the Cats, sleeping", "cat sleep"), 80)
     assert [text.plain[span.start : span.end] for span in text.spans] == ["Cats", "sleeping"]
-    late = marked("filler " * 50 + "needle at last", ["needl"], 40, own_terms())
+    late = marked(found("filler " * 50 + "needle at last", "needles"), 40)
     assert late.plain.startswith("…")
     assert "needle" in late.plain
     assert late.cell_len <= 40
 
 
 def test_wide_letters_are_cut_by_columns_not_by_count() -> None:
-    text = marked("記憶の検索は遅い" * 10, ["検索"], 21, own_terms())
+    text = marked(found("記憶の検索は遅い" * 10, "検索"), 21)
     assert text.cell_len <= 21
 
 

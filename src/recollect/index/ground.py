@@ -47,8 +47,10 @@ class Ground:
         self._analyzer = analyzer
         self._among: Among = among
         self.listed = tuple(n for n, name in enumerate(self.names) if name in fields)
-        self._registry = len(reading.fields) if REGISTRY in fields else None
-        self._own = tuple(n for n in self.listed if n != self._registry)
+        wanted = REGISTRY in fields and bool(reading.agents)
+        self._registry = len(reading.fields) if wanted else None
+        self._said = hash(tuple(reading.agents.items())) if wanted else 0
+        self._own = tuple(n for n in self.listed if n < len(reading.fields))
         self._whole = len(self._own) == len(reading.fields)
         self._wanted = np.zeros(256, np.bool_)
         self._wanted[list(self._own)] = True
@@ -74,7 +76,7 @@ class Ground:
                 int(self._registry_lengths[n][seen.mask].sum())
                 for n, seen in enumerate(self.reading.seen)
             )
-        return {field: sums[field] / self.total if self.total else 0.0 for field in self.listed}
+        return {n: sums.get(n, 0) / self.total if self.total else 0.0 for n in self.listed}
 
     @cached_property
     def row_mean(self) -> float:
@@ -85,10 +87,8 @@ class Ground:
         """In how many records of the view it occurs, in any listed field."""
         count = 0
         for n, seen in enumerate(self.reading.seen):
-            if self._registry is None:
-                count += seen.number((self._own, what), lambda n=n: self._df(n, what))
-            else:
-                count += self._df(n, what)
+            key = (self._own, self._said, what)
+            count += seen.number(key, lambda n=n: self._df(n, what))
         return count
 
     def _df(self, n: int, what: Sought | Close) -> int:
@@ -111,11 +111,12 @@ class Ground:
     def bounds(self, n: int, what: Sought | Close) -> tuple[Bounds, ...]:
         """For each field of the n-th segment where it occurs, the most it can amount to."""
         segment = self.reading.segments[n]
-        known = segment.bounds.get((self.listed, what))
-        if known is None or self._registry is not None:
+        key = (self._own, self._said, what)
+        known = segment.bounds.get(key)
+        if known is None:
             found = self.occurrences(n, what)
             known = () if found is None else tuple(self._bounds(n, found))
-            segment.remember((self.listed, what), known)
+            segment.remember(key, known)
         return known
 
     def _bounds(self, n: int, found: Postings) -> list[Bounds]:

@@ -152,6 +152,8 @@ class Scorer:
         return best
 
     def _most(self, tf: float, length: int, mean: float, weight: float, rare: float) -> float:
+        if not tf:
+            return 0.0
         factor = weight * rare
         match self.formula.measure:
             case "bm25":
@@ -161,4 +163,4 @@ class Scorer:
             case "tf":
                 factor = weight * tf
         # Two steps more: one for the grid, one for the last bit of a quotient of rounded numbers.
-        return factor + 2 * STEP if tf else 0.0
+        return factor + 2 * STEP

@@ -6,6 +6,7 @@ import numpy as np
 
 from recollect.core.explanation import Explanation
 from recollect.core.ranking import Rows
+from recollect.index.match import Close, Sought
 from recollect.index.segment import Postings
 from recollect.lanes.finding import Bound, Every, Minus, Some
 from recollect.lanes.scoring import Counted, Scorer, Share
@@ -44,6 +45,7 @@ def _note(
     share, few = found
     ground, rows = scorer.ground, scorer.ground.reading.segments[n].rows
     common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": ground.total}
+    common |= _tokens(leaf.what)
     if scorer.formula.measure != "tf":
         common["idf"] = leaf.idf
     if leaf.boost != 1.0:
@@ -67,6 +69,18 @@ def _note(
         facts = {**common, **place}
         key = id(leaf), int(rows[doc])
         parts.setdefault(key, []).append(Explanation(label, value, facts=facts))
+
+
+def _tokens(what: Sought | Close) -> dict[str, object]:
+    """The terms of the index behind a phrase or a beginning; nothing for a single term."""
+    parts = what.parts if isinstance(what, Close) else (what,)
+    if len(parts) == 1 and len(parts[0].tokens) == 1 and not parts[0].prefix:
+        return {}
+    tokens = [[term for term, _ in part.tokens] for part in parts]
+    out: dict[str, object] = {"tokens": [term for some in tokens for term in some]}
+    if any(part.prefix for part in parts):
+        out["beginning"] = tokens[-1][-1]
+    return out
 
 
 def _fields(scorer: Scorer, few: Postings | None, doc: int) -> dict[str, int]:

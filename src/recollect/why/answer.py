@@ -32,7 +32,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             if int(head.rows[at]) in scores
         }
         score = float(head.score[at])
-        hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told))
+        hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told, ctx.analyzer))
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
 
 

@@ -11,6 +11,8 @@ from recollect.core.explanation import Explanation, Facts
 from recollect.core.ranking import Attempt
 from recollect.core.record import Record
 from recollect.pipeline.plan import Plan
+from recollect.text.port import Analyzer
+from recollect.text.spans import Matched, Span, snippet, spans_of
 from recollect.why.receipt import Receipt
 
 
@@ -36,6 +38,8 @@ class Hit:
     score: float
     explanation: Explanation
     lanes: Mapping[str, LaneScore]
+    analyzer: Analyzer = field(repr=False, compare=False)
+    """Who read the query: it knows the matched words again in the text."""
 
     @property
     def id(self) -> str:
@@ -55,6 +59,30 @@ class Hit:
         return out
 
     @property
+    def marks(self) -> Matched:
+        """What matched, as terms and beginnings of terms of the index."""
+        terms: set[str] = set()
+        beginnings: set[str] = set()
+        for lane in self.lanes.values():
+            for facts in _facts(lane.why):
+                if "term" in facts:
+                    terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
+                if "beginning" in facts:
+                    beginnings.add(str(facts["beginning"]))
+                if "word" in facts:
+                    terms.update(self.analyzer.terms(str(facts["word"])))
+        return Matched(frozenset(terms), tuple(beginnings))
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Where in the record's text the matched words stand, by character."""
+        return tuple(spans_of(self.record.text, self.marks, self.analyzer))
+
+    def snippet(self, width: int = 160, marks: tuple[str, str] = ("<mark>", "</mark>")) -> str:
+        """About `width` characters of the text around the first match, matches marked."""
+        return snippet(self.record.text, list(self.spans), width, marks)
+
+    @property
     def journey(self) -> tuple[tuple[str, int], ...]:
         """Where the hit stood, stage by stage: in each lane, then in the answer."""
         return (*((label, lane.rank) for label, lane in self.lanes.items()), ("fuse", self.rank))
@@ -66,6 +94,7 @@ class Hit:
             "score": self.score,
             "record": self.record.to_dict(),
             "matched": self.matched,
+            "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
             "explanation": self.explanation.to_dict(),
         }

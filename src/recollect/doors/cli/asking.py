@@ -15,7 +15,7 @@ from recollect.doors.cli.options import AsOf, KnownAt, Scoped, Where
 from recollect.doors.cli.out import show
 from recollect.doors.cli.settings import setting
 from recollect.doors.cli.tree import command
-from recollect.doors.cli.values import overrides_of, where_of
+from recollect.doors.cli.values import aliases_of, overrides_of, where_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,6 +61,17 @@ class Ask:
             help="Change a number of the recipe; may be repeated.",
         ),
     ] = None
+    mode: Annotated[
+        str | None, typer.Option("--mode", help="A mode of the recipe, for example bm25 or auto.")
+    ] = None
+    alias: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--alias",
+            metavar="WORD=OTHER",
+            help="Another word for a word, in recipes that know aliases; may be repeated.",
+        ),
+    ] = None
     require: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,6 +89,8 @@ class Ask:
             "now": time_of(self.now),
             "overrides": overrides_of(self.override),
             "require": self.require,
+            "mode": self.mode,
+            "aliases": aliases_of(self.alias),
         }
         return {name: value for name, value in given.items() if value is not None}
 

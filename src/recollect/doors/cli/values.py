@@ -57,6 +57,21 @@ def overrides_of(pairs: Sequence[str] | None) -> dict[str, object]:
     return out
 
 
+def aliases_of(pairs: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Aliases from `word=other`; a word may come more than once."""
+    out: dict[str, list[str]] = {}
+    for pair in pairs or ():
+        word, equals, other = pair.partition("=")
+        if not equals or not word or not other:
+            raise BadQuery(
+                f"alias: {pair!r} is not word=other",
+                hint="for example --alias k8s=kubernetes --alias k8s=k8s",
+                field="alias",
+            )
+        out.setdefault(word, []).append(other)
+    return out or None
+
+
 def read_text(path: Path) -> str:
     """A text file, or a typed error."""
     try:

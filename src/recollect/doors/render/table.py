@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from recollect.doors.render.bar import bar
 from recollect.doors.render.ink import BAD, DIM, STRONG, Ink, day, figure, inks, joined
-from recollect.doors.render.marks import Terms, marked, own_terms
+from recollect.doors.render.marks import marked
 from recollect.doors.render.safe import one_line
 from recollect.why.result import Hit, Result
+
+NEAR_SHOWN: Final = 5
+"""So many words that were perhaps meant are named."""
 
 
 class Table:
     """A result, three lines to a hit."""
 
-    def __init__(self, result: Result, terms: Terms | None = None) -> None:
+    def __init__(self, result: Result) -> None:
         self._result = result
-        self._terms = terms or own_terms()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self._result
@@ -31,10 +34,13 @@ class Table:
         for hit in result:
             yield Text()
             yield from first_lines(hit, best, lanes, options.max_width)
-            yield indented(marked(hit.record.text, hit.matched, options.max_width - 5, self._terms))
+            yield indented(marked(hit, options.max_width - 5))
             yield indented(about(hit, options.max_width - 5))
         if not result:
             yield Text("  nothing found", DIM)
+        if result.near:
+            told = ", ".join(map(one_line, result.near[:NEAR_SHOWN]))
+            yield Text(f"\n  no memory has these words; did you mean: {told}?", DIM)
 
 
 def title(result: Result, lanes: Mapping[str, Ink]) -> Text:

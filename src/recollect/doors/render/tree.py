@@ -11,6 +11,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from recollect.core.explanation import Explanation, Facts
+from recollect.core.ranking import Attempt
 from recollect.doors.render.ink import (
     DIM,
     MATCH,
@@ -132,12 +133,18 @@ def _step(step: PlanStep, ink: Ink | None) -> RenderableType:
     return grid
 
 
+def _tried(attempt: Attempt) -> str:
+    query = "" if attempt.query is None else f" {one_line(attempt.query)!r}"
+    return f"then {attempt.name}{query}: {attempt.hits}"
+
+
 def _told(step: PlanStep) -> str:
     passed = {
         key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)
     }
     rest = {key: value for key, value in step.shows.items() if not key.startswith(_AFTER)}
     told = [pairs(rest)] if rest else []
+    told += [_tried(attempt) for attempt in step.attempts[1:]]
     if passed:
         told.append("rows left: " + " → ".join(f"{key} {count}" for key, count in passed.items()))
     return one_line(" · ".join(told))

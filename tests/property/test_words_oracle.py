@@ -1,0 +1,135 @@
+"""Any word lane, whatever its analyzer, dialect and formula, answers as the oracle does."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.strategies import (
+    AGENTS,
+    EXAMPLES,
+    WORDS,
+    drafts,
+    fields,
+    queries,
+    texts,
+    wheres,
+)
+from tests.property.test_laws_views import change
+from tests.property.worlds import LIMIT, expected, log_of, open_toy, sound, world_of
+
+from recollect.core.errors import NothingToRun
+from recollect.index.ground import Ground
+from recollect.index.match import Sought
+from recollect.memory.facade import Memory
+from recollect.text.analyzers import NAMES, analyzer
+
+OWN_FIELDS = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
+DIALECTS = ("bare", "bare", "jeffs-brain", "engrava", "mnestic")
+MARKS = ("AND", "OR", "NOT", "(", ")", '"', "*", "text:", "title:", "NEAR/3(", "^2", ",", "-")
+
+
+@st.composite
+def recipes(draw: st.DrawFn) -> dict[str, Any]:
+    """A recipe of one word lane."""
+    reader = draw(st.sampled_from(NAMES))
+    known = ("text", "essence") if reader == "fts5-dashed" else OWN_FIELDS
+    listed = draw(st.lists(st.sampled_from((*known, "agent_registry")), min_size=1, unique=True))
+    weights = {name: draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])) for name in listed}
+    lane = {
+        "kind": "bm25",
+        "pool": draw(st.sampled_from([1, 2, 5, 1000])),
+        "dialect": draw(st.sampled_from(DIALECTS)),
+        "expert": draw(st.booleans()),
+        "stop": draw(st.sampled_from(["none", "none", "latin"])),
+        "form": draw(st.sampled_from(["fields", "row"])),
+        "score": draw(st.sampled_from(["bm25", "bm25", "tf_idf", "tf"])),
+        "idf": draw(st.sampled_from(["positive", "floored"])),
+        "records": draw(st.sampled_from(["all", "worded"])),
+        "k1": draw(st.sampled_from([0.0, 1.2, 2.0])),
+        "b": draw(st.sampled_from([0.0, 0.75, 1.0])),
+        "fields": weights,
+        "gate": draw(st.dictionaries(st.sampled_from(listed), st.sampled_from([0.1, 0.5, 1.0]))),
+        "gate_from": draw(st.sampled_from([0, 3, 20])),
+        "ladder": draw(st.booleans()),
+        "fuzzy": draw(st.sampled_from([0.3, 0.5])),
+    }
+    fuse = {"kind": "weighted", "scale": "max", "weights": {"words": 1.0}}
+    return {
+        "name": "mine", "version": 1, "analyzer": reader,
+        "lanes": {"words": lane}, "pass": [{"fuse": fuse}],
+    }  # fmt: skip
+
+
+expressions = st.lists(st.sampled_from((*WORDS, *MARKS, "prot", "cahce")), max_size=8).map(" ".join)
+aliases = st.dictionaries(
+    st.sampled_from(["port", "v1.2.3", "a"]),
+    st.lists(st.sampled_from(["cache", "ssh prod", "port"]), min_size=1, max_size=2),
+    max_size=2,
+)
+edits = st.lists(st.tuples(st.sampled_from(AGENTS), texts), max_size=2)
+changes = st.lists(
+    st.tuples(
+        st.sampled_from(["update", "forget", "link", "remember"]), st.integers(0, 7), fields(3)
+    ),
+    max_size=6,
+)
+
+
+def lived(place: Path, history: tuple[Any, Any, Any]) -> Memory:
+    """A memory after some writes, upkeep, and more writes."""
+    corpus, done, registry = history
+    memory = open_toy(place / "m.db")
+    ids = list(memory.remember_many(corpus).ids)
+    memory.maintain()
+    for agent, text in registry:
+        memory.agents.describe(agent, text)
+    change(memory, memory._parts.clock, done, ids)  # type: ignore[arg-type]  # ours
+    return memory
+
+
+histories = st.tuples(st.lists(drafts(), min_size=1, max_size=7), changes, edits)
+
+
+@settings(max_examples=4 * EXAMPLES)
+@given(histories, recipes(), queries | expressions, aliases, st.none() | wheres())
+def test_any_word_lane_answers_as_the_oracle_does(
+    history: Any, recipe: dict[str, Any], text: str, other: Any, where: Any
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        memory = lived(Path(folder), history)
+        for known_at in (None, memory._parts.clock.now() - 2_000_000):
+            ask = {"aliases": other, "where": where, "known_at": known_at}
+            told, used = expected(memory, text, recipe, **ask)
+            try:
+                result = sound(memory.recall(text, LIMIT, recipe=recipe, **ask))
+            except NothingToRun:
+                assert not used
+                continue
+            assert [(hit.id, hit.score) for hit in result] == told
+        memory.close()
+
+
+@given(histories, st.sampled_from(NAMES), st.lists(st.sampled_from(OWN_FIELDS), unique=True))
+def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, listed: Any) -> None:
+    reader = analyzer(name)
+    wanted = [field for field in listed if field in reader.fields] or ["text"]
+    with tempfile.TemporaryDirectory() as folder:
+        memory = lived(Path(folder), history)
+        head = log_of(memory).head("default").seq
+        for seq in {head, head // 2, max(head - 1, 0)}:
+            reading = memory._parts.shelf.reading("default", seq, reader)
+            ground = Ground(reading, wanted, reader)
+            pages = world_of(memory, seq, reader=reader).pages(wanted)
+            assert ground.total == len(pages)
+            for place in ground.listed:
+                lengths = [page.lengths[ground.names[place]] for page in pages.values()]
+                assert ground.means[place] == (sum(lengths) / len(lengths) if lengths else 0.0)
+            terms = {t for page in pages.values() for spots in page.spots.values() for t in spots}
+            for term in terms:
+                naive = sum(any(term in s for s in page.spots.values()) for page in pages.values())
+                assert ground.df(Sought(((term, 0),))) == naive
+        memory.close()
