@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, cast
 
 import numpy as np
@@ -288,12 +289,10 @@ def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _named(lists: Sequence[Sequence[str]]) -> tuple[Dictionary, NDArray[np.int64]]:
     """(all strings of some lists, sorted; the ordinal of each string of each list among them)."""
-    vocabulary: dict[str, int] = {}
-    names = [vocabulary.setdefault(one, len(vocabulary)) for some in lists for one in some]
-    ordered = sorted(vocabulary)
-    place = np.zeros(len(ordered), np.int64)
-    place[[vocabulary[one] for one in ordered]] = np.arange(len(ordered))
-    return Dictionary.of(ordered), place[np.array(names, np.int64)]
+    ordered = sorted(set[str]().union(*lists))
+    place = {one: n for n, one in enumerate(ordered)}.__getitem__
+    names = np.fromiter(map(place, chain.from_iterable(lists)), np.int64, sum(map(len, lists)))
+    return Dictionary.of(ordered), names
 
 
 def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
