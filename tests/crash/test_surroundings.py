@@ -54,8 +54,13 @@ def test_a_sqlite_that_can_corrupt_a_file_is_refused(
         recollect.open(tmp_path / "m.db", embedder=None)
 
 
-def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "filesystem", lambda folder: "nfs4")
+@pytest.mark.parametrize(
+    "kind", ["nfs4", "fuse.glusterfs", "fuse.ceph-fuse", "beegfs", "virtiofs", "fuse.rclone"]
+)
+def test_a_network_disk_is_refused(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connect, "filesystem", lambda folder: kind)
     with pytest.raises(recollect.Unsupported, match="network filesystem"):
         recollect.open(tmp_path / "m.db", embedder=None)
     assert not (tmp_path / "m.db").exists()
