@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
-from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
+from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, SystemEntropy
 from recollect.core.errors import InputError, NotFound, Unsupported
 from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
@@ -64,7 +64,9 @@ def open_memory(
     )
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
-    shop = Workshop(Own(), embedder_of(options.get("embedder", "static")), clock, entropy)
+    stamps = Stamps() if options.get("clock") else STAMPS
+    embedder = embedder_of(options.get("embedder", "static"))
+    shop = Workshop(Own(), embedder, clock, entropy, stamps)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
