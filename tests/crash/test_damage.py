@@ -1,0 +1,100 @@
+"""Damage by hand, row by row: each is seen where it is read, told by verify, and told truly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+import recollect
+from recollect.memory.facade import Memory
+
+
+def filled(path: Path, **options: object) -> Path:
+    """A store of ten notes, an edge and some keys."""
+    with recollect.open(path, **{"embedder": None, **options}) as memory:  # type: ignore[arg-type]
+        for n in range(10):
+            memory.remember(f"note {n}", id=f"n{n}", key=f"k{n}", tags=["t"])
+        memory.link("n1", "n2")
+    return path
+
+
+def hurt(path: Path, *statements: str) -> None:
+    """Change a file behind the back of its store."""
+    other = apsw.Connection(str(path))
+    for statement in statements:
+        other.execute(statement)
+        assert other.changes(), statement
+    other.close()
+
+
+def opened(path: Path, **options: object) -> Memory:
+    return recollect.open(path, **{"embedder": None, **options})  # type: ignore[arg-type]
+
+
+# -- where a tenant stands ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE tenants SET seq=seq-1",
+        "UPDATE tenants SET seq=seq+8",
+        "UPDATE tenants SET time=time+1",
+        "UPDATE tenants SET link=zeroblob(32)",
+        "UPDATE tenants SET link=x''",
+        "UPDATE commits SET time=time+1 WHERE seq=(SELECT max(seq) FROM commits)",
+        "DELETE FROM commits WHERE seq=(SELECT max(seq) FROM commits)",
+        "DELETE FROM commits",
+        "DELETE FROM chain WHERE seq=(SELECT max(seq) FROM chain)",
+        "UPDATE chain SET seq=seq+1024 WHERE seq=5",
+    ],
+)
+def test_a_head_that_does_not_fit_its_log_is_neither_read_nor_written_on(
+    damage: str, tmp_path: Path
+) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, damage)
+    with opened(path) as memory:
+        for verb in (
+            lambda: memory.keywords("note"),
+            lambda: memory.get("n3"),
+            lambda: memory.remember("more"),
+        ):
+            with pytest.raises(recollect.Corrupt):
+                verb()
+        assert memory.verify().problems
+        assert not memory.doctor().sound
+
+
+def test_a_position_is_not_given_twice_when_the_count_is_damaged(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, "UPDATE tenants SET positions=3")
+    with opened(path) as memory:
+        with pytest.raises(recollect.Corrupt, match="position 3"):
+            memory.remember("more")
+        assert "count of positions" in memory.verify().problems[0]
+
+
+# -- lost links --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seq", "ask"),
+    [
+        (5, lambda memory: memory.get("n4")),
+        (5, lambda memory: memory.keywords("note")),
+        (11, lambda memory: memory.links("n1")),
+    ],
+)
+def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
+    seq: int, ask: Callable[[Memory], object], tmp_path: Path
+) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:  # the damage is not at the end of the chain
+        memory.remember("the last one")
+    hurt(path, f"DELETE FROM chain WHERE seq={seq}")  # noqa: S608  # our own number
+    with opened(path) as memory, pytest.raises(recollect.Corrupt, match=f"{seq} of tenant"):
+        ask(memory)
