@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,3 +100,31 @@ def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
     hurt(path, f"DELETE FROM chain WHERE seq={seq}")  # noqa: S608  # our own number
     with opened(path) as memory, pytest.raises(recollect.Corrupt, match=f"{seq} of tenant"):
         ask(memory)
+
+
+# -- segments of others ------------------------------------------------------------------------
+
+
+def published(path: Path, tenant: str, word: str) -> list[Path]:
+    """A tenant with a published segment; its files."""
+    with recollect.open(path, tenant, embedder=None, flush_rows=5, maintenance="manual") as memory:
+        memory.remember_many([f"{word} {n}" for n in range(6)])
+        memory.maintain()
+    mine = hashlib.sha256(tenant.encode()).hexdigest()[:8]
+    found = sorted(path.with_name(path.name + ".idx").glob(f"{mine}-*.seg"))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("whose", ["another tenant", "another store"])
+def test_a_segment_of_another_is_not_served(whose: str, tmp_path: Path) -> None:
+    (mine,) = published(tmp_path / "m.db", "bert", "bananas")
+    if whose == "another tenant":
+        (other,) = published(tmp_path / "m.db", "anna", "apples")
+    else:
+        (other,) = published(tmp_path / "o.db", "bert", "apples")
+    shutil.copy(other, mine)
+    with recollect.open(tmp_path / "m.db", "bert", embedder=None) as memory:
+        assert not memory.keywords("apples")
+        assert len(memory.keywords("bananas", 50)) == 6
+        assert memory.verify().derived
