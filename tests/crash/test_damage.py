@@ -102,6 +102,53 @@ def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
         ask(memory)
 
 
+# -- what verify names -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("damages", "told"),
+    [
+        (["DELETE FROM chain WHERE seq=5"], ["entry 5: an entry is not in the chain"]),
+        (["DELETE FROM chain WHERE seq>4"], ["entry 5: an entry is not in the chain"]),
+        (["DELETE FROM records WHERE row=5"], ["entry 5: an entry is missing"]),
+        (
+            ["UPDATE keys SET seq=seq+1 WHERE key='k8'", "UPDATE records SET salt=x'' WHERE row=3"],
+            ["a KeyRow of tenant 'default' is damaged", "entry 3: an entry does not match"],
+        ),
+        (
+            ["UPDATE commits SET time=time+1 WHERE seq=4", "DELETE FROM chain WHERE seq=7"],
+            ["a CommitRow of tenant 'default' is damaged", "entry 7: an entry is not in the chain"],
+        ),
+    ],
+)
+def test_verify_names_the_first_bad_entry_beside_all_damaged_bookkeeping(
+    damages: list[str], told: list[str], tmp_path: Path
+) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, *damages)
+    with opened(path) as memory:
+        found = memory.verify().problems
+        assert len(found) == len(told)
+        for words, problem in zip(told, found, strict=True):
+            assert words in problem
+
+
+def test_a_forgotten_entry_whose_link_is_gone_is_named(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:
+        memory.forget("n4")
+    hurt(path, "DELETE FROM chain WHERE seq=5")
+    with opened(path) as memory:
+        assert "entry 5: an entry is not in the chain" in memory.verify().problems[0]
+
+
+def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, "UPDATE keys SET seq=seq+1 WHERE key='k8'")
+    with opened(path) as memory, pytest.raises(recollect.Corrupt, match="KeyRow"):
+        memory.export(tmp_path / "out.jsonl")
+
+
 # -- segments of others ------------------------------------------------------------------------
 
 

@@ -23,6 +23,7 @@ from recollect.index.pages import SORTS, Cursor, Sort, asked, page
 from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
 from recollect.memory.status import Status, status_of
+from recollect.store.verify import sound
 from recollect.write.doctor import Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
@@ -340,7 +341,7 @@ class Memory:
 
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
-            return export_lines(self._scope.tenant, self._parts.log.dump(self._scope.tenant))
+            return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
         reading = self._parts.reading(self._scope.tenant, None)
         criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
         rows = select(reading, criteria, self._fetch).rows(reading).tolist()

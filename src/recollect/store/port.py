@@ -91,6 +91,8 @@ class Dump:
     debts: list[DebtRow]
     words: list[WordsRow] = field(default_factory=list[WordsRow])
     """Left out by `dump`, since they follow from the records; given back to `restore`."""
+    damaged: list[str] = field(default_factory=list[str])
+    """Rows of bookkeeping (commits, keys, debts) that do not fit their checksum, in words."""
 
 
 class Log(Protocol):

@@ -90,6 +90,8 @@ def _examine(log: Log, tenant: str, folder: Path | None, index: str) -> _Finding
         entries = len(dump.chain)
         lost = [row for row in dump.vectors if row.form == "unit" and _is_bad(tenant, row)]
         dump.vectors[:] = [row for row in dump.vectors if row not in lost]
+        problems += dump.damaged
+        dump.damaged.clear()
         verify(tenant, dump)
     except Corrupt as damage:
         problems.append(str(damage))

@@ -21,6 +21,7 @@ from recollect.store.rows import (
     CommitRow,
     DebtRow,
     EdgeRow,
+    Kept,
     KeyRow,
     MentionRow,
     RecordRow,
@@ -234,12 +235,21 @@ class Reader(ABC):
             sql = f"SELECT {columns} FROM {source} WHERE r.tenant=? ORDER BY {order}"  # noqa: S608  # constants
             return self._rows(sql, number)
 
-        commits = table("seq, time, sum", "commits r", "seq")
-        keys = table("key, asked, seq, time, id, debt, sum", "keys r", "key")
+        damaged: list[str] = []
+
+        def kept(kind: type[Kept], rows: list[Any]) -> list[Kept]:
+            """Rows of bookkeeping; those whose checksum does not fit are told, not left out."""
+            for row in rows:
+                try:
+                    guarded(tenant, kind(*row[:-1]), row[-1])
+                except Corrupt as damage:
+                    damaged.append(damage.message)
+            return [kind(*row[:-1]) for row in rows]
+
         debts = table("r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint")
         return Dump(
             head,
-            [guarded(tenant, CommitRow(*row[:-1]), row[-1]) for row in commits],
+            kept(CommitRow, table("seq, time, sum", "commits r", "seq")),
             [ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
             [RecordRow(*row) for row in table(_RECORD, "records r", "row")],
             [VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
@@ -247,8 +257,9 @@ class Reader(ABC):
             [EdgeRow(*row) for row in table("seq, source, target, salt, body", "edges r", "seq")],
             [AgentRow(*row) for row in table("seq, agent, salt, body", "agents r", "seq")],
             [TombRow(*row) for row in table("seq, salt, body", "tombs r", "seq")],
-            [guarded(tenant, KeyRow(*row[:-1]), row[-1]) for row in keys],
-            [guarded(tenant, DebtRow(*row[:-1]), row[-1]) for row in debts],
+            kept(KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")),
+            kept(DebtRow, debts),
+            damaged=damaged,
         )
 
 
@@ -256,10 +267,7 @@ class Reader(ABC):
 def checked_head(tenant: str, *row: Any) -> Head:
     """The head in a row of HEAD, if it stands where the last commit and the last link do."""
     head, (seq, time, guard, link) = Head(*row[:5]), row[5:]
-    if seq is None:
-        last = CommitRow(0, 0)
-    else:
-        last = guarded(tenant, CommitRow(seq, time), guard)
+    last = CommitRow(0, 0) if seq is None else guarded(tenant, CommitRow(seq, time), guard)
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
             f"tenant {tenant!r} stands at entry {head.seq}, its last commit or link elsewhere",
