@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -149,6 +150,88 @@ def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
         memory.export(tmp_path / "out.jsonl")
 
 
+# -- what the doctor may touch -----------------------------------------------------------------
+
+
+def dumped(memory: Memory) -> object:
+    return memory._parts.log.dump("default")
+
+
+def flip_generation(path: Path, pattern: bytes) -> None:
+    """One bit in the name of a generation, in the table and in its index."""
+    content = bytearray(path.read_bytes())
+    found = [match.start() for match in re.finditer(pattern, bytes(content))]
+    assert len(found) == 2
+    for at in found:
+        content[at + 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    flip_generation(path, rb"static-en/1:[0-9a-f]{16}\+title")
+    with opened(path, embedder="static") as memory:
+        before = dumped(memory)
+        found = memory.doctor()
+        assert not found.mended
+        assert not found.sound
+        assert len(found.problems) == 1
+        assert "cannot be made again here: 10, the first of row 1" in found.problems[0]
+        assert dumped(memory) == before
+        assert memory.verify() == found
+
+
+def test_the_doctor_leaves_vectors_of_another_space(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
+    with opened(path, embedder=None) as memory:
+        before = dumped(memory)
+        assert memory.doctor().problems
+        assert dumped(memory) == before
+    with opened(path, embedder="static") as memory:
+        assert memory.doctor().mended
+        assert memory.verify().sound
+        assert (memory.maintain().embedded, memory.status().debt) == (1, 0)
+
+
+@pytest.mark.parametrize("row", [900, 3])
+def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    hurt(path, f"UPDATE vectors SET row={row} WHERE row=1")  # noqa: S608  # our own number
+    with opened(path, embedder="static") as memory:
+        before = dumped(memory)
+        assert not memory.doctor().sound
+        assert dumped(memory) == before
+
+
+def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:
+        analyzer = memory._parts.shop.analyzer.fingerprint
+    flip_generation(path, re.escape(analyzer.encode()))
+    with opened(path) as memory:
+        found = memory.doctor()
+        assert not found.mended
+        assert not found.sound
+        assert not found.problems
+        assert "which is not known here" in found.derived[0]
+        assert len(memory.keywords("note", 50)) == 10, "answers come from the records"
+
+
+def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(
+        path,
+        "UPDATE words SET body=zeroblob(4) WHERE row IN (2, 3)",
+        "UPDATE records SET salt=x'' WHERE row=3",
+    )
+    with opened(path) as memory:
+        found = memory.doctor()
+        assert not found.mended, "the words of row 3 cannot be made again"
+        assert len(found.derived) == 2
+        assert len(memory.verify().derived) == 1
+
+
 # -- segments of others ------------------------------------------------------------------------
 
 
@@ -175,3 +258,19 @@ def test_a_segment_of_another_is_not_served(whose: str, tmp_path: Path) -> None:
         assert not memory.keywords("apples")
         assert len(memory.keywords("bananas", 50)) == 6
         assert memory.verify().derived
+
+
+@pytest.mark.parametrize("verb", ["verify-store", "doctor"])
+def test_damage_in_the_segments_of_another_application_is_seen(verb: str, tmp_path: Path) -> None:
+    (segment,) = published(tmp_path / "m.db", "default", "apples")
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 1
+    segment.write_bytes(content)
+    with recollect.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
+        found = memory.verify() if verb == "verify-store" else memory.doctor()
+        assert segment.name in found.derived[0]
+        assert found.mended == (verb == "doctor")
+        assert memory.verify().sound == found.mended
+    assert segment.exists() != found.mended
+    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+        assert len(memory.keywords("apples", 50)) == 6

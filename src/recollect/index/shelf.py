@@ -112,19 +112,17 @@ class Shelf:
         rows = self._upkeep.flush_rows if flush_rows is None else flush_rows
         return keep_up(self.index(tenant), self._log, tenant, folder, (floor, rows))
 
-    def rebuild(self, tenant: str) -> None:
-        """Throw a tenant's published segments away, read the log anew and publish anew."""
+    def discard(self, tenant: str, index: str) -> bool:
+        """Throw away the published segments of any index; whether nobody published meanwhile."""
         folder = self._upkeep.folder
-        if folder is None:
-            return
-        name = self.index(tenant).name
-        old = self._log.manifest(tenant, name)
-        self._log.publish(tenant, name, old, Manifest())
+        old = self._log.manifest(tenant, index)
+        if folder is None or not self._log.publish(tenant, index, old, Manifest()):
+            return False
         for ref in old.segments:
             (folder / ref.name).unlink(missing_ok=True)
         with self._lock:
             self._indexes.pop(tenant, None)
-        self.tidy(tenant)
+        return True
 
     @property
     def folder(self) -> Path | None:

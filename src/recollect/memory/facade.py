@@ -24,7 +24,7 @@ from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
 from recollect.memory.status import Status, status_of
 from recollect.store.verify import sound
-from recollect.write.doctor import Checkup, checkup
+from recollect.write.doctor import Bench, Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
 from recollect.write.transfer import export_lines, read_export, write_lines
@@ -365,9 +365,9 @@ class Memory:
         return self._checkup(repair=True)
 
     def _checkup(self, *, repair: bool) -> Checkup:
-        parts = self._parts
-        folder, analyzer = parts.shelf.folder, parts.shop.analyzer
-        return checkup(parts.log, parts.shelf, analyzer, folder, repair=repair)
+        parts, shop = self._parts, self._parts.shop
+        bench = Bench(parts.log, parts.shelf, shop.analyzer, shop.space)
+        return checkup(bench, repair=repair)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""

@@ -160,6 +160,10 @@ class Log(Protocol):
         """The published segments of an index, named by its fingerprint."""
         ...
 
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index that ever published, by its fingerprint."""
+        ...
+
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`; whether it was."""
         ...

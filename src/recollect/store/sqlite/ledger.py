@@ -192,7 +192,8 @@ def mend(
     for vector in lost:
         debt = DebtRow(vector.row, vector.generation)
         space = generation_of(db, vector.generation)
-        db.execute("DELETE FROM vectors WHERE tenant=? AND seq=?", (number, vector.seq))
+        gone = (number, space, vector.seq, vector.row)
+        db.execute("DELETE FROM vectors WHERE tenant=? AND generation=? AND seq=? AND row=?", gone)
         told = (number, debt.row, space, guard(tenant, debt))
         db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", told)
 

@@ -226,6 +226,15 @@ class Reader(ABC):
         rows = self._rows(MANIFEST, self._of(tenant), index)
         return manifest_of(tenant, index, *rows[0]) if rows else Manifest()
 
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index, by its fingerprint."""
+        sql = (
+            "SELECT fingerprint, segments, floor, sum FROM manifests WHERE tenant=? "
+            "ORDER BY fingerprint"
+        )
+        rows = self._rows(sql, self._of(tenant))
+        return {index: manifest_of(tenant, index, *row) for index, *row in rows}
+
     def _dump(self, tenant: str) -> Dump:
         """The whole tenant, its head as it stands; the caller holds a read transaction."""
         found = self._rows(_HEAD, tenant)
