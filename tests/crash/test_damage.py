@@ -40,6 +40,24 @@ def opened(path: Path, **options: object) -> Memory:
 # -- where a tenant stands ---------------------------------------------------------------------
 
 
+def a_damaged_head_is_not_believed(
+    path: Path, damage: str = "UPDATE tenants SET seq=seq-1"
+) -> None:
+    """It is neither read nor written on, and told."""
+    filled(path)
+    hurt(path, damage)
+    with opened(path) as memory:
+        for verb in (
+            lambda: memory.keywords("note"),
+            lambda: memory.get("n3"),
+            lambda: memory.remember("more"),
+        ):
+            with pytest.raises(recollect.Corrupt):
+                verb()
+        assert memory.verify().problems
+        assert not memory.doctor().sound
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -58,18 +76,7 @@ def opened(path: Path, **options: object) -> Memory:
 def test_a_head_that_does_not_fit_its_log_is_neither_read_nor_written_on(
     damage: str, tmp_path: Path
 ) -> None:
-    path = filled(tmp_path / "m.db")
-    hurt(path, damage)
-    with opened(path) as memory:
-        for verb in (
-            lambda: memory.keywords("note"),
-            lambda: memory.get("n3"),
-            lambda: memory.remember("more"),
-        ):
-            with pytest.raises(recollect.Corrupt):
-                verb()
-        assert memory.verify().problems
-        assert not memory.doctor().sound
+    a_damaged_head_is_not_believed(tmp_path / "m.db", damage)
 
 
 def test_a_position_is_not_given_twice_when_the_count_is_damaged(tmp_path: Path) -> None:
@@ -181,19 +188,6 @@ def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Pa
         assert memory.verify() == found
 
 
-def test_the_doctor_leaves_vectors_of_another_space(tmp_path: Path) -> None:
-    path = filled(tmp_path / "m.db", embedder="static")
-    hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
-    with opened(path, embedder=None) as memory:
-        before = dumped(memory)
-        assert memory.doctor().problems
-        assert dumped(memory) == before
-    with opened(path, embedder="static") as memory:
-        assert memory.doctor().mended
-        assert memory.verify().sound
-        assert (memory.maintain().embedded, memory.status().debt) == (1, 0)
-
-
 @pytest.mark.parametrize("row", [900, 3])
 def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db", embedder="static")
@@ -232,6 +226,60 @@ def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Pat
         assert len(memory.verify().derived) == 1
 
 
+def the_doctor_mends_derived_data_only(path: Path) -> None:
+    """Words, a vector and a segment are damaged and mended; every other row stays as it was."""
+    filled(path, embedder="static", flush_rows=5)
+    with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
+        memory.maintain()
+        before = spelled(memory)
+    (segment, *_) = path.with_name(path.name + ".idx").glob("*.seg")
+    segment.write_bytes(segment.read_bytes()[:-100])
+    hurt(
+        path,
+        "UPDATE words SET body=zeroblob(4) WHERE row=1",
+        "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=3",
+    )
+    with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
+        found = memory.doctor()
+        assert (len(found.derived), found.problems, found.mended) == (3, (), True)
+        assert memory.maintain().embedded == 1
+        assert memory.verify().sound
+        assert spelled(memory) == before
+
+
+def spelled(memory: Memory) -> object:
+    """Everything that was written; of vectors, whose they are."""
+    dump = memory._parts.log.dump("default")
+    told = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
+    return told, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
+
+
+def the_doctor_keeps_what_it_cannot_make(path: Path) -> None:
+    """A damaged vector of another space is told, and stays."""
+    filled(path, embedder="static")
+    hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
+    with opened(path, embedder=None) as memory:
+        before = dumped(memory)
+        assert memory.doctor().problems
+        assert dumped(memory) == before
+
+
+@pytest.mark.parametrize(
+    "check", [the_doctor_mends_derived_data_only, the_doctor_keeps_what_it_cannot_make]
+)
+def test_the_doctor_is_careful(check: Callable[[Path], None], tmp_path: Path) -> None:
+    check(tmp_path / "m.db")
+
+
+def test_the_doctor_mends_vectors_of_this_space(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
+    with opened(path, embedder="static") as memory:
+        assert memory.doctor().mended
+        assert memory.verify().sound
+        assert (memory.maintain().embedded, memory.status().debt) == (1, 0)
+
+
 # -- segments of others ------------------------------------------------------------------------
 
 
@@ -246,18 +294,22 @@ def published(path: Path, tenant: str, word: str) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("whose", ["another tenant", "another store"])
-def test_a_segment_of_another_is_not_served(whose: str, tmp_path: Path) -> None:
-    (mine,) = published(tmp_path / "m.db", "bert", "bananas")
+def a_segment_of_another_is_not_served(path: Path, whose: str = "another tenant") -> None:
+    (mine,) = published(path, "bert", "bananas")
     if whose == "another tenant":
-        (other,) = published(tmp_path / "m.db", "anna", "apples")
+        (other,) = published(path, "anna", "apples")
     else:
-        (other,) = published(tmp_path / "o.db", "bert", "apples")
+        (other,) = published(path.with_name("o.db"), "bert", "apples")
     shutil.copy(other, mine)
-    with recollect.open(tmp_path / "m.db", "bert", embedder=None) as memory:
+    with recollect.open(path, "bert", embedder=None) as memory:
         assert not memory.keywords("apples")
         assert len(memory.keywords("bananas", 50)) == 6
         assert memory.verify().derived
+
+
+@pytest.mark.parametrize("whose", ["another tenant", "another store"])
+def test_a_segment_of_another_is_not_served(whose: str, tmp_path: Path) -> None:
+    a_segment_of_another_is_not_served(tmp_path / "m.db", whose)
 
 
 @pytest.mark.parametrize("verb", ["verify-store", "doctor"])
