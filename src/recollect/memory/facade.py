@@ -23,7 +23,8 @@ from recollect.index.pages import SORTS, Cursor, Sort, asked, page
 from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
 from recollect.memory.status import Status, status_of
-from recollect.write.doctor import Checkup, checkup
+from recollect.store.verify import sound
+from recollect.write.doctor import Bench, Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
 from recollect.write.transfer import export_lines, read_export, write_lines
@@ -313,7 +314,7 @@ class Memory:
 
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
-            return export_lines(self._scope.tenant, self._parts.log.dump(self._scope.tenant))
+            return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
         reading = self._parts.reading(self._scope.tenant, None)
         criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
         rows = select(reading, criteria, self._fetch).rows(reading).tolist()
@@ -337,9 +338,12 @@ class Memory:
         return self._checkup(repair=True)
 
     def _checkup(self, *, repair: bool) -> Checkup:
-        parts = self._parts
-        folder, analyzer = parts.shelf.folder, parts.shop.analyzer
-        return checkup(parts.log, parts.shelf, analyzer, folder, repair=repair)
+        parts, shop = self._parts, self._parts.shop
+        from recollect.text.analyzers import EACH  # noqa: PLC0415  # rarely asked for
+
+        known = {one.fingerprint: one for one in (*EACH, shop.analyzer)}
+        bench = Bench(parts.log, parts.shelf, known, shop.space)
+        return checkup(bench, repair=repair)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""

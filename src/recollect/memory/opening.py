@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
-from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
+from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, SystemEntropy
 from recollect.core.errors import InputError, NotFound, Unsupported
 from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
@@ -67,7 +67,8 @@ def open_memory(
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
     embedder = embedder_of(options.get("embedder", "static"))
-    shop = Workshop(Own(), embedder, clock, entropy, partial(added, log))
+    stamps = Stamps() if options.get("clock") else STAMPS
+    shop = Workshop(Own(), embedder, clock, entropy, partial(added, log), stamps)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,

@@ -91,6 +91,8 @@ class Dump:
     debts: list[DebtRow]
     words: list[WordsRow] = field(default_factory=list[WordsRow])
     """Left out by `dump`, since they follow from the records; given back to `restore`."""
+    damaged: list[str] = field(default_factory=list[str])
+    """Rows of bookkeeping (commits, keys, debts) that do not fit their checksum, in words."""
 
 
 class Log(Protocol):
@@ -171,6 +173,10 @@ class Log(Protocol):
 
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index, named by its fingerprint."""
+        ...
+
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index that ever published, by its fingerprint."""
         ...
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:

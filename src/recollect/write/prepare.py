@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from recollect.core.batch import Act, Key, Put, Tie, Vector
-from recollect.core.clock import Clock, Entropy, uuid7
+from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from recollect.core.draft import Draft
 from recollect.core.errors import BadRecord
 from recollect.core.record import Content, Record, encode
@@ -39,6 +39,8 @@ class Workshop:
     entropy: Entropy
     others: Callable[[], tuple[Analyzer, ...]] = tuple[Analyzer, ...]
     """Analyzers that were added to the store: every write fills their generations too."""
+    stamps: Stamps = STAMPS
+    """The times of new ids; a clock of the caller's own goes with stamps of its own."""
 
     @property
     def space(self) -> str:
@@ -62,6 +64,7 @@ def embedded_text(content: Content) -> str:
 def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
     """Acts that make new records of these drafts."""
     now = shop.clock.now()
+    stamp = shop.stamps.after(now)
     contents = [draft.complete(now) for draft in drafts]
     found = embed([embedded_text(content) for content in contents], "record", shop.embedder)
     analyzers = (shop.analyzer, *shop.others())
@@ -71,7 +74,7 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
         _put(
             draft,
             content,
-            draft.id or uuid7(now, noise[10 * at : 10 * at + 10]),
+            draft.id or uuid7(stamp, noise[10 * at : 10 * at + 10]),
             salts[SALT_BYTES * at : SALT_BYTES * (at + 1)],
             (shop.space, vector, analyzers),
         )

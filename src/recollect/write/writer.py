@@ -11,9 +11,9 @@ from typing import Final, cast
 from recollect.core.batch import Act, Batch, Commit, Embed, Enrol, Forget, Key, Link, Vector
 from recollect.core.canonical import canonical, digest
 from recollect.core.draft import Draft, changed, tie_of
-from recollect.core.errors import BadRecord, Conflict, NotFound
+from recollect.core.errors import BadRecord, Conflict, NotFound, RecollectError
 from recollect.core.names import name, names, text
-from recollect.core.record import Record
+from recollect.core.record import Content, Record
 from recollect.core.scope import Scope
 from recollect.store.port import Log
 from recollect.write.prepare import (
@@ -28,6 +28,8 @@ from recollect.write.prepare import (
 BATCH: Final = 1000
 """How many drafts share a transaction."""
 _TRIES: Final = 5
+_NOBODY: Final = "\x1f"
+"""An id that no record can have: names hold no control characters."""
 Progress = Callable[[int], None]
 """Told how many drafts were written so far."""
 
@@ -55,6 +57,19 @@ class Writer:
 
     def _commit(self, acts: Sequence[Act]) -> Commit:
         return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._shop.clock.now()))
+
+    def _again(self, asked: Key | None, refusal: RecollectError) -> Commit:
+        """The first Commit of a retry that the present state would refuse; else the refusal.
+
+        What is there now may have changed since the key was used, so the key is asked first, by an
+        act that can only be answered from it. A different payload is a Conflict, as ever.
+        """
+        if asked is None:
+            raise refusal
+        try:
+            return self._commit([Forget(_NOBODY, self._salt(), asked)])
+        except NotFound:
+            raise refusal from None
 
     def _salt(self) -> bytes:
         return self._shop.entropy.draw(SALT_BYTES)
@@ -84,7 +99,10 @@ class Writer:
                 raise BadRecord(f"{key}: lies outside the scope ({value!r})", field=key)
         if self._scope.filters():
             for tie in draft.ties:
-                self.current(tie.target)
+                try:
+                    self.current(tie.target)
+                except NotFound as gone:
+                    self._again(draft.key, gone)
         return draft
 
     def remember(self, data: object) -> Commit:
@@ -138,20 +156,16 @@ class Writer:
             )
         return versions[-1]
 
-    def _known(self, record_id: str) -> bool:
-        """Whether there is such a record, in scope or not."""
-        head = self._log.head(self._scope.tenant).seq
-        return bool(self._log.versions(self._scope.tenant, record_id, head))
-
     def update(
         self, record_id: str, changes: Mapping[str, object], key: Callable[[], Key | None]
     ) -> Commit:
         """Write a new version with some fields changed; the key is made once they are checked."""
         for attempt in range(_TRIES):
-            record = self.current(record_id)
-            content = changed(record, changes)
-            if not in_scope(content, self._scope):
-                raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
+            try:
+                record = self.current(record_id)
+                content = self._kept_inside(changed(record, changes))
+            except (NotFound, BadRecord) as refusal:
+                return self._again(_quietly(key), refusal)
             rows = self._log.vectors(self._scope.tenant, record.row)
             kept = tuple(
                 Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
@@ -164,15 +178,24 @@ class Writer:
                     raise
         raise AssertionError("unreachable")
 
+    def _kept_inside(self, content: Content) -> Content:
+        """The content of a new version, if it does not leave the scope."""
+        if not in_scope(content, self._scope):
+            raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
+        return content
+
     def link(
         self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
     ) -> Commit:
         """Write an edge between two records in scope."""
         tie = tie_of(target, kind, given, "link")
-        for end in (source, target):
-            self.current(end)
         told = [source, tie.target, tie.kind, tie.weight, tie.valid_from, tie.valid_until]
         asked = asked_under("link", key, [*told, tie.metadata])
+        try:
+            for end in (source, target):
+                self.current(end)
+        except NotFound as gone:
+            return self._again(asked, gone)
         return self._commit([Link(name(source, "source"), tie, self._salt(), asked)])
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
@@ -181,8 +204,10 @@ class Writer:
         asked = asked_under("forget", key, clean)
         acts: list[Act] = []
         for at, record_id in enumerate(dict.fromkeys(clean)):
-            if asked is None or self._known(record_id):  # a retry under a key may find it gone
+            try:
                 self.current(record_id)
+            except NotFound as gone:
+                self._again(asked, gone)
             mine = asked if at == 0 or asked is None else Key(f"{asked.name}\x1f{at}", asked.asked)
             acts.append(Forget(record_id, self._salt(), mine))
         if not acts:
@@ -190,7 +215,7 @@ class Writer:
         commit = self._commit(acts)
         return Erasure(commit.ids, commit.seq)
 
-    def enrol(self, agent: str, changes: Mapping[str, object], key: str | None = None) -> Commit:
+    def enrol(self, agent: str, changes: Mapping[str, object], key: Key | None) -> Commit:
         """Write a new state of an agent."""
         clean = name(agent, "agent")
         known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
@@ -198,8 +223,7 @@ class Writer:
         if clean in known:
             state = json.loads(known[clean].body)
         body = canonical({**state, **_agent_fields(changes)})
-        told = [clean, {k: str(v) for k, v in changes.items()}]
-        return self._commit([Enrol(clean, body, self._salt(), asked_under("enrol", key, told))])
+        return self._commit([Enrol(clean, body, self._salt(), key)])
 
     def pay(self, limit: int) -> tuple[int, int]:
         """Embed what is owed to the current space; (paid, still owed)."""
@@ -229,6 +253,14 @@ def asked_under(verb: str, key: str | None, what: object) -> Key | None:
     if key is None:
         return None
     return Key(name(key, "key"), digest("recollect/asked/1", verb.encode(), canonical(what)))
+
+
+def _quietly(key: Callable[[], Key | None]) -> Key | None:
+    """The key of an update, or None where what was asked under it makes no sense anyway."""
+    try:
+        return key()
+    except BadRecord:
+        return None
 
 
 def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:

@@ -34,21 +34,17 @@ WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
 _SMALLEST: Final = 512
 """Bytes of the smallest page: no database is shorter."""
-_NETWORK: Final = frozenset(
-    {
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "afs",
-        "ceph",
-        "glusterfs",
-        "fuse.sshfs",
-        "lustre",
-    }
-)
+_NETWORK: Final = frozenset({
+    "9p", "afs", "afpfs", "beegfs", "ceph", "cephfs", "cifs", "coda", "davfs", "davfs2",
+    "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "prl_fs", "pvfs2",
+    "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "virtiofs", "vmhgfs", "wekafs", "fuse.afpfs",
+    "fuse.beegfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.ceph", "fuse.ceph-fuse", "fuse.cephfs",
+    "fuse.curlftpfs", "fuse.davfs", "fuse.davfs2", "fuse.gcsfuse", "fuse.glusterfs", "fuse.goofys",
+    "fuse.juicefs", "fuse.lizardfs", "fuse.mfs", "fuse.moosefs", "fuse.mountpoint-s3",
+    "fuse.rclone", "fuse.s3fs", "fuse.seaweedfs", "fuse.smbnetfs", "fuse.sshfs",
+    "fuse.vmhgfs-fuse", "fuse.webdav",
+})  # fmt: skip
+"""Filesystems that live on another machine, or are shared with one, as the system names them."""
 Durability = Literal["full", "fast"]
 """`full`: a commit survives a power cut. `fast`: a power cut may lose the last seconds of commits,
 in order and without damage; a killed process loses nothing either way."""
