@@ -1,9 +1,9 @@
 """Is the store sound, and what can be mended? Only what follows from the records is ever touched.
 
 A check reads everything and changes nothing. A repair writes damaged derived rows anew, if this
-memory can make them again: words of any analyzer it knows, from the record; vectors of its own space as
-debts for `maintain`. Damaged segments are thrown away, whatever index they belong to. All else is
-told and left as it is; on a sound store a repair does nothing at all.
+memory can make them again: words of any analyzer it knows, from the record; vectors of its own
+space, as debts for `maintain`. Damaged segments are thrown away, whatever index they belong to. All
+else is told and left as it is; on a sound store a repair does nothing at all.
 """
 
 from __future__ import annotations
