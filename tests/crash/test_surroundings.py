@@ -21,7 +21,7 @@ def test_another_opener_is_refused_and_the_check_is_what_refuses_it(
         with pytest.raises(recollect.Unsupported, match="something else") as refused:
             recollect.open(path, embedder=None)
         assert "close it there first" in refused.value.hint
-        monkeypatch.setattr(openers, "handles", lambda real: 0)
+        monkeypatch.setattr(openers, "handles", lambda file: set())
         recollect.open(path, embedder=None).close()
 
 

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import recollect
-from recollect import Unavailable
+from recollect import Unavailable, Unsupported
 from recollect.store import lease
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
+
+
+def python(script: str, *given: object) -> str:
+    """What a script prints, in a process of its own."""
+    done = subprocess.run(  # noqa: S603  # our own interpreter
+        [sys.executable, "-W", "ignore", "-c", f"import os, sys\nimport recollect\n{script}"]
+        + [str(each) for each in given],
+        check=False, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 # -- the lease between writers -----------------------------------------------------------------
@@ -95,3 +108,128 @@ with held.held():
         assert is_free(tmp_path / "m.db")
     finally:
         os.kill(int(done.stdout), 9)
+
+
+# -- forks -------------------------------------------------------------------------------------
+
+
+def test_a_file_that_was_open_at_the_fork_is_not_opened_in_the_child(tmp_path: Path) -> None:
+    script = """
+path, other, closed = sys.argv[1:]
+recollect.open(closed, embedder=None).close()
+memory = recollect.open(path, embedder=None)
+memory.remember("parent")
+child = os.fork()
+if not child:
+    for place in (path, closed, other):
+        try:
+            with recollect.open(place, embedder=None) as mine:
+                mine.remember("child")
+                print("wrote")
+        except recollect.Unsupported as error:
+            print(error, "|", error.hint)
+    sys.stdout.flush()
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+memory.remember("parent again")
+memory.close()
+with recollect.open(path, embedder=None) as memory:
+    print(memory.browse().total)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    refused, *rest = python(
+        script, tmp_path / "m.db", tmp_path / "other.db", tmp_path / "closed.db"
+    ).splitlines()
+    assert "was open when this process was forked" in refused
+    assert "close it before forking" in refused
+    assert "spawn" in refused
+    assert rest == ["wrote", "wrote", "2"]
+
+
+# -- strangers on the file ---------------------------------------------------------------------
+
+OTHER = 'with recollect.open(sys.argv[1], embedder=None) as m: m.remember("other", id="other")'
+
+
+def test_a_stranger_that_comes_later_stops_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder=None) as memory:
+        for _ in range(5):  # threads come and go, and leave handles to SQLite
+            thread = threading.Thread(target=memory.browse)
+            thread.start()
+            thread.join()
+        memory.remember("first")
+        with path.open("rb"), pytest.raises(Unsupported, match="something else"):
+            memory.remember("second")
+        memory.remember("third")
+        assert memory.browse().total == 2
+
+
+def test_a_write_into_a_log_that_was_thrown_away_is_not_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    memory = recollect.open(path, embedder=None)
+    memory.remember("first", id="first")
+    stranger = sqlite3.connect(path)
+    stranger.execute("SELECT count(*) FROM records").fetchone()
+    stranger.close()  # and with it go our locks
+    python(OTHER, path)  # which throws the log away when it closes
+    assert not path.with_name("m.db-wal").exists()
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="moved, replaced or removed") as told:
+            memory.remember("second", key="k")
+        assert "open it again" in told.value.hint
+    memory.close()
+    with recollect.open(path, embedder=None) as again:
+        again.remember("second", key="k")
+        assert {record.text for record in again.browse().records} == {"first", "other", "second"}
+        assert again.verify().sound
+
+
+def test_a_log_that_vanishes_during_a_write_is_noticed_before_it_is_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollect.store.sqlite import store  # noqa: PLC0415  # patched here
+
+    path = tmp_path / "m.db"
+    memory = recollect.open(path, embedder=None)
+    memory.remember("first")
+    read = store.head_of
+
+    def removed(*given: object) -> object:
+        path.with_name("m.db-wal").unlink()
+        return read(*given)  # type: ignore[arg-type]  # passed on
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "head_of", removed)
+        with pytest.raises(Unavailable, match="moved, replaced or removed"):
+            memory.remember("second")
+    memory.close()
+    memory.close()
+
+
+def test_what_other_memories_of_this_process_do_is_no_stranger(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    failed: list[BaseException] = []
+    recollect.open(path, embedder=None).close()
+
+    def come_and_go(*, close: bool) -> None:
+        try:
+            for _ in range(25):
+                memory = recollect.open(path, embedder=None)
+                memory.remember("x")
+                if close:
+                    memory.close()
+                del memory
+        except BaseException as error:
+            failed.append(error)
+
+    running = [
+        threading.Thread(target=come_and_go, kwargs={"close": bool(n % 2)}) for n in range(4)
+    ]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    assert not failed, failed
+    with recollect.open(path, embedder=None) as memory:
+        assert memory.browse().total == 100

@@ -70,12 +70,12 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
     """A connection to an existing store file, checked and set up."""
     check_library()
     check_place(path)
-    OPENERS.check(path)
     with translated(path):
         connection = _open_reading(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             _check_format(connection, path)
             _set_up(connection, durability)
+            OPENERS.ready(path, connection)
         except BaseException:
             close(path, connection)
             raise
@@ -140,18 +140,14 @@ def _is_blank(connection: apsw.Connection) -> bool:
 
 
 def _open(path: Path, flags: int) -> apsw.Connection:
-    with OPENERS.lock:
-        connection = apsw.Connection(str(path), flags=flags)
-        OPENERS.note(path, connection)
+    connection = OPENERS.open(path, lambda: apsw.Connection(str(path), flags=flags))
     connection.set_busy_handler(_Patience())
     return connection
 
 
 def close(path: Path, connection: apsw.Connection) -> None:
     """Close a connection that this module opened."""
-    with OPENERS.lock:
-        connection.close()
-        OPENERS.left(path, connection)
+    OPENERS.close(path, connection)
 
 
 def _open_reading(path: Path) -> apsw.Connection:
@@ -167,10 +163,9 @@ def _open_reading(path: Path) -> apsw.Connection:
                 f"{path.name} has a write-ahead log that cannot be read without write access here",
                 hint="let the writer close the store, or make the directory writable",
             ) from None
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        with OPENERS.lock:
-            connection = apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
-            OPENERS.note(path, connection)
+        place, flags = f"file:{quote(str(path))}?immutable=1", apsw.SQLITE_OPEN_URI
+        flags |= apsw.SQLITE_OPEN_READONLY
+        connection = OPENERS.open(path, lambda: apsw.Connection(place, flags=flags))
     return connection
 
 

@@ -16,7 +16,14 @@ from typing import Any, Final
 import apsw
 
 from recollect.core.batch import Batch, Commit
-from recollect.core.errors import Conflict, Forbidden, NotFound, RecollectError, Unsupported
+from recollect.core.errors import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    RecollectError,
+    Unavailable,
+    Unsupported,
+)
 from recollect.store.folder import sync_file, sync_folder
 from recollect.store.lease import Lease
 from recollect.store.port import Dump, Manifest
@@ -40,6 +47,7 @@ from recollect.store.sqlite.ledger import (
     rewrite_commits,
     write,
 )
+from recollect.store.sqlite.openers import OPENERS, replaced
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
 from recollect.store.trouble import FULL, meaning, plainly
 
@@ -53,6 +61,7 @@ class Sqlite(Reader):
     def __init__(
         self, path: Path, *, read_only: bool = False, durability: Durability = "full"
     ) -> None:
+        path = Path(os.path.realpath(path))
         check_place(path)
         self._path = path
         self._pid = os.getpid()
@@ -71,6 +80,8 @@ class Sqlite(Reader):
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()
         self._queue = Queue(self._commit_all)
         self._writer: apsw.Connection | None = None
+        self._lost: RecollectError | None = None
+        """Why the store closed itself."""
         self._reader()
 
     # -- connections ---------------------------------------------------------------------------
@@ -78,10 +89,12 @@ class Sqlite(Reader):
     def _check(self) -> weakref.WeakSet[apsw.Connection]:
         if self._pid != os.getpid():
             raise Unsupported(
-                "a store cannot be used after fork", hint="open it again in the child process"
+                "a store cannot be used after fork",
+                hint="close it before forking, or start processes by spawn or forkserver; "
+                "then open it in each of them",
             )
         if self._open is None:
-            raise Unsupported("the store is closed", hint="open it again")
+            raise self._lost or Unsupported("the store is closed", hint="open it again")
         return self._open
 
     def _connect(self) -> apsw.Connection:
@@ -105,33 +118,43 @@ class Sqlite(Reader):
         with self._lease.held(), translated(self._path):
             self._check()
             fresh = self._writer is None
-            if self._writer is None:
-                self._writer = self._connect()
+            writer = self._writer = self._writer or self._connect()
             try:
-                self._writer.execute("BEGIN IMMEDIATE")
+                OPENERS.check(self._path)
+            except Unavailable as lost:
+                raise self._abandoned(lost) from None
+            try:
+                writer.execute("BEGIN IMMEDIATE")
                 if fresh:  # a killed process may have made the log, and never kept its name safe
                     with plainly(self._path):
                         sync_folder(self._path.parent)
-                yield self._writer
-                self._writer.execute("COMMIT")
+                yield writer
+                writer.execute("COMMIT")
             except apsw.IOError as error:
-                number = self._writer.system_errno
-                self._undo(error)
+                number = writer.system_errno
+                self._undo(writer, error)
                 if number in FULL:
                     raise meaning(number, self._path, str(error)) from error
                 raise
             except BaseException as error:
-                self._undo(error)
+                self._undo(writer, error)
                 raise
+            if not OPENERS.intact(self._path):
+                raise self._abandoned(replaced(self._path))
 
-    def _undo(self, error: BaseException) -> None:
+    def _undo(self, writer: apsw.Connection, error: BaseException) -> None:
         """Leave no trace; after trouble with the disk, trust nothing that the connection cached."""
-        writer = self._writer
-        if writer is not None and isinstance(error, apsw.Error):
+        if isinstance(error, apsw.Error):
             self._writer = None
             close(self._path, writer)
-        elif writer is not None and writer.in_transaction:
+        elif writer.in_transaction:
             writer.execute("ROLLBACK")
+
+    def _abandoned(self, lost: RecollectError) -> RecollectError:
+        """Close the store when its log lost its name: what goes there now, nobody will find."""
+        self._lost = lost
+        self.close()
+        return lost
 
     @contextlib.contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
