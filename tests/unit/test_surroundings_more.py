@@ -233,3 +233,28 @@ def test_what_other_memories_of_this_process_do_is_no_stranger(tmp_path: Path) -
     assert not failed, failed
     with recollect.open(path, embedder=None) as memory:
         assert memory.browse().total == 100
+
+
+# -- names of the file -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A store that holds one memory."""
+    path = tmp_path / "kept" / "m.db"
+    path.parent.mkdir()
+    with recollect.open(path, embedder=None) as memory:
+        memory.remember("first", id="first")
+    return path
+
+
+def test_a_file_with_two_names_is_refused_until_it_has_one(kept: Path) -> None:
+    other = kept.with_name("other.db")
+    other.hardlink_to(kept)
+    for path in (kept, other):
+        with pytest.raises(Unsupported, match="more than one name") as told:
+            recollect.open(path, embedder=None)
+        assert "remove the other names" in told.value.hint
+    other.unlink()
+    with recollect.open(kept, embedder=None) as memory:
+        assert memory.browse().total == 1

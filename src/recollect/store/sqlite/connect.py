@@ -227,9 +227,14 @@ def _number(version: str) -> int:
 
 
 def check_place(path: Path) -> None:
-    """Refuse what is no plain file, and network filesystems, whose locks cannot be trusted."""
+    """Refuse what is no plain file with one name, and network filesystems, which cannot lock."""
     if path.exists() and not path.is_file():
         raise Unsupported(f"{path} is not a plain file", hint="name another file")
+    if path.exists() and path.stat().st_nlink > 1:
+        raise Unsupported(
+            f"{path} has more than one name (hard links), and each would get a log of its own",
+            hint="remove the other names, or copy the file; symbolic links are fine",
+        )
     kind = filesystem(path.parent)
     if kind in _NETWORK:
         raise Unsupported(
