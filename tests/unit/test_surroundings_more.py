@@ -15,6 +15,7 @@ import pytest
 import recollect
 from recollect import Unavailable, Unsupported
 from recollect.store import lease
+from recollect.store.sqlite import connect
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
 
@@ -258,3 +259,36 @@ def test_a_file_with_two_names_is_refused_until_it_has_one(kept: Path) -> None:
     other.unlink()
     with recollect.open(kept, embedder=None) as memory:
         assert memory.browse().total == 1
+
+
+def test_a_symbolic_link_leads_to_the_file_and_all_that_lies_beside_it(
+    kept: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "links"
+    folder.mkdir()
+    link = folder / "current.db"
+    link.symlink_to(kept)
+    with recollect.open(link, embedder=None, flush_rows=1, maintenance="manual") as memory:
+        memory.remember("second")
+        memory.maintain()
+        assert memory.status().segments == 1
+        with pytest.raises(recollect.InputError, match="belongs to the store"):
+            memory.export(kept)
+    (tmp_path / "folder").symlink_to(kept.parent)
+    with recollect.open(tmp_path / "folder" / "m.db", embedder=None) as memory:
+        assert memory.status().segments == 1
+        with pytest.raises(recollect.InputError, match="belongs to the store"):
+            memory.export(tmp_path / "folder" / "m.db")
+    assert [path.name for path in folder.iterdir()] == ["current.db"]
+    assert {path.name for path in kept.parent.iterdir()} == {"m.db", "m.db.idx", "m.db.lock"}
+
+
+def test_the_network_is_seen_behind_a_symbolic_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = tmp_path / "far"
+    far.mkdir()
+    (tmp_path / "near.db").symlink_to(far / "m.db")
+    monkeypatch.setattr(connect, "filesystem", lambda at: "nfs" if at == far else "ext4")
+    with pytest.raises(Unsupported, match="network"):
+        recollect.open(tmp_path / "near.db", embedder=None)
