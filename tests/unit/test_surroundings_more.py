@@ -292,3 +292,28 @@ def test_the_network_is_seen_behind_a_symbolic_link(
     monkeypatch.setattr(connect, "filesystem", lambda at: "nfs" if at == far else "ext4")
     with pytest.raises(Unsupported, match="network"):
         recollect.open(tmp_path / "near.db", embedder=None)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_log_without_its_file_is_damage_and_stays(
+    tmp_path: Path, *, missing: bool, read_only: bool
+) -> None:
+    path, wal = tmp_path / "m.db", tmp_path / "m.db-wal"
+    python(
+        "m = recollect.open(sys.argv[1], embedder=None); m.remember('kept')\n"
+        "sys.stdout.flush(); os._exit(0)",
+        path,
+    )
+    whole, log = path.read_bytes(), wal.read_bytes()
+    if missing:
+        path.unlink()
+    else:
+        os.truncate(path, 0)
+    with pytest.raises(recollect.Corrupt, match="m.db is missing or empty, while m.db-wal") as told:
+        recollect.open(path, embedder=None, read_only=read_only)
+    assert "m.db-wal" in told.value.hint
+    assert wal.read_bytes() == log
+    path.write_bytes(whole)
+    with recollect.open(path, embedder=None) as memory:
+        assert memory.browse().total == 1

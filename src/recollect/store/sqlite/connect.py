@@ -110,6 +110,18 @@ def _must_be_new(path: Path) -> None:
         )
 
 
+def check_whole(path: Path) -> None:
+    """Refuse a log without its file: SQLite would take it for a leftover, and throw it away."""
+    wal = path.with_name(path.name + "-wal")
+    lacking = not path.exists() or not path.stat().st_size
+    if lacking and wal.exists() and wal.stat().st_size:
+        raise Corrupt(
+            f"{path.name} is missing or empty, while {wal.name} holds commits of it",
+            hint=f"put {path.name} back, or restore a backup of both files; "
+            f"to begin anew, move {wal.name} away",
+        )
+
+
 def create(path: Path) -> None:
     """Make an empty store file; what is in it already is left alone. The caller holds the lease."""
     check_library()

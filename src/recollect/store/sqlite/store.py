@@ -32,6 +32,7 @@ from recollect.store.settle import Settled, settle
 from recollect.store.sqlite.connect import (
     Durability,
     check_place,
+    check_whole,
     close,
     connect,
     create,
@@ -63,6 +64,7 @@ class Sqlite(Reader):
     ) -> None:
         path = Path(os.path.realpath(path))
         check_place(path)
+        check_whole(path)
         self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
