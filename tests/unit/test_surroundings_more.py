@@ -310,10 +310,28 @@ def test_a_log_without_its_file_is_damage_and_stays(
         path.unlink()
     else:
         os.truncate(path, 0)
-    with pytest.raises(recollect.Corrupt, match="m.db is missing or empty, while m.db-wal") as told:
+    with pytest.raises(
+        recollect.Corrupt, match=r"m\.db is missing or empty, while m\.db-wal"
+    ) as told:
         recollect.open(path, embedder=None, read_only=read_only)
     assert "m.db-wal" in told.value.hint
     assert wal.read_bytes() == log
     path.write_bytes(whole)
     with recollect.open(path, embedder=None) as memory:
         assert memory.browse().total == 1
+
+
+def test_a_limit_on_the_size_of_files_is_a_full_disk_at_birth_too(tmp_path: Path) -> None:
+    script = """
+import resource
+for limit in (0, 20_000, 40_000, 100_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        recollect.open(sys.argv[1], embedder=None).close()
+    except recollect.RecollectError as error:
+        print(type(error).__name__)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+with recollect.open(sys.argv[1], embedder=None) as memory:
+    memory.remember("and then it fits")
+"""
+    assert set(python(script, tmp_path / "m.db").split()) == {"StorageFull"}

@@ -28,6 +28,7 @@ from recollect.core.errors import (
 )
 from recollect.store.sqlite.openers import OPENERS
 from recollect.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
+from recollect.store.trouble import FULL, meaning
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
@@ -76,6 +77,12 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
             _check_format(connection, path)
             _set_up(connection, durability)
             OPENERS.ready(path, connection)
+        except apsw.IOError as error:
+            full = as_full(path, connection, error)
+            close(path, connection)
+            if full is not None:
+                raise full from error
+            raise
         except BaseException:
             close(path, connection)
             raise
@@ -142,6 +149,10 @@ def create(path: Path) -> None:
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", FORMAT)
             connection.execute("COMMIT")
+        except apsw.IOError as error:
+            if (full := as_full(path, connection, error)) is not None:
+                raise full from error
+            raise
         finally:
             close(path, connection)
 
@@ -281,6 +292,12 @@ def translated(path: Path) -> Generator[None]:
         _raise(error, path)
     except UnicodeDecodeError as error:  # text that damage has made unreadable
         raise Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup") from error
+
+
+def as_full(path: Path, connection: apsw.Connection, error: apsw.Error) -> RecollectError | None:
+    """The error for a full disk, where the driver speaks of an I/O error; None if it is none."""
+    number = connection.system_errno
+    return meaning(number, path, str(error)) if number in FULL else None
 
 
 def _raise(error: apsw.Error, path: Path) -> NoReturn:

@@ -31,6 +31,7 @@ from recollect.store.rows import VectorRow, WordsRow
 from recollect.store.settle import Settled, settle
 from recollect.store.sqlite.connect import (
     Durability,
+    as_full,
     check_place,
     check_whole,
     close,
@@ -50,7 +51,7 @@ from recollect.store.sqlite.ledger import (
 )
 from recollect.store.sqlite.openers import OPENERS, replaced
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
-from recollect.store.trouble import FULL, meaning, plainly
+from recollect.store.trouble import plainly
 
 READ_LIMIT_S: Final = 60.0
 """How long a read transaction may stay open; while it is, the write-ahead log cannot shrink."""
@@ -133,10 +134,10 @@ class Sqlite(Reader):
                 yield writer
                 writer.execute("COMMIT")
             except apsw.IOError as error:
-                number = writer.system_errno
+                full = as_full(self._path, writer, error)
                 self._undo(writer, error)
-                if number in FULL:
-                    raise meaning(number, self._path, str(error)) from error
+                if full is not None:
+                    raise full from error
                 raise
             except BaseException as error:
                 self._undo(writer, error)
