@@ -335,3 +335,19 @@ with recollect.open(sys.argv[1], embedder=None) as memory:
     memory.remember("and then it fits")
 """
     assert set(python(script, tmp_path / "m.db").split()) == {"StorageFull"}
+
+
+def test_a_store_that_was_taken_out_of_wal_mode_is_put_back(kept: Path) -> None:
+    script = """
+import sqlite3
+print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode=delete").fetchone())
+"""
+    assert python(script, kept) == "delete\n"
+    with pytest.raises(Unsupported, match="out of WAL mode") as told:
+        recollect.open(kept, embedder=None, read_only=True)
+    assert "for writing" in told.value.hint
+    with recollect.open(kept, embedder=None) as memory:
+        memory.remember("second")
+        assert kept.with_name("m.db-wal").exists()
+    with recollect.open(kept, embedder=None, read_only=True) as memory:
+        assert memory.browse().total == 2

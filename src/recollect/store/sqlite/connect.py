@@ -76,6 +76,7 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
         try:
             _check_format(connection, path)
             _set_up(connection, durability)
+            _use_log(connection, path, read_only=read_only)
             OPENERS.ready(path, connection)
         except apsw.IOError as error:
             full = as_full(path, connection, error)
@@ -232,6 +233,30 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
             raise Unsupported(
                 f"SQLite does not honour PRAGMA {name}", hint="reinstall apsw from PyPI"
             )
+
+
+def _use_log(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
+    """See to it that the file is in WAL mode, without which readers and writers block each other.
+
+    An immutable connection has no mode to tell.
+    """
+    if is_immutable(connection) or connection.pragma("journal_mode") == "wal":
+        return
+    if read_only:
+        raise Unsupported(
+            f"{path.name} was taken out of WAL mode by another program",
+            hint="open it once for writing, which puts it back",
+        )
+    if connection.pragma("journal_mode", "wal") != "wal":
+        raise Unavailable(
+            f"{path.name} cannot be put back into WAL mode while others use it",
+            hint="close it elsewhere and try again",
+        )
+
+
+def is_immutable(connection: apsw.Connection) -> bool:
+    """Whether a connection reads the file as one that nobody changes."""
+    return bool(connection.open_flags & apsw.SQLITE_OPEN_URI)
 
 
 def check_library() -> None:
