@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import sqlite3
@@ -9,7 +10,9 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 import recollect
@@ -91,6 +94,7 @@ def test_a_forked_child_does_not_keep_the_lock_of_its_parent(tmp_path: Path) -> 
     script = """
 from recollect.store.lease import Lease
 from pathlib import Path
+from typing import Any
 path = Path(sys.argv[1] + ".lock")
 held = Lease(path)
 with held.held():
@@ -351,3 +355,36 @@ print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode=delete").fetcho
         assert kept.with_name("m.db-wal").exists()
     with recollect.open(kept, embedder=None, read_only=True) as memory:
         assert memory.browse().total == 2
+
+
+# -- signals -----------------------------------------------------------------------------------
+
+
+def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain: Any = apsw.Connection
+    doomed = ""
+
+    class Interrupted(plain):
+        def execute(self, statements: str, *given: Any, **more: Any) -> Any:
+            done = super().execute(statements, *given, **more)
+            if statements == doomed:
+                raise KeyboardInterrupt
+            return done
+
+        def set_progress_handler(self, handler: Any, *given: Any, **more: Any) -> None:
+            super().set_progress_handler(handler, *given, **more)
+            if handler is None and doomed == "end":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(apsw, "Connection", Interrupted)
+    with recollect.open(kept, embedder=None) as memory:
+        log: Any = memory._parts.log
+        for doomed in ("BEGIN", "ROLLBACK", "end"):
+            with contextlib.suppress(KeyboardInterrupt):
+                memory.export(kept.with_name("out.jsonl"))
+            assert not log._reader().in_transaction, doomed
+        doomed = ""
+        python(OTHER, kept)
+        assert memory.get("other").text == "other"

@@ -166,12 +166,13 @@ class Sqlite(Reader):
             db = self._reader()
             deadline = time.monotonic() + READ_LIMIT_S
             db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-            db.execute("BEGIN")
             try:
+                db.execute("BEGIN")
                 yield db
-            finally:
+            finally:  # whatever came, a signal too: a transaction that stays open sees nothing new
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
                 db.set_progress_handler(None)
-                db.execute("ROLLBACK")
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
