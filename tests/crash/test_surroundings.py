@@ -68,5 +68,9 @@ def test_a_stuck_reader_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         with pytest.raises(recollect.Unavailable, match="too long"):
             memory.export(tmp_path / "out.jsonl")
         assert memory.remember("and writing goes on").seq
+        log = memory._parts.log
+        for read in (log.damage, lambda: list(log.words("default"))):
+            with pytest.raises(recollect.Unavailable, match="too long"):
+                read()
         monkeypatch.setattr(store, "READ_LIMIT_S", 60.0)
         assert memory.export(tmp_path / "out.jsonl") > 2000

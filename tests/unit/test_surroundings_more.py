@@ -8,7 +8,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -373,18 +375,75 @@ def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
                 raise KeyboardInterrupt
             return done
 
-        def set_progress_handler(self, handler: Any, *given: Any, **more: Any) -> None:
-            super().set_progress_handler(handler, *given, **more)
-            if handler is None and doomed == "end":
-                raise KeyboardInterrupt
-
     monkeypatch.setattr(apsw, "Connection", Interrupted)
     with recollect.open(kept, embedder=None) as memory:
         log: Any = memory._parts.log
-        for doomed in ("BEGIN", "ROLLBACK", "end"):
+        for doomed in ("BEGIN", "ROLLBACK"):
             with contextlib.suppress(KeyboardInterrupt):
                 memory.export(kept.with_name("out.jsonl"))
             assert not log._reader().in_transaction, doomed
         doomed = ""
         python(OTHER, kept)
         assert memory.get("other").text == "other"
+
+
+# -- a reader that may not write ---------------------------------------------------------------
+
+_BARRED = """
+import time
+with recollect.open(":memory:", embedder=None) as warm:  # loads everything before rights are gone
+    warm.remember("x"); warm.recall("x")
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+memory = recollect.open(sys.argv[1], embedder=None)
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        total = memory.browse().total
+        print(total, len(memory.recall("note", 1000).hits), memory.verify().sound, flush=True)
+    except recollect.RecollectError as error:
+        print(type(error).__name__, error, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def barred(path: Path) -> Iterator[Callable[[], str]]:
+    """A reader who may not write to the folder; yields how to ask it."""
+    with subprocess.Popen(  # noqa: S603  # our own interpreter
+        [sys.executable, "-c", f"import os, sys\nimport recollect\n{_BARRED}", str(path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as reader:  # fmt: skip
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        told, asked = reader.stdout, reader.stdin
+        assert told.readline() == "ready\n"
+
+        def ask() -> str:
+            asked.write("ask\n")
+            asked.flush()
+            return told.readline().strip()
+
+        yield ask
+
+
+def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
+        folder, path = Path(name), Path(name) / "m.db"
+        with recollect.open(path, embedder=None) as memory:
+            memory.remember_many({"text": f"note {n} " * 30, "id": f"n{n}"} for n in range(300))
+        folder.chmod(0o555)
+        path.chmod(0o444)
+        with barred(path) as ask:
+            assert ask() == "300 300 True"
+            folder.chmod(0o755)
+            path.chmod(0o644)
+            with recollect.open(path, embedder=None) as memory:
+                memory.forget([f"n{n}" for n in range(0, 300, 2)])
+                memory.remember_many([f"note again {n} " * 30 for n in range(400)])
+                folder.chmod(0o555)
+                beside = ask()
+                assert beside == "550 550 True" or beside.startswith("Unavailable")
+                folder.chmod(0o755)
+            folder.chmod(0o555)
+            assert ask() == "550 550 True"
+        folder.chmod(0o755)

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import threading
-import time
 import weakref
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, replace
@@ -51,10 +50,11 @@ from recollect.store.sqlite.ledger import (
 )
 from recollect.store.sqlite.openers import OPENERS, replaced
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
+from recollect.store.sqlite.seat import Seat, glance
 from recollect.store.trouble import plainly
 
 READ_LIMIT_S: Final = 60.0
-"""How long a read transaction may stay open; while it is, the write-ahead log cannot shrink."""
+"""How long a read may stay open; while it is, the write-ahead log cannot shrink."""
 
 
 class Sqlite(Reader):
@@ -107,13 +107,25 @@ class Sqlite(Reader):
             opened.add(connection)
         return connection
 
+    def _seat(self) -> Seat:
+        """The place of this thread, whose connection goes with the thread."""
+        opened = self._check()
+        seat: Seat | None = getattr(self._local, "seat", None)
+        if seat is not None and seat.has_changed(self._path):
+            if seat.connection.in_transaction:
+                seat.check(self._path)
+            self._local.seat = None
+            opened.discard(seat.connection)
+            close(self._path, seat.connection)
+            seat = None
+        if seat is None:
+            seen = glance(self._path)
+            seat = self._local.seat = Seat.of(self._connect(), seen)
+        return seat
+
     def _reader(self) -> apsw.Connection:
-        """The connection of this thread; it goes with the thread."""
-        self._check()
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connect()
-        return connection
+        """The connection of this thread."""
+        return self._seat().connection
 
     @contextlib.contextmanager
     def _writing(self) -> Generator[apsw.Connection]:
@@ -163,21 +175,22 @@ class Sqlite(Reader):
     def _snapshot(self) -> Generator[apsw.Connection]:
         """This thread's connection, inside one read transaction."""
         with translated(self._path):
-            db = self._reader()
-            deadline = time.monotonic() + READ_LIMIT_S
-            db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+            db = self._seat().within(READ_LIMIT_S)
             try:
                 db.execute("BEGIN")
                 yield db
             finally:  # whatever came, a signal too: a transaction that stays open sees nothing new
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                db.set_progress_handler(None)
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
         with translated(self._path):
-            return self._reader().execute(sql, values).fetchall()
+            seat = self._seat()
+            try:
+                return seat.within(READ_LIMIT_S).execute(sql, values).fetchall()
+            finally:
+                seat.check(self._path)
 
     def close(self) -> None:
         """Close every connection; closing twice is fine."""
