@@ -21,6 +21,8 @@ import recollect
 from recollect import Unavailable, Unsupported
 from recollect.store import lease
 from recollect.store.sqlite import connect
+from recollect.store.sqlite.group import Job
+from recollect.testing import acts
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
 
@@ -447,3 +449,23 @@ def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
             folder.chmod(0o555)
             assert ask() == "550 550 True"
         folder.chmod(0o755)
+
+
+# -- one caller's trouble ----------------------------------------------------------------------
+
+
+def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    for tenant in ("a", "b"):
+        with recollect.open(path, tenant, embedder=None) as memory:
+            memory.remember_many([f"note {n}" for n in range(70)])
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE tenants SET seq=seq-64 WHERE name='a'")  # one flipped bit
+    db.close()
+    with recollect.open(path, "a", embedder=None) as memory:
+        log: Any = memory._parts.log
+        jobs = [Job(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")]
+        log._commit_all(jobs)
+        assert [type(job.refused) for job in jobs] == [type(None), recollect.Corrupt, type(None)]
+        assert "'a'" in str(jobs[1].refused)
+        assert log.head("b").positions == 72

@@ -17,6 +17,7 @@ import apsw
 from recollect.core.batch import Batch, Commit
 from recollect.core.errors import (
     Conflict,
+    Corrupt,
     Forbidden,
     NotFound,
     RecollectError,
@@ -224,7 +225,17 @@ class Sqlite(Reader):
                 except RecollectError as refused:
                     db.execute("ROLLBACK TO batch")
                     job.refused = refused
+                except (apsw.ConstraintError, UnicodeDecodeError) as damage:
+                    db.execute("ROLLBACK TO batch")
+                    job.refused = self._damaged(job.batch.tenant, damage)
                 db.execute("RELEASE batch")
+
+    def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
+        """The error for rows that no settled batch can meet: those of other tenants are sound."""
+        return Corrupt(
+            f"{self._path.name} is damaged at tenant {tenant!r}: {damage}",
+            hint="verify tells what is wrong; restore a backup",
+        )
 
     def _commit_one(self, db: apsw.Connection, batch: Batch) -> Commit:
         number, head = head_of(db, batch.tenant)
