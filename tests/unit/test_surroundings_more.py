@@ -469,3 +469,36 @@ def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
         assert [type(job.refused) for job in jobs] == [type(None), recollect.Corrupt, type(None)]
         assert "'a'" in str(jobs[1].refused)
         assert log.head("b").positions == 72
+
+
+def test_use_after_fork_is_refused_though_every_lock_was_held_at_the_fork(tmp_path: Path) -> None:
+    script = """
+import signal
+memory = recollect.open(sys.argv[1], embedder=None)
+memory.remember("x", id="x")
+memory.recall("x")
+log, shelf = memory._parts.log, memory._parts.shelf
+old = log.manifest("default", "none")
+acts = (
+    lambda: memory.recall("x"), lambda: memory.browse(), lambda: memory.get("x"),
+    lambda: memory.remember("y"), lambda: memory.forget("x"), lambda: memory.status(),
+    lambda: memory.verify(), lambda: memory.maintain(),
+    lambda: log.publish("default", "none", old, old), lambda: log.mend("default", (), ()),
+)
+with log._mutex, log._queue._gate, log._queue._leading, shelf._lock:
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        told = []
+        for act in acts:
+            try:
+                act()
+            except recollect.Unsupported as error:
+                told.append("fork" in str(error))
+        memory.close()
+        os._exit(0 if told == [True] * len(acts) else 1)
+    _, status = os.waitpid(child, 0)
+memory.close()
+sys.exit(os.waitstatus_to_exitcode(status) and 1)
+"""
+    python(script, tmp_path / "m.db")

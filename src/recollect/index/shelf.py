@@ -55,6 +55,7 @@ class Shelf:
 
     def index(self, tenant: str) -> TenantIndex:
         """The index of a tenant."""
+        self._log.check()  # before any lock: after a fork it may be held for ever
         with self._lock:
             found = self._indexes.pop(tenant, None)
             if found is None:

@@ -251,5 +251,8 @@ class Ram:
                 list(dump.debts),
             )  # fmt: skip
 
+    def check(self) -> None:
+        """Lists are always at hand."""
+
     def close(self) -> None:
         """Nothing to let go of."""

@@ -90,6 +90,10 @@ class Sqlite(Reader):
 
     # -- connections ---------------------------------------------------------------------------
 
+    def check(self) -> None:
+        """Refuse a store that is closed, or belongs to another process."""
+        self._check()
+
     def _check(self) -> weakref.WeakSet[apsw.Connection]:
         if self._pid != os.getpid():
             raise Unsupported(
@@ -194,26 +198,29 @@ class Sqlite(Reader):
                 seat.check(self._path)
 
     def close(self) -> None:
-        """Close every connection; closing twice is fine."""
+        """Close every connection; closing twice is fine. A forked child has none of its own."""
+        if self._pid != os.getpid():
+            return
         with self._mutex:
             connections, self._open = list(self._open or ()), None
-        if self._pid == os.getpid():
-            for connection in connections:
-                close(self._path, connection)
+        for connection in connections:
+            close(self._path, connection)
         self._lease.close()
 
     # -- writing -------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> Commit:
         """Write a batch, durable when it returns; batches that wait for the disk share a commit."""
-        self._check()
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         return self._queue.commit(batch)
 
-    def _forbidden(self) -> Forbidden:
-        name = self._path.name
-        return Forbidden(f"{name} was opened to read only", hint="open it for writing")
+    def _must_write(self) -> None:
+        """Refuse before any lock is taken: in a forked child some may be held for ever."""
+        self.check()
+        if self.read_only:
+            raise Forbidden(
+                f"{self._path.name} was opened to read only", hint="open it for writing"
+            )
 
     def _commit_all(self, jobs: Sequence[Job]) -> None:
         """Write what gathered in one transaction; a batch that is refused leaves no trace in it."""
@@ -251,8 +258,7 @@ class Sqlite(Reader):
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
         """Write derived rows anew: words as given, vectors as debts."""
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         with self._queue.alone(), self._writing() as db:
             mend(db, tenant, words, lost)
 
@@ -260,8 +266,7 @@ class Sqlite(Reader):
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`."""
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         with self._queue.alone(), self._writing() as db:
             number = number_of(db, tenant)
             found = db.execute(MANIFEST, (number, index)).fetchone()
@@ -288,8 +293,7 @@ class Sqlite(Reader):
 
     def restore(self, tenant: str, dump: Dump) -> None:
         """Fill a tenant that has never been written to."""
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         with self._queue.alone(), self._writing() as db:
             if head_of(db, tenant)[1].seq:
                 raise Conflict(
