@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import fcntl
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ import pytest
 
 import recollect
 from recollect import Unavailable, Unsupported
+from recollect.aio import aopen
 from recollect.store import lease
 from recollect.store.sqlite import connect
 from recollect.store.sqlite.group import Job
@@ -502,3 +505,53 @@ memory.close()
 sys.exit(os.waitstatus_to_exitcode(status) and 1)
 """
     python(script, tmp_path / "m.db")
+
+
+# -- closing -----------------------------------------------------------------------------------
+
+
+def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> None:
+    path, told, acked = tmp_path / "m.db", list[BaseException](), list[str]()
+    memory = recollect.open(path, embedder=None)
+    memory.remember_many([f"note {n} " * 20 for n in range(1000)])
+
+    def until_closed(act: Callable[[], object]) -> None:
+        try:
+            while True:
+                act()
+        except BaseException as error:
+            told.append(error)
+
+    acts = (
+        lambda: acked.append(memory.remember("one more").id),
+        memory.verify,
+        lambda: memory.recall("note"),
+        lambda: list(memory._parts.log.words("default")),
+    )
+    running = [threading.Thread(target=until_closed, args=(act,)) for act in acts]
+    for thread in running:
+        thread.start()
+    time.sleep(0.3)
+    memory.close()
+    memory.close()
+    for thread in running:
+        thread.join(20)
+    assert [type(error) for error in told] == [Unsupported] * len(acts), told
+    assert all("closed" in str(error) for error in told)
+    assert is_free(path)
+    with recollect.open(path, embedder=None) as again:
+        assert again.browse().total >= 1000 + len(acked)
+        assert again.verify().sound
+
+
+def test_an_awaited_verb_after_close_says_that_the_memory_is_closed(tmp_path: Path) -> None:
+    async def use() -> None:
+        memory = await aopen(tmp_path / "m.db", embedder=None)
+        view = memory.scoped(agent="bot")
+        await memory.close()
+        await memory.close()
+        for each in (memory, view):
+            with pytest.raises(Unavailable, match="this memory is closed"):
+                await each.remember("late")
+
+    asyncio.run(use())

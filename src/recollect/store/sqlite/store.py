@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import threading
+import time
 import weakref
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, replace
@@ -54,8 +56,19 @@ from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifes
 from recollect.store.sqlite.seat import Seat, glance
 from recollect.store.trouble import plainly
 
+_log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
 """How long a read may stay open; while it is, the write-ahead log cannot shrink."""
+
+CLOSE_LIMIT_S: Final = 5.0
+"""How long `close` tries to end what other threads do."""
+_CUT_SHORT: Final = (
+    apsw.InterruptError,
+    apsw.ConnectionClosedError,
+    apsw.CursorClosedError,
+    apsw.ThreadingViolationError,
+)
+"""What a thread meets when another one closes the store."""
 
 
 class Sqlite(Reader):
@@ -133,9 +146,19 @@ class Sqlite(Reader):
         return self._seat().connection
 
     @contextlib.contextmanager
+    def _told(self) -> Generator[None]:
+        """Turn the driver's errors into ours; what `close` cut short says that it is closed."""
+        with translated(self._path):
+            try:
+                yield
+            except _CUT_SHORT:
+                self._check()
+                raise
+
+    @contextlib.contextmanager
     def _writing(self) -> Generator[apsw.Connection]:
         """The one writing connection, inside a transaction that commits or leaves no trace."""
-        with self._lease.held(), translated(self._path):
+        with self._lease.held(), self._told():
             self._check()
             fresh = self._writer is None
             writer = self._writer = self._writer or self._connect()
@@ -179,7 +202,7 @@ class Sqlite(Reader):
     @contextlib.contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
         """This thread's connection, inside one read transaction."""
-        with translated(self._path):
+        with self._told():
             db = self._seat().within(READ_LIMIT_S)
             try:
                 db.execute("BEGIN")
@@ -190,7 +213,7 @@ class Sqlite(Reader):
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
-        with translated(self._path):
+        with self._told():
             seat = self._seat()
             try:
                 return seat.within(READ_LIMIT_S).execute(sql, values).fetchall()
@@ -203,9 +226,11 @@ class Sqlite(Reader):
             return
         with self._mutex:
             connections, self._open = list(self._open or ()), None
-        for connection in connections:
-            close(self._path, connection)
-        self._lease.close()
+        try:
+            for connection in connections:
+                _let_go(self._path, connection)
+        finally:
+            self._lease.close()
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -302,6 +327,21 @@ class Sqlite(Reader):
                 )
             write(db, tenant, _settled(tenant, dump))
             rewrite_commits(db, tenant, dump.commits)
+
+
+def _let_go(path: Path, connection: apsw.Connection) -> None:
+    """Close a connection, ending what another thread still does on it."""
+    until = time.monotonic() + CLOSE_LIMIT_S
+    while True:
+        try:
+            return close(path, connection)
+        except (apsw.ThreadingViolationError, apsw.BusyError):
+            if time.monotonic() > until:
+                _log.warning("a thread still reads %s; its connection goes with it", path.name)
+                return None
+        with contextlib.suppress(apsw.ConnectionClosedError):
+            connection.interrupt()
+        time.sleep(0.001)
 
 
 def _settled(tenant: str, dump: Dump) -> Settled:
