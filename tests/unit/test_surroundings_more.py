@@ -23,7 +23,7 @@ import recollect
 from recollect import Unavailable, Unsupported
 from recollect.aio import aopen
 from recollect.store import lease
-from recollect.store.sqlite import connect
+from recollect.store.sqlite import connect, store
 from recollect.store.sqlite.group import Job
 from recollect.testing import acts
 
@@ -200,8 +200,6 @@ def test_a_write_into_a_log_that_was_thrown_away_is_not_acknowledged(tmp_path: P
 def test_a_log_that_vanishes_during_a_write_is_noticed_before_it_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.store.sqlite import store  # noqa: PLC0415  # patched here
-
     path = tmp_path / "m.db"
     memory = recollect.open(path, embedder=None)
     memory.remember("first")
@@ -555,3 +553,66 @@ def test_an_awaited_verb_after_close_says_that_the_memory_is_closed(tmp_path: Pa
                 await each.remember("late")
 
     asyncio.run(use())
+
+
+# -- the log stays small -----------------------------------------------------------------------
+
+
+def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LOG_LIMIT", 6_000_000)
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder=None, durability="fast", maintenance="manual") as memory:
+        log: Any = memory._parts.log
+        memory.remember("first")
+        done = threading.Event()
+        turn = threading.Barrier(2)
+
+        def read(me: int) -> None:
+            """Begin to read, and end only after the other one has begun."""
+            for n in range(10**9):
+                if n or me:
+                    turn.wait()
+                with log._snapshot() as db:
+                    db.execute("SELECT count(*) FROM records").fetchall()
+                    turn.wait()
+                    time.sleep(0.005)
+                if done.is_set():
+                    turn.abort()
+                    return
+
+        def reader(me: int) -> None:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                read(me)
+
+        running = [threading.Thread(target=reader, args=(me,)) for me in (0, 1)]
+        for thread in running:
+            thread.start()
+        largest = 0
+        for _ in range(120):
+            memory.remember("x" * 60_000)
+            largest = max(largest, path.with_name("m.db-wal").stat().st_size)
+        done.set()
+        for thread in running:
+            thread.join()
+        assert 3_000_000 < largest < 9_000_000
+
+
+def test_a_log_that_a_reader_holds_back_fails_no_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "LOG_LIMIT", 100_000)
+    monkeypatch.setattr(store, "SHRINK_WAIT_S", 0.01)
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder=None) as memory:
+        memory.remember("first")
+        held: Any = memory._parts.log
+        with held._snapshot() as db:
+            db.execute("SELECT count(*) FROM records").fetchall()
+            for _ in range(20):
+                memory.remember("x" * 20_000)
+        assert path.with_name("m.db-wal").stat().st_size > 400_000
+        memory.remember("x" * 50_000)
+        assert path.with_name("m.db-wal").stat().st_size == 0
+        assert memory.verify().sound

@@ -209,6 +209,25 @@ class _Patience:
         return True
 
 
+def begin_anew(connection: apsw.Connection, seconds: float) -> bool:
+    """Copy the whole log back and cut it; whether the readers of it left within so many seconds."""
+    until = time.monotonic() + seconds
+
+    def wait(attempts: int) -> bool:
+        del attempts
+        time.sleep(0.001)
+        return time.monotonic() < until
+
+    connection.set_busy_handler(wait)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_handler(_Patience())
+    return True
+
+
 def _check_format(connection: apsw.Connection, path: Path) -> None:
     if connection.pragma("application_id") != APPLICATION_ID:
         raise Unsupported(

@@ -61,8 +61,12 @@ def glance(path: Path) -> Glance | None:
         told = path.stat()
     except OSError:
         return None
+    return told.st_ino, told.st_size, told.st_mtime_ns, log_size(path)
+
+
+def log_size(path: Path) -> int:
+    """How large the write-ahead log beside a file is; 0 when there is none."""
     try:
-        log = path.with_name(path.name + "-wal").stat().st_size
+        return path.with_name(path.name + "-wal").stat().st_size
     except OSError:
-        log = 0
-    return told.st_ino, told.st_size, told.st_mtime_ns, log
+        return 0

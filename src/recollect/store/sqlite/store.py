@@ -34,6 +34,7 @@ from recollect.store.settle import Settled, settle
 from recollect.store.sqlite.connect import (
     Durability,
     as_full,
+    begin_anew,
     check_place,
     check_whole,
     close,
@@ -53,13 +54,17 @@ from recollect.store.sqlite.ledger import (
 )
 from recollect.store.sqlite.openers import OPENERS, replaced
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
-from recollect.store.sqlite.seat import Seat, glance
+from recollect.store.sqlite.seat import Seat, glance, log_size
 from recollect.store.trouble import plainly
 
 _log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
 """How long a read may stay open; while it is, the write-ahead log cannot shrink."""
 
+LOG_LIMIT: Final = 64 * 1024**2
+"""Bytes from which on a commit tries to begin the write-ahead log anew."""
+SHRINK_WAIT_S: Final = 0.5
+"""How long it waits for readers; tried again when the log has grown by another quarter."""
 CLOSE_LIMIT_S: Final = 5.0
 """How long `close` tries to end what other threads do."""
 _CUT_SHORT: Final = (
@@ -97,6 +102,7 @@ class Sqlite(Reader):
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()
         self._queue = Queue(self._commit_all)
         self._writer: apsw.Connection | None = None
+        self._shrink_at = LOG_LIMIT
         self._lost: RecollectError | None = None
         """Why the store closed itself."""
         self._reader()
@@ -184,6 +190,24 @@ class Sqlite(Reader):
                 raise
             if not OPENERS.intact(self._path):
                 raise self._abandoned(replaced(self._path))
+            self._shrink(writer)
+
+    def _shrink(self, writer: apsw.Connection) -> None:
+        """Begin the log anew when it has grown large; a log that stays large fails no write.
+
+        Reads that overlap without a pause keep it from beginning anew by itself. Here new ones
+        need it no more, and the last ones that do are waited for, though not long.
+        """
+        size = log_size(self._path)
+        if size < self._shrink_at:
+            return
+        try:
+            done = begin_anew(writer, SHRINK_WAIT_S)
+        except apsw.Error as error:
+            _log.warning("the log of %s could not be copied back: %s", self._path.name, error)
+            self._undo(writer, error)
+            done = False
+        self._shrink_at = LOG_LIMIT if done else size + LOG_LIMIT // 4
 
     def _undo(self, writer: apsw.Connection, error: BaseException) -> None:
         """Leave no trace; after trouble with the disk, trust nothing that the connection cached."""
