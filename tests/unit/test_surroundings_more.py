@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import gc
 import os
 import sqlite3
 import subprocess
@@ -450,6 +451,20 @@ def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
             folder.chmod(0o555)
             assert ask() == "550 550 True"
         folder.chmod(0o755)
+
+
+def test_the_connection_of_a_thread_goes_with_the_thread(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+        log: Any = memory._parts.log
+        gc.disable()
+        try:
+            for _ in range(5):
+                thread = threading.Thread(target=memory.browse)
+                thread.start()
+                thread.join()
+            assert len(log._open) == 1
+        finally:
+            gc.enable()
 
 
 # -- one caller's trouble ----------------------------------------------------------------------

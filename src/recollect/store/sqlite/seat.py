@@ -20,29 +20,36 @@ Glance = tuple[int, int, int, int]
 
 
 @dataclass(slots=True)
+class _Limit:
+    """When a read must end: SQLite asks. It knows no connection, so that one goes with its seat."""
+
+    until: float = 0.0
+
+    def is_over(self) -> bool:
+        """Whether what is being read takes too long."""
+        return time.monotonic() > self.until
+
+
+@dataclass(slots=True)
 class Seat:
     """A connection that one thread reads with."""
 
     connection: apsw.Connection
     seen: Glance | None
     """What an immutable file looked like; None where SQLite's locks see to changes."""
-    until: float = 0.0
+    limit: _Limit
 
     @classmethod
     def of(cls, connection: apsw.Connection, seen: Glance | None) -> Seat:
         """A seat; `seen` is from before the connection was opened."""
-        seat = cls(connection, seen if is_immutable(connection) else None)
-        connection.set_progress_handler(seat.is_late, _STEPS)
-        return seat
-
-    def is_late(self) -> bool:
-        """Whether what is being read takes too long: SQLite asks, and ends it."""
-        return time.monotonic() > self.until
+        limit = _Limit()
+        connection.set_progress_handler(limit.is_over, _STEPS)
+        return cls(connection, seen if is_immutable(connection) else None, limit)
 
     def within(self, seconds: float) -> apsw.Connection:
         """The connection, for a read of so many seconds; inside a snapshot, its limit holds."""
         if not self.connection.in_transaction:
-            self.until = time.monotonic() + seconds
+            self.limit.until = time.monotonic() + seconds
         return self.connection
 
     def has_changed(self, path: Path) -> bool:
