@@ -156,7 +156,7 @@ def _meddling(plant: pytest.MonkeyPatch) -> None:
 
 
 def _vague(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(recollect.store.sqlite.store, "FULL", frozenset())
+    plant.setattr(recollect.store.sqlite.connect, "FULL", frozenset())
 
 
 def _boastful(plant: pytest.MonkeyPatch) -> None:
