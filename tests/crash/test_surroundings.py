@@ -80,6 +80,10 @@ def a_stuck_reader_is_ended(path: Path) -> None:
         with pytest.raises(recollect.Unavailable, match="too long"):
             memory.export(path.with_name("out.jsonl"))
         assert memory.remember("and writing goes on").seq
+        log = memory._parts.log
+        for read in (log.damage, lambda: list(log.words("default"))):
+            with pytest.raises(recollect.Unavailable, match="too long"):
+                read()
         patch.setattr(store, "READ_LIMIT_S", 60.0)
         assert memory.export(path.with_name("out.jsonl")) > 2000
 

@@ -55,6 +55,7 @@ class Shelf:
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant; under another analyzer than the store's own, in memory only."""
+        self._log.check()  # before any lock: after a fork it may be held for ever
         own, space = self._spaces
         reader = analyzer or own
         key = tenant, reader.fingerprint

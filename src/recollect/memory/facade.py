@@ -308,7 +308,8 @@ class Memory:
         target = Path(path).absolute()
         folder = self._parts.shelf.folder
         own = "" if folder is None else folder.name.removesuffix(".idx")
-        if folder is not None and target.parent == folder.parent and target.name.startswith(own):
+        beside = folder is not None and target.parent.resolve() == folder.parent
+        if beside and target.name.startswith(own):
             raise InputError(f"{target.name} belongs to the store", hint="name another file")
         return write_lines(target, self._lines(where))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import partial
 from pathlib import Path
@@ -107,7 +108,8 @@ def _store(
     clean = text(str(place), "place", InputError, 4096)
     if "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise InputError("place: expected the path of a file", field="place")
-    path = Path(clean).expanduser().absolute()
+    # The log, the lock and the index lie beside the file itself, not beside a link to it.
+    path = Path(os.path.realpath(Path(clean).expanduser()))
     with plainly(path):
         path.exists()
     if not path.parent.is_dir():

@@ -191,6 +191,10 @@ class Log(Protocol):
         """Fill a tenant that has never been written to, keeping every number and time."""
         ...
 
+    def check(self) -> None:
+        """Refuse, without waiting for a lock, when the store cannot be used: after a fork."""
+        ...
+
     def close(self) -> None:
         """Let go of everything; closing twice is fine."""
         ...

@@ -281,5 +281,8 @@ class Ram:
             rows = (*dump.words, *dump.vectors, *dump.debts)
             self._spaces |= {row.generation for row in rows}
 
+    def check(self) -> None:
+        """Lists are always at hand."""
+
     def close(self) -> None:
         """Nothing to let go of."""
