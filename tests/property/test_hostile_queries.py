@@ -191,3 +191,11 @@ def test_the_longest_queries_visit_a_bounded_number_of_postings(
         assert answered(search, (piece * 65_536)[:65_536]) < SLOW
         # A leaf is counted, bounded and read on each of four rungs, in each of four fields.
         assert visited <= 4 * 3 * 4 * LEAVES * RECORDS
+
+
+def test_many_equal_words_near_each_other_are_found_soon() -> None:
+    with open_toy(embedder=None) as memory:
+        memory.remember("the " * 20_000, id="long")
+        how = recipe("mnestic", "simple")
+        text = f"NEAR/9({'the ' * 32})"
+        assert answered(lambda text: memory.recall(text, recipe=how), text) < SLOW
