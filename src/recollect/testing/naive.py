@@ -21,7 +21,6 @@ from recollect.store.rows import VectorRow
 from recollect.testing.naive_words import Lane, Page, page
 from recollect.testing.wheres import passes
 from recollect.text.port import Analyzer
-from recollect.text.retry import tokens
 
 Vector = Sequence[float]
 _REPLACING: Final = ("supersedes", "corrects", "invalidates")
@@ -223,7 +222,7 @@ def _valid(record: Record, time: int) -> bool:
 def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
     if lane["kind"] == "bm25":
         lane_of = Lane(lane, {}, world.analyzer)
-        loosely = lane["ladder"] and tokens(ask.text)
+        loosely = lane["ladder"] and ask.text.strip()
         return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)
