@@ -212,6 +212,18 @@ def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
         assert len(memory.keywords("note", 50)) == 10, "answers come from the records"
 
 
+def test_words_of_an_analyzer_that_was_added_are_made_again(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:
+        other = next(kept.name for kept in memory.analyzers.list() if not kept.added)
+        memory.analyzers.add(other)
+    hurt(path, "UPDATE words SET body=zeroblob(4) WHERE row=1")
+    with opened(path) as memory:
+        assert len(memory.verify().derived) == 2
+        assert memory.doctor().mended
+        assert memory.verify().sound
+
+
 def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
     hurt(
