@@ -33,7 +33,7 @@ BERLIN = [
 
 
 def test_en_11_words_alone_give_the_keyword_signal(corpus: Memory) -> None:
-    assert scores(ask(corpus, "pricing berlin")) == close(BERLIN)
+    assert scores(corpus.keywords("pricing berlin", recipe=ENGRAVA)) == close(BERLIN)
     assert ids(ask(corpus, "pricing berlin", 2)) == ["m02", "m17"]
 
 
