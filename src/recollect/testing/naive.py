@@ -136,7 +136,7 @@ def texts(record: Record) -> dict[str, Sequence[str]]:
     """What the analyzer reads of a record."""
     alone = {
         "text": record.text, "title": record.title, "summary": record.summary,
-        "essence": record.summary or record.text[:200],
+        "essence": record.text[:200] if record.summary is None else record.summary,
         "agent": record.agent, "path": record.source.path,
     }  # fmt: skip
     out: dict[str, Sequence[str]] = {key: [one] for key, one in alone.items() if one is not None}
