@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
@@ -12,12 +11,11 @@ from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, Sy
 from recollect.core.errors import InputError, NotFound, Unsupported
 from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
-from recollect.embed.given import Given
 from recollect.embed.port import Embedder
-from recollect.embed.static import Static
 from recollect.index.shelf import Shelf, Upkeep
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
+from recollect.memory.embedders import embedder_of
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
@@ -53,9 +51,9 @@ def open_memory(
         tenant: Whose memories: a hard partition with its own statistics, graph and chain.
         **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
             a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
-            "given:<n>" for vectors of your own, or an object of yours. `maintenance`: "manual"
-            turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
-            `clock` and `entropy`: for tests.
+            "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
+            see `embedder_of`. `maintenance`: "manual" turns background upkeep off. `flush_rows`,
+            `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and `entropy`: for tests.
 
     """
     scope = Scope.of(tenant)
@@ -121,22 +119,3 @@ def _store(
     folder = path.with_name(path.name + ".idx")
     writable = not store.read_only
     return store, folder if folder.is_dir() or writable else None, writable
-
-
-def embedder_of(what: str | Embedder | None) -> Embedder | None:
-    """An embedder from its name, or the caller's own object."""
-    if what is None:
-        return what
-    if not isinstance(what, str):
-        if not callable(getattr(what, "embed", None)):
-            raise InputError("embedder: has no method embed", field="embedder")
-        return what
-    if what == "static":
-        return Static()
-    if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
-        return Given(int(found[1]))
-    raise InputError(
-        f"there is no embedder {what!r}",
-        hint='known: "static", "given:<n>", None',
-        field="embedder",
-    )
