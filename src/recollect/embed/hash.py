@@ -38,6 +38,8 @@ class Hash:
     dimension = _DIMENSION
     window: int | None = None
     """Words per part of a long text; None: texts stay whole."""
+    template = "labelled/1"
+    """It reads tags, concepts and what is known of the agent below the text."""
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
         """One vector per text, in order, or None for a blank one; both sides are alike."""

@@ -11,6 +11,7 @@ import numpy as np
 from recollect.core.batch import Commit
 from recollect.core.errors import NotFound
 from recollect.core.names import name
+from recollect.index.reading import SETTING
 from recollect.memory.parts import Parts
 from recollect.rank.bm25 import contribution, idf
 from recollect.write.writer import Writer, asked_under
@@ -78,7 +79,7 @@ class Agents:
     def list(self) -> list[Agent]:
         """All registered agents, by name."""
         rows = self._parts.log.agents(self._tenant, 2**62)
-        return [_agent(json.loads(row.body)) for row in rows]
+        return [_agent(json.loads(row.body)) for row in rows if row.agent != SETTING]
 
     def search(self, text: str, limit: int = 10) -> list[tuple[Agent, float]]:
         """Agents whose registry entry shares words with the text, best first, by BM25."""

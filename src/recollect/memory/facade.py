@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.memory.agents import Agents
     from recollect.memory.analyzers import Analyzers
     from recollect.memory.asked import Ask
+    from recollect.memory.embedding import Embedding
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
     from recollect.why.result import Result
@@ -73,11 +74,13 @@ class Report:
 
     embedded: int
     owed: int
+    behind: int
+    """Records without a vector: not embedded yet, or with nothing to embed."""
     published: bool
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
-        return {"embedded": self.embedded, "owed": self.owed, "published": self.published}
+        return asdict(self)
 
 
 class Memory:
@@ -180,6 +183,13 @@ class Memory:
         from recollect.memory.analyzers import Analyzers  # noqa: PLC0415  # rarely asked for
 
         return Analyzers(self._parts)
+
+    @property
+    def embedding(self) -> Embedding:
+        """The spaces that records are embedded into, and which one serves."""
+        from recollect.memory.embedding import Embedding  # noqa: PLC0415  # rarely asked for
+
+        return Embedding(self._parts, self._scope)
 
     @property
     def agents(self) -> Agents:
@@ -348,8 +358,12 @@ class Memory:
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""
+        from recollect.memory.embedding import fill  # noqa: PLC0415  # rarely asked for
+
         paid, owed = self._writer.pay(limit)
-        return Report(paid, owed, self._parts.shelf.tidy(self._scope.tenant))
+        filled, behind = fill(self._parts, self._scope.tenant, limit)
+        published = self._parts.shelf.tidy(self._scope.tenant)
+        return Report(paid + filled, owed, behind, published)
 
     def status(self) -> Status:
         """How much there is, and where the log stands."""

@@ -16,6 +16,7 @@ from recollect.index.shelf import Shelf, Upkeep
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
 from recollect.memory.embedders import embedder_of
+from recollect.memory.embedding import chosen
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
@@ -24,7 +25,8 @@ from recollect.store.sqlite.connect import Durability
 from recollect.store.sqlite.store import Sqlite
 from recollect.store.trouble import plainly
 from recollect.text.own import Own
-from recollect.write.prepare import Workshop, space_of
+from recollect.write.prepare import Workshop
+from recollect.write.template import Said, said_of, space_of
 
 
 class Options(TypedDict, total=False):
@@ -65,9 +67,11 @@ def open_memory(
     )
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
-    embedder = embedder_of(options.get("embedder", "static"))
+    asked = options["embedder"] if "embedder" in options else chosen(log, tenant)["embedder"]
     stamps = Stamps() if options.get("clock") else STAMPS
-    shop = Workshop(Own(), embedder, clock, entropy, partial(added, log), stamps)
+    registry = partial(_said, log, tenant)
+    others = partial(added, log)
+    shop = Workshop(Own(), embedder_of(asked), clock, entropy, others, stamps, registry)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
@@ -78,6 +82,10 @@ def open_memory(
     )
     shelf = Shelf(log, (shop.analyzer, space_of(shop.embedder)), upkeep, clock)
     return Memory(Parts(log, shelf, shop), scope)
+
+
+def _said(log: Log, tenant: str) -> Said:
+    return said_of(log.agents(tenant, 2**62))
 
 
 def _check(options: Options) -> None:

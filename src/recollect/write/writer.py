@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, cast
@@ -19,14 +19,15 @@ from recollect.store.port import Log
 from recollect.write.prepare import (
     SALT_BYTES,
     Workshop,
-    embed,
-    embedded_text,
+    embed_all,
     prepare,
     prepare_version,
 )
 
 BATCH: Final = 1000
 """How many drafts share a transaction."""
+PORTION: Final = 256
+"""How many records are embedded at a time when a debt is paid or a generation filled."""
 _TRIES: Final = 5
 _NOBODY: Final = "\x1f"
 """An id that no record can have: names hold no control characters."""
@@ -230,17 +231,27 @@ class Writer:
         space = self._shop.space
         debts = self._log.debts(self._scope.tenant, limit)
         rows = [debt.row for debt in debts if debt.generation == space]
-        records = self._log.records(self._scope.tenant, rows)
-        alive = [record for record in records if record is not None]
-        made = embed([embedded_text(record) for record in alive], "record", self._shop.embedder)
-        acts = [
-            Embed(r.row, space, None if v is None else Vector(space, 0, "unit", v))
-            for r, v in zip(alive, made, strict=True)
-            if not isinstance(v, Exception)
-        ]
-        if acts:
-            self._commit(acts)
-        return len(acts), len(debts) - len(acts)
+        paid = sum(len(done) for done in self.embed_rows(rows))
+        return paid, len(debts) - paid
+
+    def embed_rows(self, rows: Sequence[int]) -> Iterator[set[int]]:
+        """Write the vectors of these record versions, in portions: what was done is kept.
+
+        Tells the rows of each portion that need no further try: embedded, empty or forgotten.
+        """
+        space, tenant = self._shop.space, self._scope.tenant
+        for first in range(0, len(rows), PORTION):
+            some = rows[first : first + PORTION]
+            records = [r for r in self._log.records(tenant, some) if r is not None]
+            done = set(some) - {record.row for record in records}
+            acts: list[Act] = []
+            for record, found in zip(records, embed_all(records, self._shop), strict=True):
+                if not isinstance(found, Exception):
+                    done.add(record.row)
+                    acts += [Embed(record.row, space, one) for one in found or (None,)]
+            if acts:
+                self._commit(acts)
+            yield done
 
 
 def in_scope(content: object, scope: Scope) -> bool:
