@@ -13,6 +13,7 @@ import pytest
 
 import recollect
 from recollect.core.record import Content
+from recollect.memory.embedders import embedder_of
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import START, ToyEmbedder
 from recollect.write.template import embedded_texts, space_of
@@ -88,7 +89,7 @@ def test_long_texts_are_embedded_in_parts_and_the_best_part_counts() -> None:
 def test_a_template_adds_labels_and_what_is_known_of_the_agent() -> None:
     content = Content(text="ships", created=START, tags=("ops",), concepts=("deploy",), agent="bot")
     said = {"bot": {"display_name": "Ship Bot", "owner": "ana", "aliases": ["shipper"]}}
-    hashing = recollect.memory.embedders.embedder_of("hash")
+    hashing = embedder_of("hash")
     assert embedded_texts(content, hashing, said) == [
         "ships\nConcepts: deploy\nTags: ops\nAgent: Ship Bot\nAliases: shipper\nOwner: ana"
     ]
@@ -167,7 +168,7 @@ def test_a_migration_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     child = os.fork()
     if not child:
         with recollect.open(path) as memory:
-            memory.embedding.migrate("hash", progress=lambda n: n >= 256 and _die())
+            memory.embedding.migrate("hash", progress=_die_at_256)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
     with recollect.open(path) as memory:
@@ -177,5 +178,6 @@ def test_a_migration_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
         memory.embedding.promote("hash")
 
 
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+def _die_at_256(done: int) -> None:
+    if done >= 256:
+        os.kill(os.getpid(), signal.SIGKILL)
