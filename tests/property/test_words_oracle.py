@@ -53,6 +53,7 @@ def recipes(draw: st.DrawFn) -> dict[str, Any]:
         "b": draw(st.sampled_from([0.0, 0.75, 1.0])),
         "fields": weights,
         "gate": draw(st.dictionaries(st.sampled_from(listed), st.sampled_from([0.1, 0.5, 1.0]))),
+        "least_mean": draw(st.sampled_from([0.0, 1.0])),
         "gate_from": draw(st.sampled_from([0, 3, 20])),
         "ladder": draw(st.booleans()),
         "fuzzy": draw(st.sampled_from([0.3, 0.5])),
@@ -128,8 +129,7 @@ def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, liste
             for place in ground.listed:
                 lengths = [page.lengths[ground.names[place]] for page in pages.values()]
                 assert ground.means[place] == (sum(lengths) / len(lengths) if lengths else 0.0)
-            terms = {t for page in pages.values() for spots in page.spots.values() for t in spots}
-            for term in terms:
-                naive = sum(any(term in s for s in page.spots.values()) for page in pages.values())
-                assert ground.df(Sought(((term, 0),))) == naive
+            seen = [{t for f in wanted for t in page.spots[f]} for page in pages.values()]
+            for term in set[str]().union(*seen):
+                assert ground.df(Sought(((term, 0),))) == sum(term in mine for mine in seen)
         memory.close()

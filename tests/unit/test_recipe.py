@@ -12,8 +12,8 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "013af95f42902fcdce77e151f22e9bf9dbf77eb141f78468072a5033cf817374",
-    "lexical": "090ed1ca7afc8b2dd05df2fe3bda1a65413a1c01234cb06bec50c6b9c3f8109c",
+    "recollect": "721257187ef566465792e6471c2b1c7b86583969f930e70fb9117f0f609d64bd",
+    "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
     "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
 }
 

@@ -101,7 +101,8 @@ class Ground:
         """Where it occurs in the listed fields of the n-th segment; None where it does not."""
         segment = self.reading.segments[n]
         found = occurrences(segment, what)
-        if found is not None and not self._whole:
+        named = isinstance(what, Sought) and bool(what.fields)
+        if found is not None and not self._whole and not named:
             found = found.take(self._wanted[found.fields])
             found = found if found.docs.size else None
         if self._registry is None or isinstance(what, Close):

@@ -76,17 +76,30 @@ def _single(segment: Segment, term: str, *, prefix: bool) -> Postings | None:
 
 def _phrase(segment: Segment, what: Sought) -> Spots:
     """Where the phrase begins."""
+    known: dict[tuple[int, int], Spots] = {}
     found: Spots | None = None
     last = len(what.tokens) - 1
     for at, (term, place) in enumerate(what.tokens):
-        first, end = _ordinals(segment, term, prefix=what.prefix and at == last)
-        spots = _spots(segment, first, end)
-        spots = spots[spots & _mask(_PLACE_BITS) >= place] - place
-        found = spots if found is None else np.intersect1d(found, spots)
+        span = _ordinals(segment, term, prefix=what.prefix and at == last)
+        if span not in known:
+            known[span] = np.unique(_spots(segment, *span))
+        spots = known[span]
+        if found is None:
+            found = spots[spots & _mask(_PLACE_BITS) >= place] - place
+        else:
+            found = found[_among(found + place, spots)]
         if not found.size:
             break
     assert found is not None  # noqa: S101  # a phrase has tokens
     return _inside(found, what.fields)
+
+
+def _among(wanted: Spots, spots: Spots) -> NDArray[np.bool_]:
+    """Which of these are there; both ascending."""
+    if not spots.size:
+        return np.zeros(wanted.size, np.bool_)
+    at = np.minimum(np.searchsorted(spots, wanted), spots.size - 1)
+    return spots[at] == wanted
 
 
 def _ordinals(segment: Segment, term: str, *, prefix: bool) -> tuple[int, int]:

@@ -55,6 +55,7 @@ class Binder:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
         if not tokens:
             return None
+        tokens = unstacked(tokens)[:_LONGEST]
         names = self._scorer.ground.names
         fields = frozenset(names.index(name) for name in leaf.fields if name in names)
         nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
@@ -62,6 +63,16 @@ class Binder:
 
 
 _NOWHERE = 255
+_LONGEST = 64
+"""Of a longer phrase the first words are looked for."""
+
+
+def unstacked(tokens: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """One token for each position: the parts of an identifier, not the whole of it.
+
+    "main.py" in quotes is then found in src/main.py, whose whole is another one.
+    """
+    return list({place: (term, place) for term, place in tokens}.values())
 
 
 def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:

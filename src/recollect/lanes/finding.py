@@ -171,42 +171,59 @@ class _Track:
 # -- node by node ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Of each row of a segment: whether it satisfies a node, scores through it, and how much."""
+
+    hit: Mask
+    counts: Mask
+    """A word may be there and count nothing: its field weighs nothing, or is closed to it."""
+    values: NDArray[np.float64]
+
+
 def _all(scorer: Scorer, tree: Bound, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
-    """Every row that satisfies the tree, with its score."""
+    """Every row that satisfies the tree and scores, with its score."""
     rows: list[Rows] = [np.zeros(0, np.int64)]
     scores: list[Scores] = [np.zeros(0)]
     for n, mask in enumerate(masks):
-        hit, values = _node(scorer, tree, n, mask)
-        rows.append(scorer.ground.reading.segments[n].rows[hit])
-        scores.append(values[hit])
+        found = _node(scorer, tree, n, mask)
+        kept = found.hit & found.counts
+        rows.append(scorer.ground.reading.segments[n].rows[kept])
+        scores.append(found.values[kept])
     return np.concatenate(rows), np.concatenate(scores)
 
 
-def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> tuple[Mask, NDArray[np.float64]]:
-    """(which rows of the n-th segment satisfy a node, what they get for it, 0 elsewhere)."""
+def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> _Found:
     match node:
         case Counted():
             return _leaf(scorer, node, n, mask)
         case Minus():
-            hit, values = _node(scorer, node.keep, n, mask)
-            hit = hit & ~_node(scorer, node.drop, n, mask)[0]
-            return hit, np.where(hit, values, 0.0)
+            keep = _node(scorer, node.keep, n, mask)
+            hit = keep.hit & ~_node(scorer, node.drop, n, mask).hit
+            return _Found(hit, keep.counts & hit, np.where(hit, keep.values, 0.0))
         case Every():
-            found = [_node(scorer, part, n, mask) for part in node.parts]
-            hit = np.logical_and.reduce([hit for hit, _ in found])
-            return hit, np.where(hit, sum(values for _, values in found), 0.0)
+            parts = [_node(scorer, part, n, mask) for part in node.parts]
+            hit = np.logical_and.reduce([part.hit for part in parts])
+            counts = np.logical_or.reduce([part.counts for part in parts]) & hit
+            return _Found(hit, counts, np.where(hit, sum(part.values for part in parts), 0.0))
         case Some():
-            found = [_node(scorer, part, n, mask) for part in node.parts]
-            hit = np.logical_or.reduce([hit for hit, _ in found])
-            each = np.stack([values for _, values in found])
-            return hit, each.sum(axis=0) if scorer.adds else each.max(axis=0)
+            parts = [_node(scorer, part, n, mask) for part in node.parts]
+            each = np.stack([part.values for part in parts])
+            return _Found(
+                np.logical_or.reduce([part.hit for part in parts]),
+                np.logical_or.reduce([part.counts for part in parts]),
+                each.sum(axis=0) if scorer.adds else each.max(axis=0),
+            )
 
 
-def _leaf(scorer: Scorer, leaf: Counted, n: int, mask: Mask) -> tuple[Mask, NDArray[np.float64]]:
-    hit, values = np.zeros(mask.size, np.bool_), np.zeros(mask.size)
+def _leaf(scorer: Scorer, leaf: Counted, n: int, mask: Mask) -> _Found:
+    hit, counts = np.zeros(mask.size, np.bool_), np.zeros(mask.size, np.bool_)
+    values = np.zeros(mask.size)
     found = scorer.ground.occurrences(n, leaf.what) if leaf.df else None
     if found is not None:
-        for share in scorer.shares(n, leaf, found.take(mask[found.docs])):
-            hit[share.docs] = True
+        found = found.take(mask[found.docs])
+        hit[found.docs] = True
+        for share in scorer.shares(n, leaf, found):
+            counts[share.docs] = True
             values[share.docs] += share.values
-    return hit, values
+    return _Found(hit, counts, values)

@@ -14,6 +14,7 @@ from recollect.core.explanation import Explanation
 from recollect.core.ranking import Mask, Ranking, Rows, Scores
 from recollect.index.ground import Ground
 from recollect.index.match import Sought
+from recollect.lanes.binding import unstacked
 from recollect.rank.grid import snap_one
 from recollect.rank.top import top
 from recollect.text.port import Analyzer
@@ -64,7 +65,7 @@ class Fuzzy:
 
     def _searched(self, n: int, word: str, docs: np.ndarray) -> Mask:
         """Which of these rows have the word in a field that the search looks at."""
-        tokens = tuple(self._analyzer.tokens(word))
+        tokens = tuple(unstacked(self._analyzer.tokens(word)))
         found = self._ground.occurrences(n, Sought(tokens)) if tokens and docs.size else None
         return np.zeros(docs.size, np.bool_) if found is None else np.isin(docs, found.docs)
 
@@ -80,9 +81,20 @@ class Fuzzy:
                 docs = docs[np.isin(docs, places)]
                 if docs.size and self._searched(n, word, docs).any():
                     similarity, typed = self._nearness(words, word)
-                    facts = {"typed": typed, "word": word, "similarity": similarity}
+                    facts: dict[str, object] = {
+                        "term": word, "fields": self._fields(n, word, int(places[0])),
+                        "typed": typed, "word": word, "similarity": similarity,
+                    }  # fmt: skip
                     return Explanation(f"{typed} ~ {word}", similarity, facts=facts)
         return Explanation("gone", 0.0)
+
+    def _fields(self, n: int, word: str, place: int) -> list[str]:
+        """The fields of a row that have a word."""
+        tokens = tuple(unstacked(self._analyzer.tokens(word)))
+        found = self._ground.occurrences(n, Sought(tokens))
+        if found is None:
+            return []
+        return [self._ground.names[f] for f in found.fields[found.docs == place].tolist()]
 
     def _nearness(self, words: Sequence[str], word: str) -> Nearby:
         mine = trigrams(word)

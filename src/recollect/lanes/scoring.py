@@ -34,6 +34,8 @@ class Formula:
     """Per field: a leaf in a greater share of the records than this says nothing there."""
     gate_from: int
     """The gate is open while there are fewer records than this."""
+    least_mean: float = 1.0
+    """A mean length below this counts as this: few records have the field at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class Scorer:
         names = ground.names
         self._weights = {n: formula.weights[names[n]] for n in ground.listed}
 
+    def mean(self, field: int | None) -> float:
+        """The mean length that a score takes, of one field or (None) of the whole row."""
+        mean = self.ground.row_mean if field is None else self.ground.means.get(field, 0.0)
+        return max(mean, self.formula.least_mean) or 1.0
+
     @property
     def adds(self) -> bool:
         """Whether alternatives add up; otherwise the best of them counts."""
@@ -99,7 +106,7 @@ class Scorer:
             if docs.size and weight:
                 tfs = some.tfs.astype(np.float64)
                 lengths = self.ground.lengths(n, field, docs).astype(np.float64)
-                mean = max(self.ground.means[field], 1.0)
+                mean = self.mean(field)
                 values = leaf.times * self._values(
                     tfs, lengths, mean, weight * leaf.boost, leaf.idf
                 )
@@ -118,7 +125,7 @@ class Scorer:
         begin = np.flatnonzero(np.diff(docs, prepend=-1))
         docs, tfs = docs[begin], np.add.reduceat(each, begin)
         lengths = self.ground.row_lengths(n)[docs].astype(np.float64)
-        mean = self.ground.row_mean or 1.0
+        mean = self.mean(None)
         values = leaf.times * self._values(tfs, lengths, mean, leaf.boost, leaf.idf)
         return [Share(None, 1.0, docs, tfs, values)]
 
@@ -149,11 +156,11 @@ class Scorer:
             if self.formula.form == "row":
                 tf = sum(open_to[each.field] * each.tf for each in bounds)
                 length = min((each.length for each in bounds), default=0)
-                here = self._most(tf, length, self.ground.row_mean or 1.0, leaf.boost, leaf.idf)
+                here = self._most(tf, length, self.mean(None), leaf.boost, leaf.idf)
             else:
                 here = sum(
                     self._most(
-                        each.tf, each.length, max(self.ground.means[each.field], 1.0),
+                        each.tf, each.length, self.mean(each.field),
                         open_to[each.field] * leaf.boost, leaf.idf,
                     )
                     for each in bounds

@@ -6,23 +6,25 @@ import numpy as np
 
 from recollect.core.explanation import Explanation
 from recollect.core.ranking import Rows
-from recollect.index.match import Close, Sought
+from recollect.index.match import Close
 from recollect.index.segment import Postings
 from recollect.lanes.finding import Bound, Every, Minus, Some
 from recollect.lanes.scoring import Counted, Scorer, Share
 
 Parts = dict[tuple[int, int], list[Explanation]]
-"""What a leaf (by identity) adds to a row."""
+"""What a leaf (by identity) adds to a row that has it; perhaps nothing."""
 
 
 def told(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     """The score of each of these rows, which satisfy the tree."""
     parts: Parts = {}
-    for leaf in _leaves(tree):
+    for leaf in _leaves(tree) if rows.size else ():
         for n, segment in enumerate(scorer.ground.reading.segments):
             places = np.sort(segment.places(rows)[0])
             found = scorer.ground.occurrences(n, leaf.what) if places.size else None
             few = None if found is None else found.at(places)
+            for doc in () if few is None else few.docs.tolist():
+                parts.setdefault((id(leaf), int(segment.rows[doc])), [])
             for share in () if few is None else scorer.shares(n, leaf, few):
                 _note(scorer, n, leaf, (share, few), parts)
     teller = _Teller(scorer, parts)
@@ -45,7 +47,7 @@ def _note(
     share, few = found
     ground, rows = scorer.ground, scorer.ground.reading.segments[n].rows
     common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": ground.total}
-    common |= _tokens(leaf.what)
+    common |= _tokens(leaf)
     if scorer.formula.measure != "tf":
         common["idf"] = leaf.idf
     if leaf.boost != 1.0:
@@ -59,13 +61,13 @@ def _note(
             place = {
                 "field": name, "weight": share.weight, "tf": int(tf),
                 "length": int(ground.lengths(n, share.field, np.array([doc]))[0]),
-                "mean": ground.means[share.field],
+                "mean": scorer.mean(share.field),
             }  # fmt: skip
             label = f"{leaf.label} in {name}"
         else:
             place = {
                 "fields": _fields(scorer, few, int(doc)), "tf": tf,
-                "length": 0 if lengths is None else int(lengths[doc]), "mean": ground.row_mean,
+                "length": 0 if lengths is None else int(lengths[doc]), "mean": scorer.mean(None),
             }  # fmt: skip
             label = leaf.label
         facts = {**common, **place}
@@ -73,16 +75,15 @@ def _note(
         parts.setdefault(key, []).append(Explanation(label, value, facts=facts))
 
 
-def _tokens(what: Sought | Close) -> dict[str, object]:
-    """The terms of the index behind a phrase or a beginning; nothing for a single term."""
-    parts = what.parts if isinstance(what, Close) else (what,)
-    if len(parts) == 1 and len(parts[0].tokens) == 1 and not parts[0].prefix:
+def _tokens(leaf: Counted) -> dict[str, object]:
+    """The terms of the index behind a leaf; nothing for one that is named by its term."""
+    parts = leaf.what.parts if isinstance(leaf.what, Close) else (leaf.what,)
+    begun = [part.tokens[-1][0] for part in parts if part.prefix]
+    whole = [t for part in parts for t, _ in part.tokens[: -1 if part.prefix else None]]
+    if whole == [leaf.label]:
         return {}
-    tokens = [[term for term, _ in part.tokens] for part in parts]
-    out: dict[str, object] = {"tokens": [term for some in tokens for term in some]}
-    if any(part.prefix for part in parts):
-        out["beginning"] = tokens[-1][-1]
-    return out
+    out: dict[str, object] = {"tokens": whole}
+    return {**out, "beginnings": begun} if begun else out
 
 
 def _fields(scorer: Scorer, few: Postings | None, doc: int) -> dict[str, int]:
@@ -125,7 +126,9 @@ class _Teller:
                 there = [some for part in node.parts if (some := self._node(part, row)) is not None]
                 if self._adds or len(there) <= 1:
                     return [one for some in there for one in some] if there else None
-                each = tuple(_sum(self._name, some) for some in there)
+                each = tuple(_sum(self._name, some) for some in there if some)
+                if not each:
+                    return []
                 return [Explanation("best", max(e.value for e in each), "max", each)]
 
 

@@ -21,7 +21,7 @@ from recollect.lanes.telling import told
 from recollect.rank.bm25 import Rarity
 from recollect.text.dialects import Options, read
 from recollect.text.retry import sanitised, strongest, tokens
-from recollect.text.tree import Any, Asked, Term, spelled
+from recollect.text.tree import Any, Asked, Term, excludes, spelled
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -50,7 +50,8 @@ class Words(Spec):
     records: Among = "all"
     k1: float = Field(ge=0.0, le=100.0)
     b: float = Field(ge=0.0, le=1.0)
-    fields: dict[TextField, Annotated[float, Field(ge=0.0, le=1000.0)]]
+    fields: dict[TextField, Annotated[float, Field(ge=0.0, le=100.0)]]
+    least_mean: float = Field(default=1.0, ge=0.0, le=1000.0)
     gate: dict[TextField, Share] = Field(default_factory=dict[TextField, Share])
     gate_from: int = Field(default=20, ge=0)
     ladder: bool = False
@@ -78,7 +79,15 @@ class Words(Spec):
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
-        return climb(_Search(self, ctx), ctx.query.text, loosely=self.ladder)
+        asked = self.asked(ctx, ctx.query.text)
+        loosely = self.ladder and not self._strict(asked)
+        return climb(_Search(self, ctx), ctx.query.text, loosely=loosely)
+
+    def _strict(self, asked: Asked) -> bool:
+        """Whether a query means what it says: an empty answer to it is no accident."""
+        if asked.tree is None or not asked.expert:
+            return False
+        return self.dialect == "bare" or excludes(asked.tree)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's score as the sum of its shares, with the counts behind them."""
@@ -99,7 +108,9 @@ class _Search:
         ground = Ground(self._ctx.reading, tuple(weights), self._ctx.analyzer, lane.records)
         gate = cast("dict[str, float]", lane.gate)
         shape = (lane.k1, lane.b)
-        formula = Formula(lane.form, lane.score, lane.idf, shape, weights, gate, lane.gate_from)
+        formula = Formula(
+            lane.form, lane.score, lane.idf, shape, weights, gate, lane.gate_from, lane.least_mean
+        )
         return Scorer(ground, formula)
 
     @property

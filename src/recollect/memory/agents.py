@@ -95,7 +95,9 @@ class Agents:
             for at in holders:
                 tf, length = np.array([float(counts[at][term])]), np.array([float(lengths[at])])
                 weight = idf(len(agents), len(holders))
-                scores[at] += float(contribution(tf, length, mean, weight, (1.2, 0.75))[0])
+                scores[at] += float(
+                    contribution(tf, length, max(mean, 1.0), weight, (1.2, 0.75))[0]
+                )
         found = sorted((-score, agents[at].agent, at) for at, score in enumerate(scores) if score)
         return [(agents[at], -score) for score, _, at in found[:limit]]
 

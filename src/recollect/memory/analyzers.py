@@ -76,11 +76,12 @@ class Analyzers:
         one, log = self._other(name), self._parts.log
         log.open_space(one.fingerprint)
         tenants = log.tenants()
-        total = sum(log.head(tenant).positions for tenant in tenants)
+        total = sum(1 for tenant in tenants for _ in _rows(log, tenant))
         done = 0
         with showing(progress, f"reading with {name}", total) as told:
             for tenant in tenants:
                 have = {r.row for r in log.words(tenant) if r.generation == one.fingerprint}
+                done += len(have)
                 missing = (row for row in _rows(log, tenant) if row not in have)
                 while batch := list(islice(missing, _BATCH)):
                     log.mend(tenant, _words(log, tenant, batch, one), ())
@@ -95,9 +96,11 @@ class Analyzers:
 
     def remove(self, name: str) -> None:
         """Drop the words of an analyzer; small stores are still read through it, in memory."""
-        one = self._other(name)
+        one, shelf = self._other(name), self._parts.shelf
+        for tenant in self._parts.log.tenants():
+            shelf.discard(tenant, shelf.index(tenant, one).name)
         self._parts.log.close_space(one.fingerprint)
-        self._parts.shelf.drop(one)
+        shelf.drop(one)
 
     def _other(self, name: str) -> Analyzer:
         one = analyzer(name)

@@ -29,7 +29,8 @@ def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     tenant = query.scope.tenant
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
-    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, None, unread))
+    vector = None if parts.shop.embedder is not None else parts.vector(query)
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, vector, unread))
     return plan(recipe, ctx)
 
 

@@ -205,5 +205,6 @@ def _must_run(made: Plan, require: frozenset[str]) -> None:
     if not made.running:
         told = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
         raise NothingToRun(
-            f"no lane of recipe {made.recipe.name} can run: {told}", hint="ask with some words"
+            f"no lane of recipe {made.recipe.name} can run: {told}",
+            hint="each reason says what is missing",
         )

@@ -36,13 +36,13 @@ def idf(total: int, df: int, form: Rarity = "positive") -> float:
 
 
 def saturation(tf: Array, length: Array, mean: float, shape: tuple[float, float]) -> Array:
-    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); shape is (k1, b). A mean below 1 counts as 1.
+    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); shape is (k1, b).
 
     >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, (1.2, 0.75))
     array([1.375])
     """
     k1, b = shape
-    norm = k1 * (1.0 - b + b * (length / max(mean, 1.0)))
+    norm = k1 * (1.0 - b + b * (length / mean))
     return tf * (k1 + 1.0) / (tf + norm)
 
 

@@ -17,11 +17,20 @@ from recollect.core.words import Words
 from recollect.text import retry
 from recollect.text.dialects import Options, read
 from recollect.text.port import Analyzer
-from recollect.text.tree import All, Leaf, Near, Node, Term, Without
+from recollect.text.tree import All, Leaf, Near, Node, Term, Without, spelled
 from recollect.text.tree import Any as AnyOf
 
 Spots = dict[str, list[int]]
 """Where in one field each term stands."""
+
+
+Found = dict[int, float | None]
+"""What records that satisfy something get for it; None where it counts nothing."""
+
+
+def _joined(parts: Sequence[float | None], join: Any) -> float | None:
+    known = [part for part in parts if part is not None]
+    return join(known) if known else None
 
 
 def grid(value: float) -> float:
@@ -43,8 +52,9 @@ def page(words: Words, registry: Words | None, analyzer: Analyzer, wanted: Seque
     spots: dict[str, Spots] = {}
     lengths: dict[str, int] = {}
     for at, name in enumerate(analyzer.fields):
+        spots[name] = _spots(words, at)
         if name in wanted:
-            spots[name], lengths[name] = _spots(words, at), words.lengths[at]
+            lengths[name] = words.lengths[at]
     if "agent_registry" in wanted:
         spots["agent_registry"] = {} if registry is None else _spots(registry, 0)
         lengths["agent_registry"] = 0 if registry is None else registry.lengths[0]
@@ -93,6 +103,9 @@ class Lane:
         """How often a leaf occurs in each field of a record."""
         out: dict[str, int] = {}
         for field, spots in page.spots.items():
+            named = isinstance(leaf, Leaf) and field in leaf.fields
+            if field not in self.told["fields"] and not named:
+                continue
             if isinstance(leaf, Near):
                 count = self._near(leaf, field, spots)
             else:
@@ -106,7 +119,8 @@ class Lane:
             return set(spots.get(leaf.term, ()))
         if leaf.fields and field not in leaf.fields:
             return set()
-        tokens = self.analyzer.tokens(leaf.text, prefix=leaf.prefix)
+        stacked = self.analyzer.tokens(leaf.text, prefix=leaf.prefix)
+        tokens = [(term, place) for place, term in {p: t for t, p in stacked}.items()][:64]
         begins: set[int] | None = None
         for at, (term, offset) in enumerate(tokens):
             goes_on = leaf.prefix and at == len(tokens) - 1
@@ -133,7 +147,7 @@ class Lane:
 
     # -- scoring -------------------------------------------------------------------------------
 
-    def leaf(self, leaf: Term | Leaf | Near) -> dict[int, float]:
+    def leaf(self, leaf: Term | Leaf | Near) -> Found:
         """What every record that has a leaf gets for it."""
         found = {row: tfs for row, page in self.pages.items() if (tfs := self.tfs(leaf, page))}
         df = len(found)
@@ -142,11 +156,11 @@ class Lane:
             boost = leaf.boost
         elif isinstance(leaf, Near):
             boost = sum(each.boost for each in leaf.leaves)
-        out: dict[int, float] = {}
+        out: Found = {}
         for row, tfs in found.items():
             weights = {f: w for f, w in self._weights(df).items() if f in tfs}
-            if weights:
-                out[row] = self._shares(row, {f: tfs[f] for f in weights}, weights, (df, boost))
+            here = {f: tfs[f] for f in weights}
+            out[row] = self._shares(row, here, weights, (df, boost)) if weights else None
         return out
 
     def _weights(self, df: int) -> dict[str, float]:
@@ -167,11 +181,11 @@ class Lane:
         if self.told["form"] == "row":
             freq = sum(weights[f] * tfs[f] for f in tfs)
             length = sum(page.lengths.values())
-            mean = sum(self.mean(f) for f in page.lengths) or 1.0
+            mean = max(sum(self.mean(f) for f in page.lengths), self.told["least_mean"]) or 1.0
             return self._value(freq, length, mean, boost * rarity, boost)
         return sum(
             self._value(
-                tfs[f], page.lengths[f], max(self.mean(f), 1.0),
+                tfs[f], page.lengths[f], max(self.mean(f), self.told["least_mean"]) or 1.0,
                 weights[f] * boost * rarity, weights[f] * boost,
             )
             for f in tfs
@@ -194,8 +208,8 @@ class Lane:
                 norm = k1 * (1.0 - b + b * (length / mean))
                 return grid(rare * (tf * (k1 + 1.0) / (tf + norm)))
 
-    def tree(self, node: Node) -> dict[int, float] | None:
-        """The score of every record that satisfies a tree; None where it holds no word at all."""
+    def tree(self, node: Node) -> Found | None:
+        """What every record that satisfies a tree gets; None where it holds no word at all."""
         match node:
             case Leaf():
                 has = self.analyzer.tokens(node.text, prefix=node.prefix)
@@ -212,18 +226,18 @@ class Lane:
             case AnyOf():
                 return self._any([found for p in node.parts if (found := self.tree(p)) is not None])
 
-    def _all(self, found: list[dict[int, float]]) -> dict[int, float] | None:
+    def _all(self, found: list[Found]) -> Found | None:
         if not found:
             return None
         both = set(found[0]).intersection(*found[1:])
-        return {row: sum(each[row] for each in found) for row in both}
+        return {row: _joined([each[row] for each in found], sum) for row in both}
 
-    def _any(self, found: list[dict[int, float]]) -> dict[int, float] | None:
+    def _any(self, found: list[Found]) -> Found | None:
         if not found:
             return None
         join = sum if self.told["score"] == "bm25" else max
         rows = set[int]().union(*found)
-        return {row: join(each[row] for each in found if row in each) for row in rows}
+        return {row: _joined([e[row] for e in found if row in e], join) for row in rows}
 
     # -- the ladder ----------------------------------------------------------------------------
 
@@ -232,7 +246,7 @@ class Lane:
     ) -> dict[int, float]:
         """The score of every chosen record that a text finds, or a rung above it."""
         found = self.find(text, chosen, aliases)
-        if found or not self.told["ladder"] or not chosen:
+        if found or not self.told["ladder"] or not chosen or self._strict(text, aliases):
             return found
         strongest = self._strongest(text, aliases)
         clean = retry.sanitised(text)
@@ -243,13 +257,22 @@ class Lane:
                 return found
         return self._fuzzy(retry.tokens(text), chosen)
 
+    def _strict(self, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:
+        options = Options(self.told["expert"], self.told["stop"], aliases)
+        asked = read(self.told["dialect"], text, self.analyzer, options)
+        return (
+            asked.tree is not None
+            and asked.expert
+            and (self.told["dialect"] == "bare" or "NOT" in spelled(asked.tree).split())
+        )
+
     def find(
         self, text: str, chosen: Sequence[int], aliases: Mapping[str, Sequence[str]]
     ) -> dict[int, float]:
         """The score of every chosen record that a text finds."""
         tree = self.read(text, aliases)
         found = (None if tree is None else self.tree(tree)) or {}
-        return {row: found[row] for row in chosen if row in found}
+        return {row: score for row in chosen if (score := found.get(row)) is not None}
 
     def _strongest(self, text: str, aliases: Mapping[str, Sequence[str]]) -> str | None:
         def df(word: str) -> int:

@@ -103,6 +103,11 @@ def _is_picture(segment: str) -> bool:
     )
 
 
+def has_unspaced(text: str) -> bool:
+    """Whether some of the text is in a script that puts no spaces between words."""
+    return _STRETCHES.search(text) is not None
+
+
 def is_unspaced(chunk: str) -> bool:
     """Whether the chunk is a run of a script that puts no spaces between words."""
     return _STRETCHES.match(chunk) is not None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from recollect.text.chunk import has_unspaced
 from recollect.text.port import Analyzer
 
 _PIECE: Final = re.compile(r"\S+")
 _RUN: Final = re.compile(r"\w+")
-_EDGE: Final = re.compile(r"^\W+|\W+$")
+_SPACE: Final = re.compile(r"\s")
 _LEAD: Final = 0.25
 """Which part of a snippet stands before its first match at most."""
 _LONGEST: Final = 100_000
@@ -56,33 +58,46 @@ def spans_of(text: str, matched: Matched, analyzer: Analyzer) -> list[Span]:
 
 def _inner(piece: str, meets: Callable[[str], bool], matched: Matched) -> Iterator[Span]:
     """The parts of a piece that match by themselves, else all of it without marks at its ends."""
+    runs = _runs(piece)
     found = False
-    for run in _RUN.finditer(piece):
-        if meets(run[0]):
+    for begin, end in runs:
+        if meets(piece[begin:end]):
             found = True
-            yield from _characters(run, matched)
+            yield from _characters(piece, begin, end, matched)
     if not found:
-        begin = re.match(r"\W*", piece)
-        bare = _EDGE.sub("", piece) or piece
-        start = begin.end() if begin and bare != piece else 0
-        yield start, start + len(bare)
+        yield (runs[0][0], runs[-1][1]) if runs else (0, len(piece))
 
 
-def _characters(run: re.Match[str], matched: Matched) -> Iterator[Span]:
+def _runs(piece: str) -> list[Span]:
+    """Runs of letters, digits, connectors, and the marks that go with them."""
+    if piece.isascii():
+        return [run.span() for run in _RUN.finditer(piece)]
+    out: list[Span] = []
+    for at, char in enumerate(piece):
+        if char.isalnum() or unicodedata.category(char) in {"Mn", "Mc", "Me", "Pc"}:
+            if out and out[-1][1] == at:
+                out[-1] = out[-1][0], at + 1
+            else:
+                out.append((at, at + 1))
+    return out
+
+
+def _characters(piece: str, begin: int, end: int, matched: Matched) -> Iterator[Span]:
     """A run of a script without spaces is marked where its terms stand, any other as a whole."""
-    there = [term for term in matched.terms if term in run[0]]
-    inside = sorted({m.span() for term in there for m in re.finditer(re.escape(term), run[0])})
-    if run[0].isascii() or not inside:
-        yield run.span()
+    run = piece[begin:end]
+    there = [term for term in matched.terms if term in run] if has_unspaced(run) else []
+    inside = sorted({m.span() for term in there for m in re.finditer(re.escape(term), run)})
+    if not inside:
+        yield begin, end
         return
-    begin, end = inside[0]
+    first, last = inside[0]
     for a, b in inside[1:]:
-        if a <= end:
-            end = max(end, b)
+        if a <= last:
+            last = max(last, b)
         else:
-            yield run.start() + begin, run.start() + end
-            begin, end = a, b
-    yield run.start() + begin, run.start() + end
+            yield begin + first, begin + last
+            first, last = a, b
+    yield begin + first, begin + last
 
 
 def snippet(text: str, spans: list[Span], width: int, marks: tuple[str, str]) -> str:
@@ -107,10 +122,11 @@ def _window(text: str, spans: list[Span], width: int) -> Span:
         return 0, len(text)
     first = spans[0][0] if spans else 0
     start = max(0, min(first - int(width * _LEAD), len(text) - width))
-    if start and (space := text.find(" ", start, first)) >= 0:
-        start = space + 1
+    if start and (space := _SPACE.search(text, start, first)) is not None:
+        start = space.end()
     end = min(len(text), start + width)
     last = max([stop for begin, stop in spans if begin < end and begin >= start], default=start)
-    if end < len(text) and (space := text.rfind(" ", max(last, start + 1), end + 1)) > 0:
-        end = space
+    spaces = [space.start() for space in _SPACE.finditer(text, max(last, start + 1), end + 1)]
+    if end < len(text) and spaces:
+        end = spaces[-1]
     return start, max(end, last)

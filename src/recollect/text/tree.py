@@ -74,6 +74,17 @@ class Asked:
     """Why it was read otherwise than written; None when it was not."""
 
 
+def excludes(node: Node | None) -> bool:
+    """Whether a tree takes something away."""
+    match node:
+        case Without():
+            return True
+        case All() | Any():
+            return any(map(excludes, node.parts))
+        case _:
+            return False
+
+
 def spelled(node: Node | None) -> str:
     """The tree in one spelling, whatever dialect it came from; for people.
 

@@ -67,8 +67,7 @@ class Hit:
             for facts in _facts(lane.why):
                 if "term" in facts:
                     terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
-                if "beginning" in facts:
-                    beginnings.add(str(facts["beginning"]))
+                beginnings.update(cast("list[str]", facts.get("beginnings", [])))
                 if "word" in facts:
                     terms.update(self.analyzer.terms(str(facts["word"])))
         return Matched(frozenset(terms), tuple(beginnings))

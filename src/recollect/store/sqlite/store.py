@@ -170,10 +170,7 @@ class Sqlite(Reader):
             self._check()
             fresh = self._writer is None
             writer = self._writer = self._writer or self._connect()
-            try:
-                OPENERS.check(self._path)
-            except Unavailable as lost:
-                raise self._abandoned(lost) from None
+            self._alone()
             try:
                 writer.execute("BEGIN IMMEDIATE")
                 if fresh:  # a killed process may have made the log, and never kept its name safe
@@ -191,8 +188,17 @@ class Sqlite(Reader):
                 self._undo(writer, error)
                 raise
             if not OPENERS.intact(self._path):
+                self._check()
                 raise self._abandoned(replaced(self._path))
             self._shrink(writer)
+
+    def _alone(self) -> None:
+        """Nobody else of this process holds the file; otherwise nothing is written."""
+        try:
+            OPENERS.check(self._path)
+        except Unavailable as lost:
+            self._check()  # our own close takes the log away too
+            raise self._abandoned(lost) from None
 
     def _shrink(self, writer: apsw.Connection) -> None:
         """Begin the log anew when it has grown large; a log that stays large fails no write.

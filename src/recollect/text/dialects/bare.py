@@ -16,7 +16,7 @@ from recollect.text.dialects.options import Options
 from recollect.text.dialects.parts import any_of, first, leaf, words
 from recollect.text.port import Analyzer
 from recollect.text.stops import LATIN
-from recollect.text.tree import Asked
+from recollect.text.tree import Asked, Node, Term
 
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 _COLUMN: Final = rf"(?P<names>{'|'.join(_FIELDS)}):(?=[^\s:)])(?!//)"
@@ -45,12 +45,30 @@ def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
     if options.stop == "latin":
         return _without_stop_words(text, analyzer)
     if not (options.expert and is_expert(text)):
-        return words(analyzer, text)
+        return _with_aliases(text, analyzer, options) if options.aliases else words(analyzer, text)
     try:
         tree, note = parse(text, GRAMMAR, analyzer)
     except Malformed as malformed:
         return words(analyzer, text, malformed.note)
     return Asked(tree, expert=True, note=note)
+
+
+def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """Bare words, but for those that have aliases: these are looked for instead."""
+    parts: list[Node | None] = []
+    plain: list[str] = []
+    for word in text.split():
+        others = options.aliases.get(word.lower()) or options.aliases.get(_bare(word))
+        if others is None:
+            plain.append(word)
+        else:
+            parts += [leaf(analyzer, other) for other in others]
+    terms, cut = first(analyzer.terms(" ".join(plain)))
+    return Asked(any_of([*parts, *map(Term, terms)]), note=cut)
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"^\W+|\W+$", "", word).lower()
 
 
 def is_expert(text: str) -> bool:
@@ -87,11 +105,9 @@ def _has_operator(text: str) -> bool:
 
 
 def _is_prefix(word: str) -> bool:
-    """Whether the word ends in a `*`, its only one, after two letters at least."""
+    """Whether the word ends in a `*`, its only one, after two letters or digits at least."""
     bare = word.strip("()")
-    return (
-        bare.endswith("*") and bare.count("*") == 1 and len(bare[:-1]) > 1 and bare[-3:-1].isalpha()
-    )
+    return bare.endswith("*") and bare.count("*") == 1 and bare[-3:-1].isalnum() and len(bare) > 2  # noqa: PLR2004  # two and the star
 
 
 def _without_stop_words(text: str, analyzer: Analyzer) -> Asked:

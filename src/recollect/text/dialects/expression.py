@@ -22,7 +22,9 @@ _NEARBY: Final = 10
 NEIGHBOURS: Final = 32
 """More words in one NEAR are malformed: it bounds the groups that a row can be searched for."""
 _MOST: Final = 1_000_000
-"""A distance or a boost beyond it is as good as this one."""
+"""A distance beyond it is as good as this one."""
+_MOST_BOOST: Final = 100.0
+"""A boost beyond it is as good as this one: sums of scores stay exact."""
 
 
 class _Part(NamedTuple):
@@ -202,7 +204,7 @@ class _Parser:
         if (prefix or in_near) and not self._grammar.free_phrases and len(text.split()) > 1:
             where = "in NEAR" if in_near else 'before "*"'
             raise Malformed(token.at, f"a phrase {where}")
-        boost = min(float(self._next().text), _MOST) if self._kind() == "boost" else 1.0
+        boost = min(float(self._next().text), _MOST_BOOST) if self._kind() == "boost" else 1.0
         return leaf(self._analyzer, text, prefix=prefix, fields=self._fields, boost=boost)
 
     # --- small steps

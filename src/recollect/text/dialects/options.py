@@ -16,7 +16,7 @@ class Options:
     stop: Literal["none", "latin"] = "none"
     """Which words the bare dialect leaves out; with a list it reads no operators."""
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """What to look for instead of a word; only jeffs-brain asks."""
+    """What to look for instead of a word; the bare dialect and jeffs-brain ask."""
 
 
 NOTHING_SPECIAL: Final = Options()
