@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 
 from recollect.core.ranking import Rows
-from recollect.index.columns import dictionary_of
 from recollect.index.filter import Fetch
-from recollect.index.reading import Reading
+from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
 from recollect.pipeline.run import Ran
 from recollect.why.explain import explain
@@ -56,14 +55,3 @@ def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]
             for row, why in zip(mine, reasons, strict=True)
         }
     return out
-
-
-def ids_of(reading: Reading, rows: Rows) -> list[str]:
-    """The ids of these rows, from the index alone."""
-    found: dict[int, str] = {}
-    for segment in reading.segments:
-        places, mine = segment.places(rows)
-        codes, names = segment.arrays["id.codes"], dictionary_of(segment.arrays, "id")
-        for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
-            found[row] = names[int(codes[place])]
-    return [found[row] for row in rows.tolist()]
