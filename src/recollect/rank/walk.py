@@ -15,6 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.rank.grid import STEP
+
 Nodes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 ROOT: Final = -1
@@ -175,11 +177,18 @@ def hops(graph: Adjacency, ways: Ways, seeds: Sequence[int], max_hops: int) -> T
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How far a cheapest-first walk goes. Seeds count as nodes; the highest cost is included."""
+    """How far a cheapest-first walk goes. Seeds count as nodes; the highest cost is included.
+
+    Costs lie on the grid: one that only the rounding of its hops puts above is included too.
+    """
 
     max_nodes: int
     max_hops: int
     max_cost: float | None = None
+
+    def allows(self, cost: float, depth: int) -> bool:
+        """Whether a way of so many hops may cost this."""
+        return self.max_cost is None or cost - depth * STEP / 2.0 <= self.max_cost
 
 
 def cheapest(
@@ -208,7 +217,7 @@ def cheapest(
             continue
         for fare, to, onward in _fares(graph, grown.steps(graph, ways, node), costs, budget):
             whole = cost + fare
-            if to not in settled and (budget.max_cost is None or whole <= budget.max_cost):
+            if to not in settled and budget.allows(whole, depth + 1):
                 heapq.heappush(waiting, (whole, depth + 1, to, len(settled) - 1, onward))
     return grown.tree()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -49,7 +50,8 @@ def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]
     for label, ranking in ran.rankings.items():
         place = {int(row): at for at, row in enumerate(ranking.rows)}
         mine = np.array([row for row in rows if int(row) in place], np.int64)
-        reasons = ran.plan.recipe.lanes[label].evidence(ctx, ranking, mine)
+        at = replace(ctx, seeds=ran.seeds[label]) if label in ran.seeds else ctx
+        reasons = ran.plan.recipe.lanes[label].evidence(at, ranking, mine)
         out[label] = {
             int(row): LaneScore(place[int(row)] + 1, float(ranking.scores[place[int(row)]]), why)
             for row, why in zip(mine, reasons, strict=True)

@@ -1,0 +1,247 @@
+"""Any graph lane, on any history, answers as the oracle does, and its paths are real."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.strategies import AGENTS, EXAMPLES, MOMENTS, fields, moments, wheres
+from tests.property.worlds import LIMIT, foreseen, log_of, open_toy, sound, world_of
+
+from recollect.core.errors import NothingToRun, RecollectError
+from recollect.memory.facade import Memory
+from recollect.testing.fakes import CountedEntropy, HandClock
+from recollect.testing.naive_graph import Link
+from recollect.why.result import Hit, Result
+
+IDS = ("a", "b", "c", "d", "e", "f", "g")
+KINDS = ("derived_from", "related_to", "continues_from", "supersedes", "mine")
+WEIGHTS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.0, 1.5, -1.0)
+TEXTS = ("port", "port ssh", "cache", "ssh", "memory port", "run")
+ids = st.sampled_from(IDS)
+
+links = st.tuples(
+    ids, ids, st.sampled_from(KINDS),
+    st.fixed_dictionaries(
+        {"weight": st.sampled_from(WEIGHTS)},
+        optional={
+            "valid_from": st.sampled_from(MOMENTS[:4]), "valid_until": st.sampled_from(MOMENTS[4:])
+        },
+    ),
+)  # fmt: skip
+acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("link"), links),
+        st.tuples(st.just("link"), links),
+        st.tuples(st.just("link"), links),
+        st.tuples(st.just("forget"), ids),
+        st.tuples(st.just("update"), st.tuples(ids, fields(2))),
+        st.tuples(st.just("upkeep"), st.none()),
+    ),
+    min_size=4,
+    max_size=25,
+)
+corpora = st.lists(st.tuples(st.sampled_from(TEXTS), fields(2)), min_size=7, max_size=7)
+seeds = st.lists(ids, max_size=3, unique=True)
+
+_COMMON: dict[str, st.SearchStrategy[Any]] = {
+    "pool": st.sampled_from([1, 3, 1000]),
+    "kinds": st.none() | st.lists(st.sampled_from(KINDS), unique=True),
+    "direction": st.sampled_from(["out", "in", "both", "both"]),
+    "through": st.sampled_from(["selection", "scope"]),
+    "seed_count": st.sampled_from([1, 2, 20]),
+}
+_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "walk": {
+        "max_depth": st.integers(0, 4),
+        "max_visited": st.integers(1, 8),
+        "include_seeds": st.booleans(),
+        "support": st.sampled_from([0.0, 0.2, 0.7]),
+        "support_most": st.integers(0, 2),
+    },
+    "hops": {"max_hops": st.integers(1, 4)},
+    "cheapest": {
+        "max_hops": st.integers(1, 4),
+        "max_nodes": st.integers(1, 8),
+        "max_cost": st.none() | st.sampled_from([0.0, 0.4, 0.9, 1.0, 1.2, 2.4]),
+        "cost": st.sampled_from(["weight", "weight", "hop"]),
+    },
+}
+
+
+@st.composite
+def lanes(draw: st.DrawFn, seeding: tuple[str, ...]) -> dict[str, Any]:
+    """A graph lane of any kind."""
+    kind = draw(st.sampled_from(sorted(_KINDS)))
+    told = {key: draw(value) for key, value in {**_COMMON, **_KINDS[kind]}.items()}
+    wanted = draw(st.lists(st.sampled_from(seeding), min_size=1, unique=True))
+    return {"kind": kind, "seeds": wanted, **told}
+
+
+@st.composite
+def recipes(draw: st.DrawFn) -> dict[str, Any]:
+    """Words, and two graph lanes, the second perhaps seeded by the first."""
+    words = {
+        "kind": "bm25", "pool": 1000, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0},
+    }  # fmt: skip
+    made = {
+        "far": draw(lanes(("words", "near"))),
+        "words": words,
+        "near": draw(lanes(("words",))),
+    }
+    scale = draw(st.sampled_from(["max", "min_max"]))
+    fuse = {"kind": "weighted", "scale": scale, "weights": dict.fromkeys(made, 1.0)}
+    select = {"superseded": draw(st.sampled_from(["hide", "show"]))}
+    return {
+        "name": "mine", "version": 1, "analyzer": "recollect", "select": select,
+        "lanes": made, "pass": [{"fuse": fuse}],
+    }  # fmt: skip
+
+
+def lived(memory: Memory, corpus: Any, done: Any) -> Memory:
+    """A memory after some writes."""
+    for name, (text, more) in zip(IDS, corpus, strict=True):
+        memory.remember(text, id=name, **more)
+    for verb, told in done:
+        memory._parts.clock.move(1)  # type: ignore[attr-defined]  # ours
+        try:
+            match verb:
+                case "link":
+                    source, target, kind, fields = told
+                    memory.link(source, target, kind, **fields)
+                case "forget":
+                    memory.forget(told)
+                case "update":
+                    memory.update(told[0], **told[1])
+                case _:
+                    memory.maintain()
+        except RecollectError:
+            continue
+    return memory
+
+
+def check_paths(memory: Memory, result: Result, ask: dict[str, Any]) -> None:
+    """Every path of every hit: hops that exist, ends that fit, ids only where they may be told."""
+    known_at = ask["known_at"]
+    seq = None if known_at is None else log_of(memory).seq_at("default", known_at)
+    world = world_of(memory, seq)
+    place = {record.id: record.position for record in world.records}
+    links = [(link.source, link.target, link.kind, link.weight) for link in world.links]
+    for hit in result:
+        for label in ("near", "far"):
+            for path in paths_of(hit, label):
+                assert path[-1]["id"] == hit.id
+                for before, hop in pairwise(path):
+                    if "hidden" in before or "hidden" in hop:
+                        continue
+                    ends = (place[before["id"]], place[hop["id"]])
+                    ends = ends if hop["direction"] == "out" else ends[::-1]
+                    assert (*ends, hop["kind"], hop["weight"]) in links
+
+
+def paths_of(hit: Hit, label: str) -> list[Any]:
+    return [hit.lanes[label].why.facts["path"]] if label in hit.lanes else []
+
+
+def check_facts(memory: Memory, result: Result, told: Any) -> None:
+    """What the evidence says of a hit is what the oracle says."""
+    names = {record.position: record.id for record in world_of(memory).records}
+    for hit in result:
+        for label, walk in told.walks.items():
+            if label not in hit.lanes:
+                continue
+            facts = hit.lanes[label].why.facts
+            for key, value in walk[hit.id].facts.items():
+                if key != "parent":
+                    assert facts[key] == value
+                elif facts[key] is not None:
+                    assert facts[key] == names[value]
+
+
+@settings(max_examples=8 * EXAMPLES)
+@given(corpora, acts, recipes(), st.sampled_from(["port", "ssh", "zebra", ""]), st.data())
+def test_any_graph_lane_answers_as_the_oracle_does(
+    corpus: Any, done: Any, recipe: dict[str, Any], text: str, data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        memory = lived(open_toy(Path(folder) / "m.db"), corpus, done)
+        scoped = data.draw(st.none() | st.sampled_from(AGENTS))
+        mine = memory.scoped(agent=scoped) if scoped else memory
+        for known_at in (None, memory._parts.clock.now() - 4_000_000):
+            ask = {
+                "where": data.draw(st.none() | wheres()),
+                "as_of": data.draw(st.none() | moments),
+                "known_at": known_at,
+                "seeds": {
+                    label: [one for one in data.draw(seeds) if _may_start(mine, one, known_at)]
+                    for label in ("near", "far")
+                },
+            }
+            if ask["as_of"] is not None:
+                ask["seeds"] = {}
+            told = foreseen(mine, text, recipe, **ask)
+            try:
+                result = sound(mine.recall(text, LIMIT, recipe=recipe, **ask))
+            except NothingToRun:
+                assert not told.used
+                continue
+            assert [(hit.id, hit.score) for hit in result] == told.ranked
+            assert list(result.used) == told.used
+            check_paths(mine, result, ask)
+            if known_at is None:
+                check_facts(mine, result, told)
+        memory.close()
+
+
+def _may_start(memory: Memory, id: str, known_at: int | None) -> bool:
+    try:
+        found = memory.get(id) if known_at is None else memory.get(id, known_at=known_at)
+    except RecollectError:
+        return False
+    return all(getattr(found, key) == value for key, value in memory.scope.filters().items())
+
+
+@given(corpora, corpora, acts, acts, recipes())
+def test_a_walk_never_leaves_the_tenant(
+    ours: Any, theirs: Any, done: Any, other: Any, recipe: dict[str, Any]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place, clock = Path(folder) / "m.db", HandClock()
+        alone = lived(open_toy(), ours, done)
+        mine = lived(open_toy(place, clock), ours, done)
+        stranger = open_toy(place, clock, CountedEntropy("theirs"), tenant="theirs")
+        lived(stranger, theirs, other)
+        moment = clock.now()
+        told = [
+            [(hit.id, hit.to_dict()["lanes"]) for hit in memory.recall("port", 99, **ask)]
+            for memory in (alone, mine)
+            for ask in ({"recipe": recipe, "now": moment},)
+        ]
+        assert told[0] == told[1]
+        mine.close()
+        stranger.close()
+
+
+@given(corpora, acts)
+def test_the_edges_of_every_view_equal_a_naive_list(corpus: Any, done: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        memory = lived(open_toy(Path(folder) / "m.db"), corpus, done)
+        head = log_of(memory).head("default").seq
+        for seq in {head, head - 3, head // 2}:
+            edges = memory._parts.shelf.reading("default", seq).graph.edges
+            told = [
+                Link(seq_, s, t, edges.names[k], w, None, None)
+                for seq_, s, t, k, w in zip(
+                    edges.seqs.tolist(), edges.sources.tolist(), edges.targets.tolist(),
+                    edges.kinds.tolist(), edges.weights.tolist(), strict=True,
+                )
+            ]  # fmt: skip
+            naive = world_of(memory, seq).links
+            assert [(x.seq, x.source, x.target, x.kind, x.weight) for x in told] == [
+                (x.seq, x.source, x.target, x.kind, x.weight) for x in naive
+            ]
+        memory.close()
