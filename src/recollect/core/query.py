@@ -14,6 +14,7 @@ from recollect.core.where import EVERYTHING, Where, to_data
 
 TEXT_LIMIT: Final = 65_536
 LIMIT_LIMIT: Final = 10_000
+OFFSET_LIMIT: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
