@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
+from recollect.core.errors import Unavailable
 from recollect.memory.facade import Memory
 from recollect.memory.opening import Options, open_memory
 
@@ -24,8 +25,12 @@ def _lifted(
 
     @wraps(verb)
     async def run(self: AsyncMemory, *args: P.args, **kwargs: P.kwargs) -> R:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.threads, partial(verb, self.memory, *args, **kwargs))
+        act = partial(verb, self.memory, *args, **kwargs)
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self.threads, act)
+        except RuntimeError as error:  # the threads have gone
+            raise Unavailable("this memory is closed", hint="open it again") from error
+        return await running
 
     return run
 

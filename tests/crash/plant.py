@@ -6,6 +6,7 @@ the store is written.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 from collections.abc import Callable
@@ -75,6 +76,28 @@ def unleased() -> None:
     from recollect.store.lease import Lease  # noqa: PLC0415  # as above
 
     Lease.held = lambda self: nullcontext()  # type: ignore[method-assign,assignment,return-value]
+
+
+def greedy() -> None:
+    """Whoever has the lease keeps it until it closes the store: the others starve."""
+    from contextlib import nullcontext  # noqa: PLC0415  # loads the engine only in the child
+
+    from recollect.store.lease import Lease  # noqa: PLC0415  # as above
+
+    held, close, taken = Lease.held, Lease.close, {}
+
+    def keep(self: Any) -> Any:
+        if self not in taken:
+            taken[self] = held(self)
+            taken[self].__enter__()
+        return nullcontext()
+
+    def let_go(self: Any) -> None:
+        if self in taken:
+            taken.pop(self).__exit__(None, None, None)
+        close(self)
+
+    Lease.held, Lease.close = keep, let_go  # type: ignore[method-assign]
 
 
 def unguarded() -> None:
@@ -176,6 +199,42 @@ def _failing(answer: Callable[[Callable[[], Any], str, apsw.Error], Any]) -> Non
     apsw.Connection = Driver  # type: ignore[misc]  # the bug is planted here
 
 
+def hasty() -> None:
+    """What the system says of a write is read by nobody: a short or broken one counts as done."""
+    from recollect.store.sqlite.openers import Openers  # noqa: PLC0415  # only in the child
+
+    Openers.check = lambda self, path: None  # type: ignore[method-assign]  # the bug has handles
+    library = ctypes.CDLL(None)
+    library.pwrite.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_long]
+    plain, disk = _files()
+
+    class File(plain):
+        def __init__(self, name: Any, flags: Any) -> None:
+            super().__init__("unix", name, flags)
+            path = name.filename() if isinstance(name, apsw.URIFilename) else name
+            self._own = os.open(path, os.O_RDWR)
+
+        def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802  # as SQLite has it
+            library.pwrite(self._own, bytes(data), len(data), offset)
+
+    class Disk(disk):
+        def __init__(self) -> None:
+            super().__init__("hasty", "unix", makedefault=True)
+
+        def xOpen(self, name: Any, flags: Any) -> Any:  # noqa: N802  # as above
+            return File(name, flags)
+
+    _KEPT.append(Disk())
+
+
+_KEPT: list[Any] = []
+"""What must live as long as the process."""
+
+
+def _files() -> tuple[Any, Any]:
+    return apsw.VFSFile, apsw.VFS
+
+
 def in_place() -> None:
     """A merge empties the old files before it unlinks them."""
     unlink = Path.unlink
@@ -220,7 +279,8 @@ def _swap(sql: str, old: str, new: str) -> str:
 BUGS: dict[str, Callable[[], None]] = {
     each.__name__: each
     for each in (
-        unsynced, lazily_synced, deferred, unleased, unguarded, keyless, stale, resting, swallowed,
+        unsynced, lazily_synced, deferred, unleased, greedy, unguarded, keyless, stale, resting,
+        swallowed, hasty,
         misnamed, unpublished, trusting, in_place,
     )
 }  # fmt: skip

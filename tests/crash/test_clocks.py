@@ -96,3 +96,26 @@ def test_ids_made_at_one_moment_differ(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db", HandClock()) as memory:
         made = memory.remember_many([f"note {n}" for n in range(2000)])
     assert len(set(made.ids)) == 2000
+
+
+def test_ids_do_not_run_backwards_with_the_clock(tmp_path: Path) -> None:
+    clock = HandClock()
+    with opened(tmp_path / "m.db", clock) as memory:
+        made = []
+        for _ in range(5):
+            made.append(memory.remember("a note").id)
+            clock.move(-YEAR)
+        assert [memory.get(each).created for each in made] == [
+            START - n * YEAR * SECOND for n in range(5)
+        ], "a record's own time is the clock's"
+    assert len({each[:13] for each in made}) == 1, "the part of an id that tells the time"
+
+
+def test_ids_of_two_memories_of_one_process_share_their_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recollect.open(tmp_path / "one.db", embedder=None) as one:
+        first = one.remember("a note").id
+    monkeypatch.setattr("recollect.core.clock.time.time_ns", lambda: 1_500_000_000 * 10**9)
+    with recollect.open(tmp_path / "two.db", embedder=None) as two:
+        assert two.remember("a note").id[:13] >= first[:13]

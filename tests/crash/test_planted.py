@@ -18,7 +18,7 @@ from tests.crash.test_clocks import test_a_clock_may_do_what_it_likes as clock_t
 from tests.crash.test_errors import bench
 from tests.crash.test_flips import _answers_and_mends
 from tests.crash.test_kill import killed
-from tests.crash.test_many import held_through_a_merge, together
+from tests.crash.test_many import held_through_a_merge, taken_in_turn, together
 from tests.crash.test_many import settle as settled
 from tests.crash.test_power import retried, survey, traced
 
@@ -75,6 +75,12 @@ def test_a_writer_that_trusts_a_stale_head_fails_the_many(bug: str, tmp_path: Pa
         _four_writers(tmp_path / "m.db", bug)
 
 
+def test_a_lease_that_is_kept_starves_the_many(tmp_path: Path) -> None:
+    told = together(tmp_path / "m.db", ["write"] * 3, 2, RECOLLECT_PLANT="greedy")
+    with pytest.raises(AssertionError):
+        taken_in_turn(told)
+
+
 def _four_writers(path: Path, bug: str) -> None:
     told = together(path, ["write"] * 4, 1.5, RECOLLECT_PLANT=bug)
     assert not [error for one in told for error in one["errors"]]
@@ -91,6 +97,8 @@ def test_a_merge_in_place_kills_a_reader(tmp_path: Path) -> None:
     [
         ("swallowed", [["S", "EIO", n, 1] for n in range(1, 9)], "lost|torn|corrupt|stuck"),
         ("misnamed", [["W", "ENOSPC", 100, 1]], "Unavailable"),
+        ("hasty", [["W", "SHORT", n, 1] for n in range(13, 180, 12)], "lost|torn|corrupt|stuck"),
+        ("hasty", [["W", "EINTR", n, 1] for n in range(13, 180, 12)], "lost|torn|corrupt|stuck"),
     ],
 )
 def test_a_fault_that_is_hidden_or_misnamed_is_noticed(

@@ -15,6 +15,7 @@ import pytest
 import recollect
 import recollect.index.tenant
 import recollect.lanes.finding
+import recollect.store.sqlite.connect
 import recollect.store.sqlite.group
 import recollect.store.sqlite.store
 import recollect.store.trouble
@@ -156,7 +157,7 @@ def _meddling(plant: pytest.MonkeyPatch) -> None:
 
 
 def _vague(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(recollect.store.sqlite.store, "FULL", frozenset())
+    plant.setattr(recollect.store.sqlite.connect, "FULL", frozenset())
 
 
 def _boastful(plant: pytest.MonkeyPatch) -> None:

@@ -9,20 +9,20 @@ import apsw
 import pytest
 
 import recollect
-from recollect.store.sqlite import connect, openers, store
+from recollect.store.sqlite import connect, store
 
 
-def test_another_opener_is_refused_and_the_check_is_what_refuses_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "m.db"
+def another_opener_is_refused(path: Path) -> None:
     recollect.open(path, embedder=None).close()
     with path.open("rb"):
         with pytest.raises(recollect.Unsupported, match="something else") as refused:
             recollect.open(path, embedder=None)
         assert "close it there first" in refused.value.hint
-        monkeypatch.setattr(openers, "handles", lambda real: 0)
-        recollect.open(path, embedder=None).close()
+    recollect.open(path, embedder=None).close()
+
+
+def test_another_opener_is_refused(tmp_path: Path) -> None:
+    another_opener_is_refused(tmp_path / "m.db")
 
 
 def test_another_sqlite_on_the_file_is_refused_and_importing_one_is_fine(tmp_path: Path) -> None:
@@ -45,28 +45,48 @@ def test_two_memories_of_one_process_share_a_file(tmp_path: Path) -> None:
     one.close()
 
 
+def an_unsafe_sqlite_is_refused(path: Path, version: str = "3.51.2") -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(apsw, "sqlite_lib_version", lambda: version)
+        with pytest.raises(recollect.Unsupported, match="not safe"):
+            recollect.open(path, embedder=None)
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("version", ["3.40.1", "3.51.2", "3.52.0"])
-def test_a_sqlite_that_can_corrupt_a_file_is_refused(
-    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
-    with pytest.raises(recollect.Unsupported, match="not safe"):
-        recollect.open(tmp_path / "m.db", embedder=None)
+def test_a_sqlite_that_can_corrupt_a_file_is_refused(version: str, tmp_path: Path) -> None:
+    an_unsafe_sqlite_is_refused(tmp_path / "m.db", version)
 
 
-def test_a_network_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "filesystem", lambda folder: "nfs4")
-    with pytest.raises(recollect.Unsupported, match="network filesystem"):
-        recollect.open(tmp_path / "m.db", embedder=None)
-    assert not (tmp_path / "m.db").exists()
+def a_network_disk_is_refused(path: Path, kind: str = "nfs4") -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connect, "filesystem", lambda folder: kind)
+        with pytest.raises(recollect.Unsupported, match="network filesystem"):
+            recollect.open(path, embedder=None)
+    assert not path.exists()
 
 
-def test_a_stuck_reader_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+@pytest.mark.parametrize(
+    "kind", ["nfs4", "fuse.glusterfs", "fuse.ceph-fuse", "beegfs", "virtiofs", "fuse.rclone"]
+)
+def test_a_network_disk_is_refused(kind: str, tmp_path: Path) -> None:
+    a_network_disk_is_refused(tmp_path / "m.db", kind)
+
+
+def a_stuck_reader_is_ended(path: Path) -> None:
+    with recollect.open(path, embedder=None) as memory, pytest.MonkeyPatch.context() as patch:
         memory.remember_many(f"note {n} about a port" for n in range(2000))
-        monkeypatch.setattr(store, "READ_LIMIT_S", 0.0)
+        patch.setattr(store, "READ_LIMIT_S", 0.0)
         with pytest.raises(recollect.Unavailable, match="too long"):
-            memory.export(tmp_path / "out.jsonl")
+            memory.export(path.with_name("out.jsonl"))
         assert memory.remember("and writing goes on").seq
-        monkeypatch.setattr(store, "READ_LIMIT_S", 60.0)
-        assert memory.export(tmp_path / "out.jsonl") > 2000
+        log = memory._parts.log
+        for read in (log.damage, lambda: list(log.words("default"))):
+            with pytest.raises(recollect.Unavailable, match="too long"):
+                read()
+        patch.setattr(store, "READ_LIMIT_S", 60.0)
+        assert memory.export(path.with_name("out.jsonl")) > 2000
+
+
+def test_a_stuck_reader_is_ended(tmp_path: Path) -> None:
+    a_stuck_reader_is_ended(tmp_path / "m.db")

@@ -16,7 +16,7 @@ import recollect
 from recollect.pipeline.recipe import recipe_of
 from recollect.store.verify import verify
 from recollect.testing import naive
-from recollect.write.prepare import space_of
+from recollect.write.template import space_of
 
 _WORKER = """
 import json, random, sys

@@ -13,7 +13,7 @@ from recollect.core.errors import BadRecipe
 from recollect.core.words import Words
 from recollect.text import stops
 from recollect.text.dialects import NAMES, Options, engrava, jeffs_brain, read
-from recollect.text.dialects.expression import DEPTH
+from recollect.text.dialects.expression import DEPTH, NEIGHBOURS
 from recollect.text.dialects.parts import LEAVES
 from recollect.text.own import Own
 from recollect.text.port import Analyzer
@@ -186,6 +186,15 @@ def test_brackets_nested_too_deep_are_malformed(dialect: str) -> None:
     asked = read(dialect, deep, PLAIN, Options())
     assert not asked.expert
     assert "more than 50 brackets inside each other" in (asked.note or "")
+
+
+@pytest.mark.parametrize("dialect", ["engrava", "mnestic"])
+def test_too_many_words_in_near_are_malformed(dialect: str) -> None:
+    fine, wide = ('NEAR("a"' + ' "a"' * more + ")" for more in (NEIGHBOURS - 1, NEIGHBOURS))
+    assert read(dialect, fine, PLAIN, Options()).expert
+    asked = read(dialect, wide, PLAIN, Options())
+    assert not asked.expert
+    assert "more than 32 words in NEAR" in (asked.note or "")
 
 
 @pytest.mark.parametrize("dialect", NAMES)

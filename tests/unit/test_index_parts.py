@@ -96,17 +96,20 @@ def answers(memory: Memory) -> list[tuple[str, float]]:
 def test_a_segment_survives_the_disk(published: Path) -> None:
     for path in segments(published):
         segment = load(path)
-        copy = path.with_name("copy")
-        save(segment, copy)
-        again = load(copy)
+        owner = ("anna", "an index")
+        copy = path.with_name(save(segment, path.parent, owner))
+        again = load(copy, (segment.first, segment.last), owner)
         assert (again.first, again.last) == (segment.first, segment.last)
         assert set(again.arrays) == set(segment.arrays)
         for name, array in segment.arrays.items():
             assert array.dtype == again.arrays[name].dtype
             assert np.array_equal(array, again.arrays[name], equal_nan=array.dtype.kind == "f")
-        with pytest.raises(FileExistsError):
-            save(segment, copy)
-        copy.unlink()
+        assert save(segment, path.parent, owner) != copy.name, "a file is written once"
+        for wrong in (("bert", "an index"), ("anna", "another")):
+            with pytest.raises(Corrupt, match="another tenant or index"):
+                load(copy, None, wrong)
+        with pytest.raises(Corrupt, match="not the file that its name says"):
+            load(path.replace(copy))
 
 
 def test_merging_all_is_merging_in_steps(published: Path) -> None:

@@ -104,7 +104,7 @@ def test_async_verbs() -> None:
             assert len(await mine.recall("port")) == 1
             with pytest.raises(NotFound):
                 await memory.get("nobody")
-        with pytest.raises(RuntimeError):
+        with pytest.raises(recollect.Unavailable, match="closed"):
             await memory.recall("port")
 
     asyncio.run(story())

@@ -12,10 +12,10 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "e1d6c22f95251da68a541a831a5b9f47090f556fe294ec1c1c3b8d350159e20a",
+    "recollect": "013af95f42902fcdce77e151f22e9bf9dbf77eb141f78468072a5033cf817374",
     "lexical": "090ed1ca7afc8b2dd05df2fe3bda1a65413a1c01234cb06bec50c6b9c3f8109c",
     "linked": "8938d1d1033c43315549d3a86b363561d6d6a5ca0195d1b9fa3b411b7ccd820c",
-    "semantic": "f1578a67a30e79e7bcdd3093c73d45b294899432934b6807b3d256b646755838",
+    "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
 }
 
 

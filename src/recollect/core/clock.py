@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Clock(Protocol):
@@ -21,6 +22,28 @@ class SystemClock:
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
         return time.time_ns() // 1000
+
+
+class Stamps:
+    """Times for ids: as a clock says, but never earlier than the last one.
+
+    Ids sort by their time, so those of one process go on where they stood when the clock is set
+    back. The times that a record carries stay the clock's own.
+    """
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def after(self, now: int) -> int:
+        """This time, or the latest that was given before."""
+        with self._lock:
+            self._last = max(self._last, now)
+            return self._last
+
+
+STAMPS: Final = Stamps()
+"""Of the machine's clock, for the whole process."""
 
 
 class Entropy(Protocol):

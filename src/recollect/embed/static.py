@@ -141,6 +141,9 @@ class Static:
     (0.46, None)
     """
 
+    window: int | None = None
+    """Words per part of a long text; None: texts stay whole."""
+
     def __init__(self) -> None:
         self._pieces = _Pieces()
         self._fingerprint = (

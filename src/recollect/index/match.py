@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heapreplace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,26 +129,38 @@ def _close(segment: Segment, what: Close) -> Spots:
     shared = every[0] >> _PLACE_BITS
     for spots in every[1:]:
         shared = np.intersect1d(shared, spots >> _PLACE_BITS)
+    keys = np.unique(shared)
+    widths = [part.width for part in what.parts]
+    cuts = [np.searchsorted(s, (keys << _PLACE_BITS, keys + 1 << _PLACE_BITS)) for s in every]
+    spans = [list(zip(*cut.tolist(), strict=True)) for cut in cuts]
+    lists = [spots.tolist() for spots in every]
     out: list[int] = []
-    for key in np.unique(shared).tolist():
-        low, high = key << _PLACE_BITS, (key + 1) << _PLACE_BITS
-        mine = [s[np.searchsorted(s, low) : np.searchsorted(s, high)].tolist() for s in every]
-        out += _groups(mine, [part.width for part in what.parts], what.distance)
+    for nth in range(keys.size):
+        mine = [spots[slice(*span[nth])] for spots, span in zip(lists, spans, strict=True)]
+        out += _groups(mine, widths, what.distance)
     return np.array(out, np.int64)
 
 
 def _groups(spots: Sequence[list[int]], widths: Sequence[int], distance: int) -> list[int]:
     """Beginnings of groups of one spot each with at most `distance` positions between them.
 
-    Takes the earliest spot of each part; while the group is too wide, the earliest part moves on.
+    Takes the earliest spot of each part; whatever they span, the earliest part moves on, and of
+    equally early ones the narrowest.
     """
+    heap = [
+        (mine[0], width, nth) for nth, (mine, width) in enumerate(zip(spots, widths, strict=True))
+    ]
+    heapify(heap)
+    latest = max(mine[0] for mine in spots)
     at = [0] * len(spots)
     out: list[int] = []
     while True:
-        here = sorted((mine[n], width) for mine, n, width in zip(spots, at, widths, strict=True))
-        if here[-1][0] - here[0][0] - here[0][1] <= distance:
-            out.append(here[0][0])
-        earliest = min(range(len(spots)), key=lambda n: spots[n][at[n]])
-        at[earliest] += 1
-        if at[earliest] == len(spots[earliest]):
+        first, width, nth = heap[0]
+        if latest - first - width <= distance:
+            out.append(first)
+        at[nth] += 1
+        if at[nth] == len(spots[nth]):
             return out
+        spot = spots[nth][at[nth]]
+        latest = max(latest, spot)
+        heapreplace(heap, (spot, width, nth))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from recollect.index.columns import dictionary_of
 from recollect.index.graph import Graph
 from recollect.index.segment import Seen, Segment
 from recollect.store.rows import AgentRow
+
+SETTING: Final = "\x1fembedding"
+"""The entry of the registry that says which space serves; no agent can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Reading:
     @cached_property
     def agents(self) -> Mapping[str, str]:
         """What the registry says of each agent, as one text; read when first asked for."""
-        return {row.agent: _registry_text(row) for row in self._agents()}
+        return {row.agent: _registry_text(row) for row in self._agents() if row.agent != SETTING}
 
     @cached_property
     def seen(self) -> tuple[Seen, ...]:
@@ -74,6 +77,24 @@ class Reading:
         for seen in self.seen:
             sums += seen.lengths
         return sums / self.total if self.total else sums.astype(np.float64)
+
+    @cached_property
+    def bare(self) -> tuple[NDArray[np.bool_], ...]:
+        """For each segment the rows that this view sees and that have no vector in its space."""
+        late = [_late(segment, self.seq) for segment in self.segments]
+        rows = np.concatenate([np.zeros(0, np.int64), *late])
+        out: list[NDArray[np.bool_]] = []
+        for segment, mask in zip(self.segments, self.visible, strict=True):
+            lacking = mask & ~segment.embedded
+            if rows.size and lacking.any():
+                lacking[segment.places(rows)[0]] = False
+            out.append(lacking)
+        return tuple(out)
+
+    @cached_property
+    def behind(self) -> int:
+        """How many records of the view have no vector."""
+        return sum(int(lacking.sum()) for lacking in self.bare)
 
     @cached_property
     def tombs(self) -> NDArray[np.int64]:
@@ -106,6 +127,13 @@ class Reading:
         }
         at = np.array(sorted(latest.values()), np.int64)
         return Replacement(sources[at], targets[at], since[at], until[at])
+
+
+def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
+    """Rows of earlier segments whose vectors came in this one."""
+    _, home = segment.owners
+    away = ~home & (segment.arrays["vectors.seqs"] <= seq)
+    return segment.arrays["vectors.rows"][away]
 
 
 def _registry_text(row: AgentRow) -> str:

@@ -191,6 +191,14 @@ class Segment:
         places[mine] = found
         return places, mine
 
+    @cached_property
+    def embedded(self) -> NDArray[np.bool_]:
+        """Which rows have a vector in this segment."""
+        out = np.zeros(len(self), np.bool_)
+        places, home = self.owners
+        out[places[home]] = True
+        return out
+
     def end(self, rows: Rows, ends: NDArray[np.int64]) -> None:
         """End those of these rows that are here; a row forgotten stays forgotten."""
         places, mine = self.places(rows)

@@ -55,6 +55,7 @@ class Shelf:
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant; under another analyzer than the store's own, in memory only."""
+        self._log.check()  # before any lock: after a fork it may be held for ever
         own, space = self._spaces
         reader = analyzer or own
         key = tenant, reader.fingerprint
@@ -144,19 +145,19 @@ class Shelf:
             for key in [key for key in self._indexes if key[1] == analyzer.fingerprint]:
                 del self._indexes[key]
 
-    def rebuild(self, tenant: str) -> None:
-        """Throw a tenant's published segments away, read the log anew and publish anew."""
+    def discard(self, tenant: str, index: str) -> bool:
+        """Throw away the published segments of any index; whether nobody published meanwhile."""
         folder = self._upkeep.folder
-        if folder is None:
-            return
-        name = self.index(tenant).name
-        old = self._log.manifest(tenant, name)
-        self._log.publish(tenant, name, old, Manifest())
+        old = self._log.manifest(tenant, index)
+        if folder is None or not self._log.publish(tenant, index, old, Manifest()):
+            return False
         for ref in old.segments:
             (folder / ref.name).unlink(missing_ok=True)
         with self._lock:
-            self._indexes.pop((tenant, self._spaces[0].fingerprint), None)
-        self.tidy(tenant)
+            for key in [key for key, held in self._indexes.items() if held.name == index]:
+                if key[0] == tenant:
+                    del self._indexes[key]
+        return True
 
     @property
     def folder(self) -> Path | None:

@@ -132,10 +132,11 @@ class TenantIndex:
             return None
         known = {(s.first, s.last): s for s in self._segments[: len(self.manifest.segments)]}
         opened: list[Segment] = []
+        owner = self._tenant, self.name
         try:
             for ref in manifest.segments:
                 stretch = ref.first, ref.last
-                opened.append(known.get(stretch) or load(self.folder / ref.name, stretch))
+                opened.append(known.get(stretch) or load(self.folder / ref.name, stretch, owner))
         except Corrupt as damage:
             _log.warning("%s; answering from the log instead", damage)
             return None

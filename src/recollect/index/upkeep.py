@@ -7,8 +7,6 @@ store; old files are unlinked, never changed, so other processes keep what they 
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from pathlib import Path
 from typing import Final
 
@@ -52,7 +50,7 @@ def _keep_up(
     run = due([*(ref.rows for ref in refs), sum(map(len, tail))])
     start = len(refs) if run is None else run.start
     merged = merge(segments[start:], floor)
-    ref = _write(merged, tenant, folder)
+    ref = _write(merged, (tenant, index.name), folder)
     new = Manifest((*refs[:start], ref), floor)
     published = False
     try:
@@ -68,14 +66,7 @@ def _keep_up(
     return True
 
 
-def _write(segment: Segment, tenant: str, folder: Path) -> SegmentRef:
-    owner = hashlib.sha256(tenant.encode()).hexdigest()[:8]
-    name = f"{owner}-{segment.first}-{segment.last}-{secrets.token_hex(4)}.seg"
-    path = folder / name
-    with plainly(path):
-        try:
-            save(segment, path)
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise
+def _write(segment: Segment, owner: tuple[str, str], folder: Path) -> SegmentRef:
+    with plainly(folder):
+        name = save(segment, folder, owner)
     return SegmentRef(name, segment.first, segment.last, len(segment))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from recollect.index.match import Close, Sought
 from recollect.lanes.finding import Bound, Every, Minus, Some
-from recollect.lanes.scoring import Scorer
+from recollect.lanes.scoring import Counted, Scorer
 from recollect.text.port import Analyzer
 from recollect.text.tree import All, Any, Leaf, Near, Node, Term, Without, spelled
 
@@ -30,11 +32,16 @@ class Binder:
                 keep, drop = self.bound(node.keep), self.bound(node.drop)
                 return keep if keep is None or drop is None else Minus(keep, drop)
             case All() | Any():
-                found = [self.bound(part) for part in node.parts]
-                parts = tuple(part for part in found if part is not None)
-                if len(parts) <= 1:
-                    return next(iter(parts), None)
-                return Every(parts) if isinstance(node, All) else Some(_flat(parts))
+                return self._several(node)
+
+    def _several(self, node: All | Any) -> Bound | None:
+        found = [self.bound(part) for part in node.parts]
+        parts = tuple(part for part in found if part is not None)
+        if isinstance(node, Any) and self._scorer.adds:
+            parts = _flat(parts)
+        if len(parts) <= 1:
+            return next(iter(parts), None)
+        return Every(parts) if isinstance(node, All) else Some(parts)
 
     def _near(self, node: Near) -> Bound | None:
         found = [self._sought(leaf) for leaf in node.leaves]
@@ -58,8 +65,14 @@ _NOWHERE = 255
 
 
 def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Alternatives of alternatives as one list."""
-    out: list[Bound] = []
+    """Alternatives of alternatives as one list; a leaf that comes again is only counted."""
+    out: dict[object, Bound] = {}
     for part in parts:
-        out += part.parts if isinstance(part, Some) else (part,)
-    return tuple(out)
+        for one in part.parts if isinstance(part, Some) else (part,):
+            if not isinstance(one, Counted):
+                out[len(out)] = one
+                continue
+            known = out.get((one.what, one.boost))
+            times = one.times + (known.times if isinstance(known, Counted) else 0)
+            out[one.what, one.boost] = replace(one, times=times)
+    return tuple(out.values())

@@ -56,7 +56,7 @@ def best(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple
     """The best rows inside the masks, best first."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)
     flat = [leaf for leaf in leaves if isinstance(leaf, Counted)]
-    adds = scorer.formula.measure == "bm25" or len(leaves) == 1
+    adds = scorer.adds or len(leaves) == 1
     if len(flat) == len(leaves) and adds:
         rows, scores = _Race(scorer, flat, masks, pool).run()
     else:
@@ -199,8 +199,7 @@ def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> tuple[Mask, NDArra
             found = [_node(scorer, part, n, mask) for part in node.parts]
             hit = np.logical_or.reduce([hit for hit, _ in found])
             each = np.stack([values for _, values in found])
-            adds = scorer.formula.measure == "bm25"
-            return hit, each.sum(axis=0) if adds else each.max(axis=0)
+            return hit, each.sum(axis=0) if scorer.adds else each.max(axis=0)
 
 
 def _leaf(scorer: Scorer, leaf: Counted, n: int, mask: Mask) -> tuple[Mask, NDArray[np.float64]]:

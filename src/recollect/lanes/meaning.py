@@ -30,6 +30,10 @@ class Meaning(Spec):
     enabled: bool = True
     pool: int = Field(ge=1, le=100_000)
     min_cosine: float = Field(ge=-1.0, le=1.0)
+    fresh: float = Field(default=1.0, ge=0.0, le=1000.0)
+    """What a cosine counts when every record has its vector."""
+    stale: float = Field(default=1.0, ge=0.0, le=1000.0)
+    """What it counts when some have none yet."""
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the query has a vector and the view has some to compare it with."""
@@ -37,7 +41,15 @@ class Meaning(Spec):
             return ctx.vector
         if ctx.reading.total and not any(_wanted(ctx.reading, ctx.reading.visible)):
             return Skipped("no record has a vector yet")
-        return Ready({"min_cosine": self.min_cosine, "pool": self.pool})
+        shows: dict[str, object] = {"min_cosine": self.min_cosine, "pool": self.pool}
+        if behind := ctx.reading.behind:
+            shows["vectors"] = f"{behind} row{'' if behind == 1 else 's'} behind"
+        if (weight := self._weight(ctx)) != 1.0:
+            shows["weight"] = weight
+        return Ready(shows)
+
+    def _weight(self, ctx: Context) -> float:
+        return self.stale if ctx.reading.behind else self.fresh
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with a vector, by the cosine of their best part."""
@@ -45,8 +57,9 @@ class Meaning(Spec):
         near = _Nearest(ctx.reading, ctx.selection.masks, query)
         rows, scores = near.exact(near.cutoff(self.pool, self.min_cosine))
         found = scores >= self.min_cosine
-        order = top(scores[found], rows[found], self.pool)
-        return Ranking(rows[found][order], scores[found][order])
+        weighed = _weighed(scores[found], self._weight(ctx))
+        order = top(weighed, rows[found], self.pool)
+        return Ranking(rows[found][order], weighed[order])
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's cosine."""
@@ -58,8 +71,22 @@ class Meaning(Spec):
             masks.append(mask)
         near = _Nearest(ctx.reading, tuple(masks), cast("NDArray[np.float32]", ctx.vector))
         found, scores = near.exact(-np.inf)
-        value = dict(zip(found.tolist(), scores.tolist(), strict=True))
-        return [Explanation("cosine", value[row]) for row in rows.tolist()]
+        weight = self._weight(ctx)
+        cosine = dict(zip(found.tolist(), scores.tolist(), strict=True))
+        value = dict(zip(found.tolist(), _weighed(scores, weight).tolist(), strict=True))
+        if weight == 1.0:
+            return [Explanation("cosine", cosine[row]) for row in rows.tolist()]
+        return [
+            Explanation(
+                "meaning", value[row], "product",
+                (Explanation("cosine", cosine[row]), Explanation("freshness", weight)),
+            )
+            for row in rows.tolist()
+        ]  # fmt: skip
+
+
+def _weighed(scores: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+    return scores if weight == 1.0 else snap(weight * scores)
 
 
 @dataclass(frozen=True, slots=True)

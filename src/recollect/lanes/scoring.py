@@ -45,6 +45,8 @@ class Counted:
     boost: float
     df: int
     idf: float
+    times: int = 1
+    """How often the query holds it: each time counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,11 @@ class Scorer:
         names = ground.names
         self._weights = {n: formula.weights[names[n]] for n in ground.listed}
 
+    @property
+    def adds(self) -> bool:
+        """Whether alternatives add up; otherwise the best of them counts."""
+        return self.formula.measure == "bm25"
+
     def asked(self, label: str, what: Sought | Close, boost: float) -> Counted:
         """The leaf, counted."""
         df = self.ground.df(what)
@@ -93,7 +100,9 @@ class Scorer:
                 tfs = some.tfs.astype(np.float64)
                 lengths = self.ground.lengths(n, field, docs).astype(np.float64)
                 mean = max(self.ground.means[field], 1.0)
-                values = self._values(tfs, lengths, mean, weight * leaf.boost, leaf.idf)
+                values = leaf.times * self._values(
+                    tfs, lengths, mean, weight * leaf.boost, leaf.idf
+                )
                 out.append(Share(field, weight, docs, tfs, values))
         return out
 
@@ -110,7 +119,8 @@ class Scorer:
         docs, tfs = docs[begin], np.add.reduceat(each, begin)
         lengths = self.ground.row_lengths(n)[docs].astype(np.float64)
         mean = self.ground.row_mean or 1.0
-        return [Share(None, 1.0, docs, tfs, self._values(tfs, lengths, mean, leaf.boost, leaf.idf))]
+        values = leaf.times * self._values(tfs, lengths, mean, leaf.boost, leaf.idf)
+        return [Share(None, 1.0, docs, tfs, values)]
 
     def _values(self, tfs: Array, lengths: Array, mean: float, weight: float, rare: float) -> Array:
         match self.formula.measure:
@@ -149,7 +159,7 @@ class Scorer:
                     for each in bounds
                 )  # fmt: skip
             best = max(best, here)
-        return best
+        return leaf.times * best
 
     def _most(self, tf: float, length: int, mean: float, weight: float, rare: float) -> float:
         if not tf:

@@ -50,6 +50,8 @@ def _note(
         common["idf"] = leaf.idf
     if leaf.boost != 1.0:
         common["boost"] = leaf.boost
+    if leaf.times > 1:
+        common["times"] = leaf.times
     lengths = ground.row_lengths(n) if share.field is None else None
     for doc, tf, value in zip(share.docs, share.tfs.tolist(), share.values.tolist(), strict=True):
         if lengths is None and share.field is not None:

@@ -59,11 +59,11 @@ class Words(Spec):
     """How near a word must be on the last rung: the share of trigrams that two have in common."""
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the query has words."""
+        """Ready when the query has words; with a ladder, when it has any text to climb with."""
         if ctx.unread is not None:
             return Skipped(ctx.unread)
         asked = self.asked(ctx, ctx.query.text)
-        if asked.tree is None and not (self.ladder and tokens(ctx.query.text)):
+        if asked.tree is None and not (self.ladder and ctx.query.text.strip()):
             return Skipped("the query has no words")
         shows: dict[str, object] = _query(asked)
         if asked.note is not None:

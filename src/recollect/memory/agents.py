@@ -10,9 +10,11 @@ import numpy as np
 
 from recollect.core.batch import Commit
 from recollect.core.errors import NotFound
+from recollect.core.names import name
+from recollect.index.reading import SETTING
 from recollect.memory.parts import Parts
 from recollect.rank.bm25 import contribution, idf
-from recollect.write.writer import Writer
+from recollect.write.writer import Writer, asked_under
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +52,20 @@ class Agents:
 
     def upsert(self, agent: str, *, key: str | None = None, **fields: Any) -> Commit:
         """Register an agent, or change what is known of it."""
-        return self._writer.enrol(agent, fields, key)
+        told = [name(agent, "agent"), {field: str(value) for field, value in fields.items()}]
+        return self._writer.enrol(agent, fields, asked_under("enrol", key, told))
 
-    def describe(self, agent: str, description: str) -> Commit:
+    def describe(self, agent: str, description: str, *, key: str | None = None) -> Commit:
         """Say what an agent does."""
-        return self._writer.enrol(agent, {"description": description})
+        return self.upsert(agent, key=key, description=description)
 
-    def alias(self, agent: str, alias: str) -> Commit:
+    def alias(self, agent: str, alias: str, *, key: str | None = None) -> Commit:
         """Add another name of an agent."""
-        known = [a for a in self.list() if a.agent == agent]
-        names = (*(known[0].aliases if known else ()), alias)
-        return self._writer.enrol(agent, {"aliases": list(dict.fromkeys(names))})
+        clean = name(agent, "agent")
+        asked = asked_under("alias", key, [clean, name(alias, "aliases")])
+        known = [a for a in self.list() if a.agent == clean]
+        aliases = (*(known[0].aliases if known else ()), alias)
+        return self._writer.enrol(clean, {"aliases": list(dict.fromkeys(aliases))}, asked)
 
     def get(self, agent: str) -> Agent:
         """One registered agent."""
@@ -74,7 +79,7 @@ class Agents:
     def list(self) -> list[Agent]:
         """All registered agents, by name."""
         rows = self._parts.log.agents(self._tenant, 2**62)
-        return [_agent(json.loads(row.body)) for row in rows]
+        return [_agent(json.loads(row.body)) for row in rows if row.agent != SETTING]
 
     def search(self, text: str, limit: int = 10) -> list[tuple[Agent, float]]:
         """Agents whose registry entry shares words with the text, best first, by BM25."""

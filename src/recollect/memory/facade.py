@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
@@ -23,7 +23,8 @@ from recollect.index.pages import SORTS, Cursor, Sort, asked, page
 from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
 from recollect.memory.status import Status, status_of
-from recollect.write.doctor import Checkup, checkup
+from recollect.store.verify import sound
+from recollect.write.doctor import Bench, Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
 from recollect.write.transfer import export_lines, read_export, write_lines
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.memory.agents import Agents
     from recollect.memory.analyzers import Analyzers
     from recollect.memory.asked import Ask
+    from recollect.memory.embedding import Embedding
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
     from recollect.why.bundles import Bundles
@@ -73,11 +75,13 @@ class Report:
 
     embedded: int
     owed: int
+    behind: int
+    """Records without a vector: not embedded yet, or with nothing to embed."""
     published: bool
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
-        return {"embedded": self.embedded, "owed": self.owed, "published": self.published}
+        return asdict(self)
 
 
 class Memory:
@@ -180,6 +184,13 @@ class Memory:
         from recollect.memory.analyzers import Analyzers  # noqa: PLC0415  # rarely asked for
 
         return Analyzers(self._parts)
+
+    @property
+    def embedding(self) -> Embedding:
+        """The spaces that records are embedded into, and which one serves."""
+        from recollect.memory.embedding import Embedding  # noqa: PLC0415  # rarely asked for
+
+        return Embedding(self._parts, self._scope)
 
     @property
     def agents(self) -> Agents:
@@ -318,13 +329,14 @@ class Memory:
         target = Path(path).absolute()
         folder = self._parts.shelf.folder
         own = "" if folder is None else folder.name.removesuffix(".idx")
-        if folder is not None and target.parent == folder.parent and target.name.startswith(own):
+        beside = folder is not None and target.parent.resolve() == folder.parent
+        if beside and target.name.startswith(own):
             raise InputError(f"{target.name} belongs to the store", hint="name another file")
         return write_lines(target, self._lines(where))
 
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
-            return export_lines(self._scope.tenant, self._parts.log.dump(self._scope.tenant))
+            return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
         reading = self._parts.reading(self._scope.tenant, None)
         criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
         rows = select(reading, criteria, self._fetch).rows(reading).tolist()
@@ -348,14 +360,21 @@ class Memory:
         return self._checkup(repair=True)
 
     def _checkup(self, *, repair: bool) -> Checkup:
-        parts = self._parts
-        folder, analyzer = parts.shelf.folder, parts.shop.analyzer
-        return checkup(parts.log, parts.shelf, analyzer, folder, repair=repair)
+        parts, shop = self._parts, self._parts.shop
+        from recollect.text.analyzers import EACH  # noqa: PLC0415  # rarely asked for
+
+        known = {one.fingerprint: one for one in (*EACH, shop.analyzer)}
+        bench = Bench(parts.log, parts.shelf, known, shop.space)
+        return checkup(bench, repair=repair)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Pay what is owed: embed records that lack a vector, publish and merge the index."""
+        from recollect.memory.embedding import fill  # noqa: PLC0415  # rarely asked for
+
         paid, owed = self._writer.pay(limit)
-        return Report(paid, owed, self._parts.shelf.tidy(self._scope.tenant))
+        filled, behind = fill(self._parts, self._scope.tenant, limit)
+        published = self._parts.shelf.tidy(self._scope.tenant)
+        return Report(paid + filled, owed, behind, published)
 
     def status(self) -> Status:
         """How much there is, and where the log stands."""

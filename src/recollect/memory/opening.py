@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
+import os
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
-from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
+from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, SystemEntropy
 from recollect.core.errors import InputError, NotFound, Unsupported
 from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
-from recollect.embed.given import Given
 from recollect.embed.port import Embedder
-from recollect.embed.static import Static
 from recollect.index.shelf import Shelf, Upkeep
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
+from recollect.memory.embedders import embedder_of
+from recollect.memory.embedding import chosen
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
@@ -25,7 +25,8 @@ from recollect.store.sqlite.connect import Durability
 from recollect.store.sqlite.store import Sqlite
 from recollect.store.trouble import plainly
 from recollect.text.own import Own
-from recollect.write.prepare import Workshop, space_of
+from recollect.write.prepare import Workshop
+from recollect.write.template import Said, said_of, space_of
 
 
 class Options(TypedDict, total=False):
@@ -52,9 +53,9 @@ def open_memory(
         tenant: Whose memories: a hard partition with its own statistics, graph and chain.
         **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
             a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
-            "given:<n>" for vectors of your own, or an object of yours. `maintenance`: "manual"
-            turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
-            `clock` and `entropy`: for tests.
+            "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
+            see `embedder_of`. `maintenance`: "manual" turns background upkeep off. `flush_rows`,
+            `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and `entropy`: for tests.
 
     """
     scope = Scope.of(tenant)
@@ -66,8 +67,11 @@ def open_memory(
     )
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
-    embedder = embedder_of(options.get("embedder", "static"))
-    shop = Workshop(Own(), embedder, clock, entropy, partial(added, log))
+    asked = options["embedder"] if "embedder" in options else chosen(log, tenant)["embedder"]
+    stamps = Stamps() if options.get("clock") else STAMPS
+    registry = partial(_said, log, tenant)
+    others = partial(added, log)
+    shop = Workshop(Own(), embedder_of(asked), clock, entropy, others, stamps, registry)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
@@ -78,6 +82,10 @@ def open_memory(
     )
     shelf = Shelf(log, (shop.analyzer, space_of(shop.embedder)), upkeep, clock)
     return Memory(Parts(log, shelf, shop), scope)
+
+
+def _said(log: Log, tenant: str) -> Said:
+    return said_of(log.agents(tenant, 2**62))
 
 
 def _check(options: Options) -> None:
@@ -106,7 +114,8 @@ def _store(
     clean = text(str(place), "place", InputError, 4096)
     if "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise InputError("place: expected the path of a file", field="place")
-    path = Path(clean).expanduser().absolute()
+    # The log, the lock and the index lie beside the file itself, not beside a link to it.
+    path = Path(os.path.realpath(Path(clean).expanduser()))
     with plainly(path):
         path.exists()
     if not path.parent.is_dir():
@@ -118,22 +127,3 @@ def _store(
     folder = path.with_name(path.name + ".idx")
     writable = not store.read_only
     return store, folder if folder.is_dir() or writable else None, writable
-
-
-def embedder_of(what: str | Embedder | None) -> Embedder | None:
-    """An embedder from its name, or the caller's own object."""
-    if what is None:
-        return what
-    if not isinstance(what, str):
-        if not callable(getattr(what, "embed", None)):
-            raise InputError("embedder: has no method embed", field="embedder")
-        return what
-    if what == "static":
-        return Static()
-    if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
-        return Given(int(found[1]))
-    raise InputError(
-        f"there is no embedder {what!r}",
-        hint='known: "static", "given:<n>", None',
-        field="embedder",
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 import numpy as np
@@ -33,6 +34,7 @@ class Parts:
     log: Log
     shelf: Shelf
     shop: Workshop
+    pid: int = field(default_factory=os.getpid)
 
     @property
     def clock(self) -> Clock:
@@ -93,6 +95,7 @@ class Parts:
         )
 
     def close(self) -> None:
-        """Finish upkeep, then let go of the store."""
-        self.shelf.close()
+        """Finish upkeep, then let go of the store; upkeep of a forked child is its parent's."""
+        if self.pid == os.getpid():
+            self.shelf.close()
         self.log.close()

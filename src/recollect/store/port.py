@@ -91,6 +91,8 @@ class Dump:
     debts: list[DebtRow]
     words: list[WordsRow] = field(default_factory=list[WordsRow])
     """Left out by `dump`, since they follow from the records; given back to `restore`."""
+    damaged: list[str] = field(default_factory=list[str])
+    """Rows of bookkeeping (commits, keys, debts) that do not fit their checksum, in words."""
 
 
 class Log(Protocol):
@@ -173,6 +175,10 @@ class Log(Protocol):
         """The published segments of an index, named by its fingerprint."""
         ...
 
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index that ever published, by its fingerprint."""
+        ...
+
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`; whether it was."""
         ...
@@ -183,6 +189,10 @@ class Log(Protocol):
 
     def restore(self, tenant: str, dump: Dump) -> None:
         """Fill a tenant that has never been written to, keeping every number and time."""
+        ...
+
+    def check(self) -> None:
+        """Refuse, without waiting for a lock, when the store cannot be used: after a fork."""
         ...
 
     def close(self) -> None:

@@ -238,6 +238,11 @@ class Ram:
         with self._lock:
             return self._of(tenant).manifests.get(index, Manifest())
 
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index, by its fingerprint."""
+        with self._lock:
+            return dict(sorted(self._of(tenant).manifests.items()))
+
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`."""
         with self._lock:
@@ -275,6 +280,9 @@ class Ram:
             )  # fmt: skip
             rows = (*dump.words, *dump.vectors, *dump.debts)
             self._spaces |= {row.generation for row in rows}
+
+    def check(self) -> None:
+        """Lists are always at hand."""
 
     def close(self) -> None:
         """Nothing to let go of."""

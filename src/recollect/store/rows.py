@@ -96,7 +96,11 @@ class ChainRow(NamedTuple):
 
 
 class KeyRow(NamedTuple):
-    """What was written under an idempotency key; `asked` is empty once the record is forgotten."""
+    """What was written under an idempotency key.
+
+    `asked` is empty once the record is forgotten, since a digest of what was asked would tell of
+    it: any payload under the key then gets the first Commit, and writes nothing.
+    """
 
     key: str
     asked: bytes

@@ -21,10 +21,18 @@ def verify(tenant: str, dump: Dump) -> None:
         for vector in dump.vectors:
             kinds.check_vector(tenant, vector)
         _mentions(tenant, dump)
+        sound(dump)
     except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
         raise Corrupt(
             f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
         ) from error
+
+
+def sound(dump: Dump) -> Dump:
+    """The dump itself, if all its rows of bookkeeping fit their checksums."""
+    if dump.damaged:
+        raise Corrupt(dump.damaged[0], hint="restore a backup")
+    return dump
 
 
 def _chain(tenant: str, dump: Dump) -> None:
@@ -32,18 +40,22 @@ def _chain(tenant: str, dump: Dump) -> None:
     found = digests(tenant, dump)
     told = [kinds.erased(tomb) for tomb in dump.tombs]
     gone = {seq for tomb in told for seq in (*tomb.rows, *tomb.edges, *tomb.vectors)}
+    strays = {*found, *gone}.difference(entry.seq for entry in dump.chain)
+    stray = min(strays, default=2**63)
     link = kinds.genesis(tenant)
     for entry in dump.chain:
+        if stray < entry.seq:  # its link was taken away, and the next one does not fit
+            break
         link = kinds.chained(link, entry.seq, entry.kind, entry.digest)
         if link != entry.link:
             raise _broken(tenant, entry.seq, "the chain is broken")
-        here = found.pop(entry.seq, None)
+        here = found.get(entry.seq)
         if here is None and entry.seq not in gone:
             raise _broken(tenant, entry.seq, "an entry is missing")
         if here is not None and here != (entry.kind, entry.digest):
             raise _broken(tenant, entry.seq, "an entry does not match its digest")
-    if found:
-        raise _broken(tenant, min(found), "an entry is not in the chain")
+    if strays:
+        raise _broken(tenant, stray, "an entry is not in the chain")
     if dump.chain and link != dump.head.link:
         raise _broken(tenant, dump.head.seq, "the chain does not end where the log says")
 

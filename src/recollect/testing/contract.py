@@ -153,8 +153,14 @@ class Keeping(Opened):
         assert log.head(T).published == len([one, two])
         assert (log.manifest(T, "i"), log.manifest(T, "j")) == (two, Manifest())
         assert log.manifest("other", "i") == Manifest()
+        assert log.publish(T, "h", Manifest(), one)
+        assert log.manifests(T) == {"h": one, "i": two}
+        assert log.manifests("other") == {}
+        assert log.publish(T, "h", one, Manifest())
         log.commit(batch(put("b")))
-        assert log.head(T).published == len([one, two]), "a commit does not touch the segments"
+        assert log.head(T).published == len([one, two, one, Manifest()]), (
+            "a commit does not touch the segments"
+        )
 
     def test_a_dump_restores_to_an_equal_tenant(self, log: Log) -> None:
         """Every number, time, digest, key and debt; and the log goes on from there."""

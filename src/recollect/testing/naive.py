@@ -22,7 +22,6 @@ from recollect.testing.naive_graph import Found, Land, Link, found_by, links_of
 from recollect.testing.naive_words import Lane, Page, page
 from recollect.testing.wheres import passes
 from recollect.text.port import Analyzer
-from recollect.text.retry import tokens
 
 Vector = Sequence[float]
 _REPLACING: Final = ("supersedes", "corrects", "invalidates")
@@ -141,7 +140,7 @@ def texts(record: Record) -> dict[str, Sequence[str]]:
     """What the analyzer reads of a record."""
     alone = {
         "text": record.text, "title": record.title, "summary": record.summary,
-        "essence": record.summary or record.text[:200],
+        "essence": record.text[:200] if record.summary is None else record.summary,
         "agent": record.agent, "path": record.source.path,
     }  # fmt: skip
     out: dict[str, Sequence[str]] = {key: [one] for key, one in alone.items() if one is not None}
@@ -286,7 +285,7 @@ def _valid(record: Record, time: int) -> bool:
 def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
     if lane["kind"] == "bm25":
         lane_of = Lane(lane, {}, world.analyzer)
-        loosely = lane["ladder"] and tokens(ask.text)
+        loosely = lane["ladder"] and ask.text.strip()
         return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)

@@ -125,7 +125,7 @@ class Lane:
         while all(n < len(mine) for n, mine in zip(at, begins, strict=True)):
             here = sorted((m[n], w) for m, n, w in zip(begins, at, widths, strict=True))
             count += here[-1][0] - here[0][0] - here[0][1] <= near.distance
-            at[min(range(len(at)), key=lambda n: begins[n][at[n]])] += 1
+            at[min(range(len(at)), key=lambda n: (begins[n][at[n]], widths[n]))] += 1
         return count
 
     def _width(self, leaf: Leaf) -> int:

@@ -10,10 +10,11 @@ from recollect.text.own import Own
 from recollect.text.port import Analyzer
 from recollect.text.runs import Porter2, Simple
 
-_EACH: Final[tuple[Analyzer, ...]] = (
+EACH: Final[tuple[Analyzer, ...]] = (
     Own(), Porter2(), Simple(), Porter(), PorterCjk(), Dashed(),
 )  # fmt: skip
-_BY_NAME: Final = {each.name: each for each in _EACH}
+"""All of them, ours first."""
+_BY_NAME: Final = {each.name: each for each in EACH}
 
 NAMES: Final = tuple(_BY_NAME)
 """The names, ours first."""

@@ -1,20 +1,22 @@
 """Is the store sound, and what can be mended? Only what follows from the records is ever touched.
 
-A check reads everything and changes nothing. A repair writes damaged derived rows anew (words from
-the record, vectors as debts for `maintain`) and throws damaged segments away; on a sound store it
-does nothing at all.
+A check reads everything and changes nothing. A repair writes damaged derived rows anew, if this
+memory can make them again: words of any analyzer it knows, from the record; vectors of its own
+space, as debts for `maintain`. Damaged segments are thrown away, whatever index they belong to. All
+else is told and left as it is; on a sound store a repair does nothing at all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recollect.core.errors import Corrupt
 from recollect.index.file import load
 from recollect.index.shelf import Shelf
 from recollect.index.tenant import texts_of
-from recollect.store.port import Log, Manifest
+from recollect.store.port import Dump, Log, Manifest
 from recollect.store.rows import VectorRow, WordsRow, check_vector, check_words, words_sum
 from recollect.store.verify import verify
 from recollect.text.port import Analyzer
@@ -29,8 +31,9 @@ class Checkup:
     problems: tuple[str, ...] = ()
     """Damage to what was written: only a backup helps."""
     derived: tuple[str, ...] = ()
-    """Damage to what follows from it: a repair mends it."""
+    """Damage to what follows from it: a repair mends it, where this memory can make it again."""
     mended: bool = False
+    """Whether a repair mended everything that is listed as derived."""
 
     @property
     def sound(self) -> bool:
@@ -50,55 +53,67 @@ class Checkup:
 
 
 @dataclass(frozen=True, slots=True)
+class Bench:
+    """What a checkup works with: the log, its indexes, and what can be made again."""
+
+    log: Log
+    shelf: Shelf
+    analyzers: Mapping[str, Analyzer]
+    """By fingerprint."""
+    space: str
+
+
+@dataclass(slots=True)
 class _Findings:
     """What is wrong with one tenant."""
 
-    entries: int
-    problems: list[str]
-    derived: list[str]
-    words: list[WordsRow]
-    vectors: list[VectorRow]
-    segments: list[str]
+    entries: int = 0
+    problems: list[str] = field(default_factory=list[str])
+    derived: list[str] = field(default_factory=list[str])
+    words: list[WordsRow] = field(default_factory=list[WordsRow])
+    vectors: list[VectorRow] = field(default_factory=list[VectorRow])
+    """Those that can be embedded again."""
+    indexes: list[str] = field(default_factory=list[str])
+    """Those with a damaged segment."""
 
 
-def checkup(
-    log: Log, shelf: Shelf, analyzer: Analyzer, folder: Path | None, *, repair: bool
-) -> Checkup:
+def checkup(bench: Bench, *, repair: bool) -> Checkup:
     """Check every tenant; with `repair`, mend what is derived."""
-    problems = log.damage()
+    problems = bench.log.damage()
     derived: list[str] = []
-    entries = 0
-    tenants = log.tenants()
+    entries, mended = 0, repair
+    tenants = bench.log.tenants()
     for tenant in tenants:
-        index = shelf.index(tenant).name
-        found = _examine(log, tenant, folder, index)
+        found = _examine(bench, tenant)
         problems += found.problems
         derived += found.derived
         entries += found.entries
         if repair and found.derived:
-            _mend(log, shelf, tenant, analyzer, found)
-    mended = repair and bool(derived)
-    return Checkup(len(tenants), entries, tuple(problems), tuple(derived), mended)
+            mended = _mend(bench, tenant, found) and mended
+    return Checkup(
+        len(tenants), entries, tuple(problems), tuple(derived), mended=mended and bool(derived)
+    )
 
 
-def _examine(log: Log, tenant: str, folder: Path | None, index: str) -> _Findings:
-    problems: list[str] = []
-    lost: list[VectorRow] = []
-    entries = 0
-    try:
-        dump = log.dump(tenant)
-        entries = len(dump.chain)
-        lost = [row for row in dump.vectors if row.form == "unit" and _is_bad(tenant, row)]
-        dump.vectors[:] = [row for row in dump.vectors if row not in lost]
-        verify(tenant, dump)
-    except Corrupt as damage:
-        problems.append(str(damage))
-    words = [row for row in log.words(tenant) if _is_bad(tenant, row)]
-    segments = _segments(log.manifest(tenant, index), folder)
-    derived = [f"tenant {tenant!r}: the words of row {row.row} are damaged" for row in words]
-    derived += [f"tenant {tenant!r}: a vector of row {row.row} is damaged" for row in lost]
-    derived += [f"tenant {tenant!r}: {told}" for told in segments]
-    return _Findings(entries, problems, derived, words, lost, segments)
+def _examine(bench: Bench, tenant: str) -> _Findings:
+    found = _Findings()
+    for part in (_entries, _words, _segments):
+        try:
+            part(bench, tenant, found)
+        except Corrupt as damage:
+            found.problems.append(str(damage))
+    return found
+
+
+def _entries(bench: Bench, tenant: str, found: _Findings) -> None:
+    """What was written, and the vectors beside it."""
+    dump = bench.log.dump(tenant)
+    found.entries = len(dump.chain)
+    found.problems += dump.damaged
+    bad = {row for row in dump.vectors if row.form == "unit" and _is_bad(tenant, row)}
+    sound = replace(dump, vectors=[row for row in dump.vectors if row not in bad], damaged=[])
+    _vectors(tenant, sound, sorted(bad), bench.space, found)
+    verify(tenant, sound)
 
 
 def _is_bad(tenant: str, row: WordsRow | VectorRow) -> bool:
@@ -112,28 +127,96 @@ def _is_bad(tenant: str, row: WordsRow | VectorRow) -> bool:
     return False
 
 
-def _segments(manifest: Manifest, folder: Path | None) -> list[str]:
-    """What is wrong with the published segments."""
-    out: list[str] = []
+def _vectors(
+    tenant: str, sound: Dump, bad: Sequence[VectorRow], space: str, found: _Findings
+) -> None:
+    """Damaged vectors: those that can be embedded again are derived, all others a problem.
+
+    A vector of another space, or of a row that is not there or has its vector already, is not what
+    it says: throwing it away could lose what nobody can make again.
+    """
+    owing = {record.row for record in sound.records}
+    owing -= {row.row for row in sound.vectors if row.generation == space}
+    strange: dict[str, list[VectorRow]] = {}
+    for row in bad:
+        if row.generation == space and row.row in owing:
+            found.vectors.append(row)
+            found.derived.append(f"tenant {tenant!r}: a vector of row {row.row} is damaged")
+        else:
+            strange.setdefault(row.generation, []).append(row)
+    found.problems += [
+        f"tenant {tenant!r}: vectors of space {generation!r} are damaged and cannot be made again "
+        f"here: {len(rows)}, the first of row {rows[0].row}"
+        for generation, rows in strange.items()
+    ]
+
+
+def _words(bench: Bench, tenant: str, found: _Findings) -> None:
+    """Damaged words: those of analyzers that are known can be made again, others are left."""
+    strange: dict[str, list[WordsRow]] = {}
+    for row in bench.log.words(tenant):
+        if not _is_bad(tenant, row):
+            continue
+        found.words.append(row)
+        if row.generation in bench.analyzers:
+            found.derived.append(f"tenant {tenant!r}: the words of row {row.row} are damaged")
+        else:
+            strange.setdefault(row.generation, []).append(row)
+    found.derived += [
+        f"tenant {tenant!r}: words of analyzer {generation!r}, which is not known here, are "
+        f"damaged and left: {len(rows)}, the first of row {rows[0].row}"
+        for generation, rows in strange.items()
+    ]
+
+
+def _segments(bench: Bench, tenant: str, found: _Findings) -> None:
+    """Damaged segments of every index that was ever published, by whatever application."""
+    folder = bench.shelf.folder
     if folder is not None:
-        for ref in manifest.segments:
-            try:
-                load(folder / ref.name, (ref.first, ref.last))
-            except Corrupt as damage:
-                out.append(str(damage))
+        for index, manifest in bench.log.manifests(tenant).items():
+            told = _damaged(manifest, folder, (tenant, index))
+            found.derived += [f"tenant {tenant!r}: {damage}" for damage in told]
+            found.indexes += [index] if told else []
+
+
+def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[str]:
+    """What is wrong with the published segments of an index."""
+    out: list[str] = []
+    for ref in manifest.segments:
+        try:
+            load(folder / ref.name, (ref.first, ref.last), owner)
+        except Corrupt as damage:
+            out.append(str(damage))
     return out
 
 
-def _mend(log: Log, shelf: Shelf, tenant: str, analyzer: Analyzer, found: _Findings) -> None:
-    ours = [row for row in found.words if row.generation == analyzer.fingerprint]
-    records = log.records(tenant, [row.row for row in ours])
-    anew: list[WordsRow] = []
-    for row, record in zip(ours, records, strict=True):
+def _mend(bench: Bench, tenant: str, found: _Findings) -> bool:
+    """Mend what can be; whether that was all."""
+    anew = _again(bench, tenant, found.words)
+    if anew or found.vectors:
+        bench.log.mend(tenant, anew, found.vectors)
+    own = bench.shelf.index(tenant).name
+    whole = len(anew) == len(found.words)
+    for index in found.indexes:
+        whole = bench.shelf.discard(tenant, index) and whole
+        if index == own and not found.problems:
+            bench.shelf.tidy(tenant)
+    return whole
+
+
+def _again(bench: Bench, tenant: str, damaged: Sequence[WordsRow]) -> list[WordsRow]:
+    """The words of known analyzers, made anew from their records, where those can be read."""
+    out: list[WordsRow] = []
+    for row in damaged:
+        analyzer = bench.analyzers.get(row.generation)
+        if analyzer is None:
+            continue
+        try:
+            (record,) = bench.log.records(tenant, [row.row])
+        except Corrupt:  # told as a problem
+            continue
         if record is not None:
             body = analyzer.analyse(texts_of(record)).encode()
             guard = words_sum(tenant, row.row, row.generation, body)
-            anew.append(WordsRow(row.row, row.generation, body, guard))
-    if anew or found.vectors:
-        log.mend(tenant, anew, found.vectors)
-    if found.segments:
-        shelf.rebuild(tenant)
+            out.append(WordsRow(row.row, row.generation, body, guard))
+    return out

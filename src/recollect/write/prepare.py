@@ -9,24 +9,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from recollect.core.batch import Act, Key, Put, Tie, Vector
-from recollect.core.clock import Clock, Entropy, uuid7
+from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from recollect.core.draft import Draft
 from recollect.core.errors import BadRecord
 from recollect.core.record import Content, Record, encode
 from recollect.embed.port import Embedder, Side
 from recollect.index.tenant import texts_of
 from recollect.text.port import Analyzer
+from recollect.write.template import DEFAULT, Said, embedded_texts, space_of, template_of
 
 _log: Final = logging.getLogger(__name__)
 SALT_BYTES: Final = 16
 _UNIT_SLACK: Final = 0.01
-TEMPLATE: Final = "title-text/1"
-"""How the embedded text of a record is made; part of the name of its space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,16 @@ class Workshop:
     entropy: Entropy
     others: Callable[[], tuple[Analyzer, ...]] = tuple[Analyzer, ...]
     """Analyzers that were added to the store: every write fills their generations too."""
+    stamps: Stamps = STAMPS
+    """The times of new ids; a clock of the caller's own goes with stamps of its own."""
+
+    registry: Callable[[], Said] = dict[str, dict[str, Any]]
+    """What is known of the agents, for embedders that read it."""
+
+    def said(self) -> Said:
+        """What the registry says, if the embedder's template has a place for it."""
+        plain = self.embedder is None or template_of(self.embedder) == DEFAULT
+        return {} if plain else self.registry()
 
     @property
     def space(self) -> str:
@@ -46,24 +55,12 @@ class Workshop:
         return space_of(self.embedder)
 
 
-def space_of(embedder: Embedder | None) -> str:
-    """The name of an embedder's vector space; a caller's own space carries its own."""
-    if embedder is None:
-        return "none"
-    given = embedder.fingerprint.startswith("given:")
-    return embedder.fingerprint if given else f"{embedder.fingerprint}+{TEMPLATE}"
-
-
-def embedded_text(content: Content) -> str:
-    """What an embedder reads of a record."""
-    return f"{content.title}\n{content.text}" if content.title else content.text
-
-
 def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
     """Acts that make new records of these drafts."""
     now = shop.clock.now()
+    stamp = shop.stamps.after(now)
     contents = [draft.complete(now) for draft in drafts]
-    found = embed([embedded_text(content) for content in contents], "record", shop.embedder)
+    found = embed_all(contents, shop)
     analyzers = (shop.analyzer, *shop.others())
     salts = shop.entropy.draw(SALT_BYTES * len(drafts))
     noise = shop.entropy.draw(10 * len(drafts))
@@ -71,7 +68,7 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
         _put(
             draft,
             content,
-            draft.id or uuid7(now, noise[10 * at : 10 * at + 10]),
+            draft.id or uuid7(stamp, noise[10 * at : 10 * at + 10]),
             salts[SALT_BYTES * at : SALT_BYTES * (at + 1)],
             (shop.space, vector, analyzers),
         )
@@ -81,6 +78,8 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
 
 Outcome = bytes | None | Exception
 """A vector's bytes, None where there was nothing to embed, or why it failed."""
+Outcomes = tuple[Vector, ...] | Exception
+"""The vectors of a record, one for each part that could be embedded, or why it failed."""
 
 
 def _put(
@@ -88,13 +87,12 @@ def _put(
     content: Content,
     record_id: str,
     salt: bytes,
-    made: tuple[str, Outcome, tuple[Analyzer, ...]],
+    made: tuple[str, Outcomes, tuple[Analyzer, ...]],
 ) -> Put:
-    space, vector, analyzers = made
-    owes = (space,) if isinstance(vector, Exception) else ()
+    space, found, analyzers = made
+    owes = (space,) if isinstance(found, Exception) else ()
     vectors = given_vectors(draft.vector, space)
-    if isinstance(vector, bytes):
-        vectors += (Vector(space, 0, "unit", vector),)
+    vectors += () if isinstance(found, Exception) else found
     body = encode(record_id, content)
     ties = tuple(_dated(tie, content) for tie in draft.ties)
     words = _words(content, analyzers)
@@ -129,18 +127,38 @@ def prepare_version(
     record: Record, content: Content, kept: tuple[Vector, ...], shop: Workshop, key: Key | None
 ) -> Put:
     """An act that makes a new version; a text that did not change keeps its vectors."""
-    same = embedded_text(record) == embedded_text(content)
+    said = shop.said()
+    same = embedded_texts(record, shop.embedder, said) == embedded_texts(
+        content, shop.embedder, said
+    )
     vectors = kept if same else tuple(v for v in kept if v.form != "unit")
     owes: tuple[str, ...] = ()
     if not any(v.generation == shop.space for v in vectors):
-        (vector,) = embed([embedded_text(content)], "record", shop.embedder)
-        if isinstance(vector, bytes):
-            vectors += (Vector(shop.space, 0, "unit", vector),)
-        owes = (shop.space,) if isinstance(vector, Exception) else ()
+        (found,) = embed_all([content], shop)
+        owes = (shop.space,) if isinstance(found, Exception) else ()
+        vectors += () if isinstance(found, Exception) else found
     salt = shop.entropy.draw(SALT_BYTES)
     words = _words(content, (shop.analyzer, *shop.others()))
     body = encode(record.id, content)
     return Put(record.id, content, body, salt, record.row, words, vectors, owes, (), key)
+
+
+def embed_all(contents: Sequence[Content], shop: Workshop) -> list[Outcomes]:
+    """The vectors of records, all texts in one call; a record fails with any of its parts."""
+    said = shop.said()
+    texts = [embedded_texts(content, shop.embedder, said) for content in contents]
+    made = iter(embed([part for parts in texts for part in parts], "record", shop.embedder))
+    out: list[Outcomes] = []
+    for parts in texts:
+        mine = [next(made) for _ in parts]
+        failed = next((one for one in mine if isinstance(one, Exception)), None)
+        vectors = tuple(
+            Vector(shop.space, n, "unit", one)
+            for n, one in enumerate(mine)
+            if isinstance(one, bytes)
+        )
+        out.append(vectors if failed is None else failed)
+    return out
 
 
 def embed(texts: Sequence[str], side: Side, embedder: Embedder | None) -> list[Outcome]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, cast
@@ -11,23 +11,26 @@ from typing import Final, cast
 from recollect.core.batch import Act, Batch, Commit, Embed, Enrol, Forget, Key, Link, Vector
 from recollect.core.canonical import canonical, digest
 from recollect.core.draft import Draft, changed, tie_of
-from recollect.core.errors import BadRecord, Conflict, NotFound
+from recollect.core.errors import BadRecord, Conflict, NotFound, RecollectError
 from recollect.core.names import name, names, text
-from recollect.core.record import Record
+from recollect.core.record import Content, Record
 from recollect.core.scope import Scope
 from recollect.store.port import Log
 from recollect.write.prepare import (
     SALT_BYTES,
     Workshop,
-    embed,
-    embedded_text,
+    embed_all,
     prepare,
     prepare_version,
 )
 
 BATCH: Final = 1000
 """How many drafts share a transaction."""
+PORTION: Final = 256
+"""How many records are embedded at a time when a debt is paid or a generation filled."""
 _TRIES: Final = 5
+_NOBODY: Final = "\x1f"
+"""An id that no record can have: names hold no control characters."""
 Progress = Callable[[int], None]
 """Told how many drafts were written so far."""
 
@@ -55,6 +58,19 @@ class Writer:
 
     def _commit(self, acts: Sequence[Act]) -> Commit:
         return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._shop.clock.now()))
+
+    def _again(self, asked: Key | None, refusal: RecollectError) -> Commit:
+        """The first Commit of a retry that the present state would refuse; else the refusal.
+
+        What is there now may have changed since the key was used, so the key is asked first, by an
+        act that can only be answered from it. A different payload is a Conflict, as ever.
+        """
+        if asked is None:
+            raise refusal
+        try:
+            return self._commit([Forget(_NOBODY, self._salt(), asked)])
+        except NotFound:
+            raise refusal from None
 
     def _salt(self) -> bytes:
         return self._shop.entropy.draw(SALT_BYTES)
@@ -84,7 +100,10 @@ class Writer:
                 raise BadRecord(f"{key}: lies outside the scope ({value!r})", field=key)
         if self._scope.filters():
             for tie in draft.ties:
-                self.current(tie.target)
+                try:
+                    self.current(tie.target)
+                except NotFound as gone:
+                    self._again(draft.key, gone)
         return draft
 
     def remember(self, data: object) -> Commit:
@@ -138,20 +157,16 @@ class Writer:
             )
         return versions[-1]
 
-    def _known(self, record_id: str) -> bool:
-        """Whether there is such a record, in scope or not."""
-        head = self._log.head(self._scope.tenant).seq
-        return bool(self._log.versions(self._scope.tenant, record_id, head))
-
     def update(
         self, record_id: str, changes: Mapping[str, object], key: Callable[[], Key | None]
     ) -> Commit:
         """Write a new version with some fields changed; the key is made once they are checked."""
         for attempt in range(_TRIES):
-            record = self.current(record_id)
-            content = changed(record, changes)
-            if not in_scope(content, self._scope):
-                raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
+            try:
+                record = self.current(record_id)
+                content = self._kept_inside(changed(record, changes))
+            except (NotFound, BadRecord) as refusal:
+                return self._again(_quietly(key), refusal)
             rows = self._log.vectors(self._scope.tenant, record.row)
             kept = tuple(
                 Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
@@ -164,15 +179,24 @@ class Writer:
                     raise
         raise AssertionError("unreachable")
 
+    def _kept_inside(self, content: Content) -> Content:
+        """The content of a new version, if it does not leave the scope."""
+        if not in_scope(content, self._scope):
+            raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
+        return content
+
     def link(
         self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
     ) -> Commit:
         """Write an edge between two records in scope."""
         tie = tie_of(target, kind, given, "link")
-        for end in (source, target):
-            self.current(end)
         told = [source, tie.target, tie.kind, tie.weight, tie.valid_from, tie.valid_until]
         asked = asked_under("link", key, [*told, tie.metadata])
+        try:
+            for end in (source, target):
+                self.current(end)
+        except NotFound as gone:
+            return self._again(asked, gone)
         return self._commit([Link(name(source, "source"), tie, self._salt(), asked)])
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
@@ -181,8 +205,10 @@ class Writer:
         asked = asked_under("forget", key, clean)
         acts: list[Act] = []
         for at, record_id in enumerate(dict.fromkeys(clean)):
-            if asked is None or self._known(record_id):  # a retry under a key may find it gone
+            try:
                 self.current(record_id)
+            except NotFound as gone:
+                self._again(asked, gone)
             mine = asked if at == 0 or asked is None else Key(f"{asked.name}\x1f{at}", asked.asked)
             acts.append(Forget(record_id, self._salt(), mine))
         if not acts:
@@ -190,7 +216,7 @@ class Writer:
         commit = self._commit(acts)
         return Erasure(commit.ids, commit.seq)
 
-    def enrol(self, agent: str, changes: Mapping[str, object], key: str | None = None) -> Commit:
+    def enrol(self, agent: str, changes: Mapping[str, object], key: Key | None) -> Commit:
         """Write a new state of an agent."""
         clean = name(agent, "agent")
         known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
@@ -198,25 +224,34 @@ class Writer:
         if clean in known:
             state = json.loads(known[clean].body)
         body = canonical({**state, **_agent_fields(changes)})
-        told = [clean, {k: str(v) for k, v in changes.items()}]
-        return self._commit([Enrol(clean, body, self._salt(), asked_under("enrol", key, told))])
+        return self._commit([Enrol(clean, body, self._salt(), key)])
 
     def pay(self, limit: int) -> tuple[int, int]:
         """Embed what is owed to the current space; (paid, still owed)."""
         space = self._shop.space
         debts = self._log.debts(self._scope.tenant, limit)
         rows = [debt.row for debt in debts if debt.generation == space]
-        records = self._log.records(self._scope.tenant, rows)
-        alive = [record for record in records if record is not None]
-        made = embed([embedded_text(record) for record in alive], "record", self._shop.embedder)
-        acts = [
-            Embed(r.row, space, None if v is None else Vector(space, 0, "unit", v))
-            for r, v in zip(alive, made, strict=True)
-            if not isinstance(v, Exception)
-        ]
-        if acts:
-            self._commit(acts)
-        return len(acts), len(debts) - len(acts)
+        paid = sum(len(done) for done in self.embed_rows(rows))
+        return paid, len(debts) - paid
+
+    def embed_rows(self, rows: Sequence[int]) -> Iterator[set[int]]:
+        """Write the vectors of these record versions, in portions: what was done is kept.
+
+        Tells the rows of each portion that need no further try: embedded, empty or forgotten.
+        """
+        space, tenant = self._shop.space, self._scope.tenant
+        for first in range(0, len(rows), PORTION):
+            some = rows[first : first + PORTION]
+            records = [r for r in self._log.records(tenant, some) if r is not None]
+            done = set(some) - {record.row for record in records}
+            acts: list[Act] = []
+            for record, found in zip(records, embed_all(records, self._shop), strict=True):
+                if not isinstance(found, Exception):
+                    done.add(record.row)
+                    acts += [Embed(record.row, space, one) for one in found or (None,)]
+            if acts:
+                self._commit(acts)
+            yield done
 
 
 def in_scope(content: object, scope: Scope) -> bool:
@@ -229,6 +264,14 @@ def asked_under(verb: str, key: str | None, what: object) -> Key | None:
     if key is None:
         return None
     return Key(name(key, "key"), digest("recollect/asked/1", verb.encode(), canonical(what)))
+
+
+def _quietly(key: Callable[[], Key | None]) -> Key | None:
+    """The key of an update, or None where what was asked under it makes no sense anyway."""
+    try:
+        return key()
+    except BadRecord:
+        return None
 
 
 def _agent_fields(changes: Mapping[str, object]) -> dict[str, object]:

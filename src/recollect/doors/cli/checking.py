@@ -39,10 +39,12 @@ def doctor(at: Place) -> None:
 def _told(found: Checkup) -> str:
     lines = [f"{found.entries} entries of {found.tenants} tenants checked"]
     lines += [f"damaged: {problem}" for problem in found.problems]
-    word = "mended" if found.mended else "can be mended by doctor"
+    word = "mended" if found.mended else "damaged, but derived"
     lines += [f"{word}: {problem}" for problem in found.derived]
     if found.problems:
         lines.append("hint: what was written is damaged; restore a backup")
     elif not found.derived:
         lines.append("sound")
+    elif not found.mended:
+        lines.append("hint: doctor mends what it can make again; answers do not depend on the rest")
     return "\n".join(lines)

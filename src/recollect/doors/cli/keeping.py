@@ -63,6 +63,7 @@ def status(at: Place) -> None:
 
 def _sizes(path: Path) -> dict[str, int]:
     """Bytes of the file, of what waits beside it, and of the index."""
+    path = path.resolve()
     folder = path.with_name(path.name + ".idx")
     segments = sum(each.stat().st_size for each in folder.iterdir()) if folder.is_dir() else 0
     wal = path.with_name(path.name + "-wal")

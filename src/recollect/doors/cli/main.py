@@ -9,6 +9,7 @@ from recollect.doors.cli import (
     changing,
     checking,
     demo,
+    embedding,
     evaluation,
     forgetting,
     keeping,
@@ -23,8 +24,8 @@ from recollect.doors.cli import (
 from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
-    asking, changing, checking, demo, evaluation, forgetting, keeping, looking, reading, recipes,
-    registry, settling, telling, transfer,
+    asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, reading,
+    recipes, registry, settling, telling, transfer,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recollect.doors.cli.opening import opened
-from recollect.doors.cli.options import Place
+from recollect.doors.cli.options import Key, Place
 from recollect.doors.cli.out import show
 from recollect.doors.cli.tree import branch, command
 
@@ -56,12 +56,17 @@ About = Annotated[str | None, typer.Option("--description", help="What it does."
     under=agents,
 )
 def upsert(
-    agent: Agent, at: Place, name: Name = None, owner: OwnerName = None, description: About = None
+    agent: Agent,
+    at: Place,
+    name: Name = None,
+    owner: OwnerName = None,
+    description: About = None,
+    key: Key = None,
 ) -> None:
     """Register an agent, or change what is known of it."""
     with opened(at, "make") as memory:
         commit = memory.agents.upsert(
-            agent, display_name=name, owner=owner, description=description
+            agent, key=key, display_name=name, owner=owner, description=description
         )
     show(commit.to_dict(), lambda: f"registered {agent}", as_json=at.json)
 
@@ -72,11 +77,11 @@ Alias = Annotated[
 
 
 @command("alias", "recollect agents alias deploy-bot shipper", under=agents)
-def alias(agent: Agent, other: Alias, at: Place) -> None:
+def alias(agent: Agent, other: Alias, at: Place, key: Key = None) -> None:
     """Add another name of a registered agent."""
     with opened(at, "change") as memory:
         memory.agents.get(agent)
-        commit = memory.agents.alias(agent, other)
+        commit = memory.agents.alias(agent, other, key=key)
     show(commit.to_dict(), lambda: f"{agent} is also {other}", as_json=at.json)
 
 

@@ -20,7 +20,7 @@ PANELS: Final = {
     "Ask": ("recall", "keywords", "bundles", "plan"),
     "Look": ("browse", "get", "history", "links", "agents"),
     "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
-    "Tune": ("recipe", "analyzer", "eval", "config", "version"),
+    "Tune": ("recipe", "analyzer", "embed", "eval", "config", "version"),
 }
 """Every command of the root, in the order that help shows."""
 

@@ -28,27 +28,24 @@ from recollect.core.errors import (
 )
 from recollect.store.sqlite.openers import OPENERS
 from recollect.store.sqlite.schema import APPLICATION_ID, FORMAT, TABLES
+from recollect.store.trouble import FULL, meaning
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
 _SMALLEST: Final = 512
 """Bytes of the smallest page: no database is shorter."""
-_NETWORK: Final = frozenset(
-    {
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "afs",
-        "ceph",
-        "glusterfs",
-        "fuse.sshfs",
-        "lustre",
-    }
-)
+_NETWORK: Final = frozenset({
+    "9p", "afs", "afpfs", "beegfs", "ceph", "cephfs", "cifs", "coda", "davfs", "davfs2",
+    "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "prl_fs", "pvfs2",
+    "smb2", "smb3", "smbfs", "sshfs", "vboxsf", "virtiofs", "vmhgfs", "wekafs", "fuse.afpfs",
+    "fuse.beegfs", "fuse.blobfuse", "fuse.blobfuse2", "fuse.ceph", "fuse.ceph-fuse", "fuse.cephfs",
+    "fuse.curlftpfs", "fuse.davfs", "fuse.davfs2", "fuse.gcsfuse", "fuse.glusterfs", "fuse.goofys",
+    "fuse.juicefs", "fuse.lizardfs", "fuse.mfs", "fuse.moosefs", "fuse.mountpoint-s3",
+    "fuse.rclone", "fuse.s3fs", "fuse.seaweedfs", "fuse.smbnetfs", "fuse.sshfs",
+    "fuse.vmhgfs-fuse", "fuse.webdav",
+})  # fmt: skip
+"""Filesystems that live on another machine, or are shared with one, as the system names them."""
 Durability = Literal["full", "fast"]
 """`full`: a commit survives a power cut. `fast`: a power cut may lose the last seconds of commits,
 in order and without damage; a killed process loses nothing either way."""
@@ -70,12 +67,19 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
     """A connection to an existing store file, checked and set up."""
     check_library()
     check_place(path)
-    OPENERS.check(path)
     with translated(path):
         connection = _open_reading(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             _check_format(connection, path)
             _set_up(connection, durability)
+            _use_log(connection, path, read_only=read_only)
+            OPENERS.ready(path, connection)
+        except apsw.IOError as error:
+            full = as_full(path, connection, error)
+            close(path, connection)
+            if full is not None:
+                raise full from error
+            raise
         except BaseException:
             close(path, connection)
             raise
@@ -110,6 +114,18 @@ def _must_be_new(path: Path) -> None:
         )
 
 
+def check_whole(path: Path) -> None:
+    """Refuse a log without its file: SQLite would take it for a leftover, and throw it away."""
+    wal = path.with_name(path.name + "-wal")
+    lacking = not path.exists() or not path.stat().st_size
+    if lacking and wal.exists() and wal.stat().st_size:
+        raise Corrupt(
+            f"{path.name} is missing or empty, while {wal.name} holds commits of it",
+            hint=f"put {path.name} back, or restore a backup of both files; "
+            f"to begin anew, move {wal.name} away",
+        )
+
+
 def create(path: Path) -> None:
     """Make an empty store file; what is in it already is left alone. The caller holds the lease."""
     check_library()
@@ -130,6 +146,10 @@ def create(path: Path) -> None:
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", FORMAT)
             connection.execute("COMMIT")
+        except apsw.IOError as error:
+            if (full := as_full(path, connection, error)) is not None:
+                raise full from error
+            raise
         finally:
             close(path, connection)
 
@@ -140,18 +160,14 @@ def _is_blank(connection: apsw.Connection) -> bool:
 
 
 def _open(path: Path, flags: int) -> apsw.Connection:
-    with OPENERS.lock:
-        connection = apsw.Connection(str(path), flags=flags)
-        OPENERS.note(path, connection)
+    connection = OPENERS.open(path, lambda: apsw.Connection(str(path), flags=flags))
     connection.set_busy_handler(_Patience())
     return connection
 
 
 def close(path: Path, connection: apsw.Connection) -> None:
     """Close a connection that this module opened."""
-    with OPENERS.lock:
-        connection.close()
-        OPENERS.left(path, connection)
+    OPENERS.close(path, connection)
 
 
 def _open_reading(path: Path) -> apsw.Connection:
@@ -167,10 +183,9 @@ def _open_reading(path: Path) -> apsw.Connection:
                 f"{path.name} has a write-ahead log that cannot be read without write access here",
                 hint="let the writer close the store, or make the directory writable",
             ) from None
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        with OPENERS.lock:
-            connection = apsw.Connection(f"file:{quote(str(path))}?immutable=1", flags=flags)
-            OPENERS.note(path, connection)
+        place, flags = f"file:{quote(str(path))}?immutable=1", apsw.SQLITE_OPEN_URI
+        flags |= apsw.SQLITE_OPEN_READONLY
+        connection = OPENERS.open(path, lambda: apsw.Connection(place, flags=flags))
     return connection
 
 
@@ -188,6 +203,25 @@ class _Patience:
             return False
         time.sleep(0.0002 + time.monotonic_ns() % 28 * 0.0001)  # spreads those who wait
         return True
+
+
+def begin_anew(connection: apsw.Connection, seconds: float) -> bool:
+    """Copy the whole log back and cut it; whether the readers of it left within so many seconds."""
+    until = time.monotonic() + seconds
+
+    def wait(attempts: int) -> bool:
+        del attempts
+        time.sleep(0.001)
+        return time.monotonic() < until
+
+    connection.set_busy_handler(wait)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_handler(_Patience())
+    return True
 
 
 def _check_format(connection: apsw.Connection, path: Path) -> None:
@@ -216,6 +250,30 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
             )
 
 
+def _use_log(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
+    """See to it that the file is in WAL mode, without which readers and writers block each other.
+
+    An immutable connection has no mode to tell.
+    """
+    if is_immutable(connection) or connection.pragma("journal_mode") == "wal":
+        return
+    if read_only:
+        raise Unsupported(
+            f"{path.name} was taken out of WAL mode by another program",
+            hint="open it once for writing, which puts it back",
+        )
+    if connection.pragma("journal_mode", "wal") != "wal":
+        raise Unavailable(
+            f"{path.name} cannot be put back into WAL mode while others use it",
+            hint="close it elsewhere and try again",
+        )
+
+
+def is_immutable(connection: apsw.Connection) -> bool:
+    """Whether a connection reads the file as one that nobody changes."""
+    return bool(connection.open_flags & apsw.SQLITE_OPEN_URI)
+
+
 def check_library() -> None:
     """Refuse SQLite libraries that can corrupt a WAL file used by several connections."""
     version = _number(apsw.sqlite_lib_version())
@@ -232,9 +290,14 @@ def _number(version: str) -> int:
 
 
 def check_place(path: Path) -> None:
-    """Refuse what is no plain file, and network filesystems, whose locks cannot be trusted."""
+    """Refuse what is no plain file with one name, and network filesystems, which cannot lock."""
     if path.exists() and not path.is_file():
         raise Unsupported(f"{path} is not a plain file", hint="name another file")
+    if path.exists() and path.stat().st_nlink > 1:
+        raise Unsupported(
+            f"{path} has more than one name (hard links), and each would get a log of its own",
+            hint="remove the other names, or copy the file; symbolic links are fine",
+        )
     kind = filesystem(path.parent)
     if kind in _NETWORK:
         raise Unsupported(
@@ -269,6 +332,12 @@ def translated(path: Path) -> Generator[None]:
         _raise(error, path)
     except UnicodeDecodeError as error:  # text that damage has made unreadable
         raise Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup") from error
+
+
+def as_full(path: Path, connection: apsw.Connection, error: apsw.Error) -> RecollectError | None:
+    """The error for a full disk, where the driver speaks of an I/O error; None if it is none."""
+    number = connection.system_errno
+    return meaning(number, path, str(error)) if number in FULL else None
 
 
 def _raise(error: apsw.Error, path: Path) -> NoReturn:

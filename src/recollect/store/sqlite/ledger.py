@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
+from recollect.core.errors import Corrupt
 from recollect.store.port import Head
 from recollect.store.rows import (
     CommitRow,
@@ -19,22 +20,34 @@ from recollect.store.rows import (
     guarded,
 )
 from recollect.store.settle import Place, Settled
-from recollect.store.sqlite.reader import HEAD
+from recollect.store.sqlite.reader import HEAD, NUMBER, checked_head
+
+_BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
+_HEAD: Final = HEAD.format(more=_BEYOND)
 
 
 def head_of(db: apsw.Connection, tenant: str) -> tuple[int | None, Head]:
-    """(number of the tenant, its head); None for a tenant that never wrote."""
-    found = db.execute(HEAD, (tenant,)).fetchone()
-    return (found[0], Head(*found[1:])) if found else (None, Head())
+    """(number of the tenant, its head, checked); None for a tenant that never wrote."""
+    found = db.execute(_HEAD, (tenant,)).fetchone()
+    if found is None:
+        return None, Head()
+    number, *told, beyond = found
+    head = checked_head(tenant, *told)
+    if beyond:
+        raise Corrupt(
+            f"tenant {tenant!r} has records at position {head.positions} or later, not yet given",
+            hint="the file was damaged or changed from outside; restore a backup",
+        )
+    return number, head
 
 
 def number_of(db: apsw.Connection, tenant: str) -> int:
     """The number of a tenant, given on its first write."""
-    number, _ = head_of(db, tenant)
-    if number is None:
+    found = db.execute(NUMBER, (tenant,)).fetchone()
+    if found is None:
         db.execute("INSERT INTO tenants VALUES (NULL,?,0,0,0,x'',0)", (tenant,))
-        number = db.last_insert_rowid()
-    return number
+        return db.last_insert_rowid()
+    return found[0]
 
 
 def generation_of(db: apsw.Connection, fingerprint: str) -> int:
@@ -182,7 +195,8 @@ def mend(
     for vector in lost:
         debt = DebtRow(vector.row, vector.generation)
         place = generation_of(db, vector.generation)
-        db.execute("DELETE FROM vectors WHERE tenant=? AND seq=?", (number, vector.seq))
+        gone = (number, place, vector.seq, vector.row)
+        db.execute("DELETE FROM vectors WHERE tenant=? AND generation=? AND seq=? AND row=?", gone)
         told = (number, debt.row, place, guard(tenant, debt))
         db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", told)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import threading
 import time
@@ -16,7 +17,15 @@ from typing import Any, Final
 import apsw
 
 from recollect.core.batch import Batch, Commit
-from recollect.core.errors import Conflict, Forbidden, NotFound, RecollectError, Unsupported
+from recollect.core.errors import (
+    Conflict,
+    Corrupt,
+    Forbidden,
+    NotFound,
+    RecollectError,
+    Unavailable,
+    Unsupported,
+)
 from recollect.store.folder import sync_file, sync_folder
 from recollect.store.lease import Lease
 from recollect.store.port import Dump, Manifest
@@ -24,7 +33,10 @@ from recollect.store.rows import VectorRow, WordsRow
 from recollect.store.settle import Settled, settle
 from recollect.store.sqlite.connect import (
     Durability,
+    as_full,
+    begin_anew,
     check_place,
+    check_whole,
     close,
     connect,
     create,
@@ -42,11 +54,28 @@ from recollect.store.sqlite.ledger import (
     rewrite_commits,
     write,
 )
+from recollect.store.sqlite.openers import OPENERS, replaced
 from recollect.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
-from recollect.store.trouble import FULL, meaning, plainly
+from recollect.store.sqlite.seat import Seat, glance, log_size
+from recollect.store.trouble import plainly
 
+_log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
-"""How long a read transaction may stay open; while it is, the write-ahead log cannot shrink."""
+"""How long a read may stay open; while it is, the write-ahead log cannot shrink."""
+
+LOG_LIMIT: Final = 64 * 1024**2
+"""Bytes from which on a commit tries to begin the write-ahead log anew."""
+SHRINK_WAIT_S: Final = 0.5
+"""How long it waits for readers; tried again when the log has grown by another quarter."""
+CLOSE_LIMIT_S: Final = 5.0
+"""How long `close` tries to end what other threads do."""
+_CUT_SHORT: Final = (
+    apsw.InterruptError,
+    apsw.ConnectionClosedError,
+    apsw.CursorClosedError,
+    apsw.ThreadingViolationError,
+)
+"""What a thread meets when another one closes the store."""
 
 
 class Sqlite(Reader):
@@ -55,7 +84,9 @@ class Sqlite(Reader):
     def __init__(
         self, path: Path, *, read_only: bool = False, durability: Durability = "full"
     ) -> None:
+        path = Path(os.path.realpath(path))
         check_place(path)
+        check_whole(path)
         self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
@@ -73,17 +104,26 @@ class Sqlite(Reader):
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()
         self._queue = Queue(self._commit_all)
         self._writer: apsw.Connection | None = None
+        self._shrink_at = LOG_LIMIT
+        self._lost: RecollectError | None = None
+        """Why the store closed itself."""
         self._reader()
 
     # -- connections ---------------------------------------------------------------------------
 
+    def check(self) -> None:
+        """Refuse a store that is closed, or belongs to another process."""
+        self._check()
+
     def _check(self) -> weakref.WeakSet[apsw.Connection]:
         if self._pid != os.getpid():
             raise Unsupported(
-                "a store cannot be used after fork", hint="open it again in the child process"
+                "a store cannot be used after fork",
+                hint="close it before forking, or start processes by spawn or forkserver; "
+                "then open it in each of them",
             )
         if self._open is None:
-            raise Unsupported("the store is closed", hint="open it again")
+            raise self._lost or Unsupported("the store is closed", hint="open it again")
         return self._open
 
     def _connect(self) -> apsw.Connection:
@@ -93,88 +133,145 @@ class Sqlite(Reader):
             opened.add(connection)
         return connection
 
+    def _seat(self) -> Seat:
+        """The place of this thread, whose connection goes with the thread."""
+        opened = self._check()
+        seat: Seat | None = getattr(self._local, "seat", None)
+        if seat is not None and seat.has_changed(self._path):
+            if seat.connection.in_transaction:
+                seat.check(self._path)
+            self._local.seat = None
+            opened.discard(seat.connection)
+            close(self._path, seat.connection)
+            seat = None
+        if seat is None:
+            seen = glance(self._path)
+            seat = self._local.seat = Seat.of(self._connect(), seen)
+        return seat
+
     def _reader(self) -> apsw.Connection:
-        """The connection of this thread; it goes with the thread."""
-        self._check()
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connect()
-        return connection
+        """The connection of this thread."""
+        return self._seat().connection
+
+    @contextlib.contextmanager
+    def _told(self) -> Generator[None]:
+        """Turn the driver's errors into ours; what `close` cut short says that it is closed."""
+        with translated(self._path):
+            try:
+                yield
+            except _CUT_SHORT:
+                self._check()
+                raise
 
     @contextlib.contextmanager
     def _writing(self) -> Generator[apsw.Connection]:
         """The one writing connection, inside a transaction that commits or leaves no trace."""
-        with self._lease.held(), translated(self._path):
+        with self._lease.held(), self._told():
             self._check()
             fresh = self._writer is None
-            if self._writer is None:
-                self._writer = self._connect()
+            writer = self._writer = self._writer or self._connect()
             try:
-                self._writer.execute("BEGIN IMMEDIATE")
+                OPENERS.check(self._path)
+            except Unavailable as lost:
+                raise self._abandoned(lost) from None
+            try:
+                writer.execute("BEGIN IMMEDIATE")
                 if fresh:  # a killed process may have made the log, and never kept its name safe
                     with plainly(self._path):
                         sync_folder(self._path.parent)
-                yield self._writer
-                self._writer.execute("COMMIT")
+                yield writer
+                writer.execute("COMMIT")
             except apsw.IOError as error:
-                number = self._writer.system_errno
-                self._undo(error)
-                if number in FULL:
-                    raise meaning(number, self._path, str(error)) from error
+                full = as_full(self._path, writer, error)
+                self._undo(writer, error)
+                if full is not None:
+                    raise full from error
                 raise
             except BaseException as error:
-                self._undo(error)
+                self._undo(writer, error)
                 raise
+            if not OPENERS.intact(self._path):
+                raise self._abandoned(replaced(self._path))
+            self._shrink(writer)
 
-    def _undo(self, error: BaseException) -> None:
+    def _shrink(self, writer: apsw.Connection) -> None:
+        """Begin the log anew when it has grown large; a log that stays large fails no write.
+
+        Reads that overlap without a pause keep it from beginning anew by itself. Here new ones
+        need it no more, and the last ones that do are waited for, though not long.
+        """
+        size = log_size(self._path)
+        if size < self._shrink_at:
+            return
+        try:
+            done = begin_anew(writer, SHRINK_WAIT_S)
+        except apsw.Error as error:
+            _log.warning("the log of %s could not be copied back: %s", self._path.name, error)
+            self._undo(writer, error)
+            done = False
+        self._shrink_at = LOG_LIMIT if done else size + LOG_LIMIT // 4
+
+    def _undo(self, writer: apsw.Connection, error: BaseException) -> None:
         """Leave no trace; after trouble with the disk, trust nothing that the connection cached."""
-        writer = self._writer
-        if writer is not None and isinstance(error, apsw.Error):
+        if isinstance(error, apsw.Error):
             self._writer = None
             close(self._path, writer)
-        elif writer is not None and writer.in_transaction:
+        elif writer.in_transaction:
             writer.execute("ROLLBACK")
+
+    def _abandoned(self, lost: RecollectError) -> RecollectError:
+        """Close the store when its log lost its name: what goes there now, nobody will find."""
+        self._lost = lost
+        self.close()
+        return lost
 
     @contextlib.contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
         """This thread's connection, inside one read transaction."""
-        with translated(self._path):
-            db = self._reader()
-            deadline = time.monotonic() + READ_LIMIT_S
-            db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-            db.execute("BEGIN")
+        with self._told():
+            db = self._seat().within(READ_LIMIT_S)
             try:
+                db.execute("BEGIN")
                 yield db
-            finally:
-                db.set_progress_handler(None)
-                db.execute("ROLLBACK")
+            finally:  # whatever came, a signal too: a transaction that stays open sees nothing new
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
-        with translated(self._path):
-            return self._reader().execute(sql, values).fetchall()
+        with self._told():
+            seat = self._seat()
+            try:
+                return seat.within(READ_LIMIT_S).execute(sql, values).fetchall()
+            finally:
+                seat.check(self._path)
 
     def close(self) -> None:
-        """Close every connection; closing twice is fine."""
+        """Close every connection; closing twice is fine. A forked child has none of its own."""
+        if self._pid != os.getpid():
+            return
         with self._mutex:
             connections, self._open = list(self._open or ()), None
-        if self._pid == os.getpid():
+        try:
             for connection in connections:
-                close(self._path, connection)
-        self._lease.close()
+                _let_go(self._path, connection)
+        finally:
+            self._lease.close()
 
     # -- writing -------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> Commit:
         """Write a batch, durable when it returns; batches that wait for the disk share a commit."""
-        self._check()
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         return self._queue.commit(batch)
 
-    def _forbidden(self) -> Forbidden:
-        name = self._path.name
-        return Forbidden(f"{name} was opened to read only", hint="open it for writing")
+    def _must_write(self) -> None:
+        """Refuse before any lock is taken: in a forked child some may be held for ever."""
+        self.check()
+        if self.read_only:
+            raise Forbidden(
+                f"{self._path.name} was opened to read only", hint="open it for writing"
+            )
 
     def _commit_all(self, jobs: Sequence[Job]) -> None:
         """Write what gathered in one transaction; a batch that is refused leaves no trace in it."""
@@ -186,7 +283,17 @@ class Sqlite(Reader):
                 except RecollectError as refused:
                     db.execute("ROLLBACK TO batch")
                     job.refused = refused
+                except (apsw.ConstraintError, UnicodeDecodeError) as damage:
+                    db.execute("ROLLBACK TO batch")
+                    job.refused = self._damaged(job.batch.tenant, damage)
                 db.execute("RELEASE batch")
+
+    def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
+        """The error for rows that no settled batch can meet: those of other tenants are sound."""
+        return Corrupt(
+            f"{self._path.name} is damaged at tenant {tenant!r}: {damage}",
+            hint="verify tells what is wrong; restore a backup",
+        )
 
     def _commit_one(self, db: apsw.Connection, batch: Batch) -> Commit:
         number, head = head_of(db, batch.tenant)
@@ -209,8 +316,7 @@ class Sqlite(Reader):
         self._alter(lambda db: drop_space(db, generation))
 
     def _alter(self, what: Callable[[apsw.Connection], object]) -> None:
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         with self._queue.alone(), self._writing() as db:
             what(db)
 
@@ -222,8 +328,7 @@ class Sqlite(Reader):
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`."""
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         with self._queue.alone(), self._writing() as db:
             number = number_of(db, tenant)
             found = db.execute(MANIFEST, (number, index)).fetchone()
@@ -250,8 +355,7 @@ class Sqlite(Reader):
 
     def restore(self, tenant: str, dump: Dump) -> None:
         """Fill a tenant that has never been written to."""
-        if self.read_only:
-            raise self._forbidden()
+        self._must_write()
         with self._queue.alone(), self._writing() as db:
             if head_of(db, tenant)[1].seq:
                 raise Conflict(
@@ -260,6 +364,21 @@ class Sqlite(Reader):
                 )
             write(db, tenant, _settled(tenant, dump))
             rewrite_commits(db, tenant, dump.commits)
+
+
+def _let_go(path: Path, connection: apsw.Connection) -> None:
+    """Close a connection, ending what another thread still does on it."""
+    until = time.monotonic() + CLOSE_LIMIT_S
+    while True:
+        try:
+            return close(path, connection)
+        except (apsw.ThreadingViolationError, apsw.BusyError):
+            if time.monotonic() > until:
+                _log.warning("a thread still reads %s; its connection goes with it", path.name)
+                return None
+        with contextlib.suppress(apsw.ConnectionClosedError):
+            connection.interrupt()
+        time.sleep(0.001)
 
 
 def _settled(tenant: str, dump: Dump) -> Settled:

@@ -19,6 +19,8 @@ DEPTH: Final = 50
 _TEXTS: Final = frozenset({"word", "phrase"})
 _OPERANDS: Final = _TEXTS | {"(", "column", "near"}
 _NEARBY: Final = 10
+NEIGHBOURS: Final = 32
+"""More words in one NEAR are malformed: it bounds the groups that a row can be searched for."""
 _MOST: Final = 1_000_000
 """A distance or a boost beyond it is as good as this one."""
 
@@ -162,6 +164,8 @@ class _Parser:
             one = self._leaf(in_near=True)
             if one is not None:
                 leaves.append(one)
+            if len(leaves) > NEIGHBOURS:
+                raise Malformed(opening.at, f"more than {NEIGHBOURS} words in NEAR")
         if self._take(","):
             if not self._here().text.isdecimal():
                 raise self._unexpected()

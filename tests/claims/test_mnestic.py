@@ -1,0 +1,128 @@
+"""What mnestic promises of its words: MN-31 to MN-34."""
+
+from __future__ import annotations
+
+import pytest
+from tests.claims.corpus import VECTOR, close, ids, note, open_texts, scores, understood
+from tests.claims.recipes import MNESTIC, with_vectors
+
+from recollect.core.errors import NothingToRun
+from recollect.memory.facade import Memory
+from recollect.why.result import Result
+
+ANY = [
+    ("m02", 3.427714), ("m17", 3.091663), ("m10", 1.791759), ("m09", 1.642446), ("m01", 1.576748),
+]  # fmt: skip
+
+
+def ask(memory: Memory, text: str, **numbers: object) -> Result:
+    overrides = {f"lanes.words.{key}": value for key, value in numbers.items()}
+    return memory.recall(text, recipe=MNESTIC, overrides=overrides)
+
+
+def test_mn_31_words_are_scored_by_okapi_bm25_and_or_adds(corpus: Memory) -> None:
+    assert scores(ask(corpus, "pricing OR berlin")) == close(ANY)
+
+
+def test_mn_31_only_records_with_a_word_are_counted() -> None:
+    bare, padded = open_texts("pricing", "berlin"), open_texts("pricing", "berlin", "…", "!")
+    assert scores(ask(padded, "pricing")) == scores(ask(bare, "pricing"))
+
+
+def test_mn_32_k1_and_b_can_be_set(corpus: Memory) -> None:
+    expected = [("m02", 3.583519), ("m17", 3.032208)]
+    expected += [(id, 1.791759) for id in ("m01", "m09", "m10")]
+    assert scores(ask(corpus, "pricing OR berlin", b=0.0)) == close(expected)
+    assert dict(scores(ask(corpus, "pricing OR berlin", k1=0.0, b=0.0))) == dict(
+        close([("m02", 3.583519), *((id, 1.791759) for id in ("m01", "m09", "m10", "m17"))])
+    )
+
+
+@pytest.mark.parametrize(
+    ("score", "most", "rest"), [("tf_idf", 7.167038, 1.791759), ("tf", 4.0, 1.0)]
+)
+def test_mn_32_scores_can_be_counts_and_then_or_takes_the_best(
+    corpus: Memory, score: str, most: float, rest: float
+) -> None:
+    expected = [("m17", most), *((id, rest) for id in ("m01", "m02", "m09", "m10"))]
+    assert scores(ask(corpus, "pricing OR berlin", score=score)) == close(expected)
+    both = {"tf_idf": 2 * 1.791759, "tf": 2.0}[score]
+    assert scores(ask(corpus, "pricing AND berlin", score=score)) == close([("m02", both)], 2e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pricing berlin", [("m02", 3.427714)]),
+        ("pricing AND berlin", [("m02", 3.427714)]),
+        ("pricing decision", [("m01", None)]),
+        ("pricing, berlin", ANY),
+        ("pricing; berlin", ANY),
+        ("pricing NOT berlin", [("m17", 3.091663), ("m01", 1.576748)]),
+        ("(pricing OR hotel) AND berlin", [("m10", 4.430817), ("m02", 3.427714)]),
+        ("pricing OR hotel AND berlin", [("m10", 4.430817), ("m02", 3.427714)]),
+        ("pricing NOT berlin AND sales", [("m17", 3.091663), ("m01", 1.576748)]),
+        ("pricing NOT berlin AND hotel", [("m17", 3.091663), ("m02", None), ("m01", 1.576748)]),
+        ("NEAR/2(machine learning)", [("m18", 4.682110), ("m19", 4.256463)]),
+        ("NEAR(machine notes)", [("m19", None)]),
+        ("learn*", [("m15", 1.970935), ("m18", 1.970935), ("m19", 1.791759)]),
+        ("Learn*", [("m15", 1.970935), ("m18", 1.970935), ("m19", 1.791759)]),
+        (
+            "pricing^3 OR berlin",
+            [
+                ("m17", 9.27499), ("m02", 6.855428), ("m01", 4.730245),
+                ("m10", 1.791759), ("m09", 1.642446),
+            ],
+        ),
+        ("pricing^2.5 AND decision", [("m01", None)]),
+        ('"machine learning"', [("m18", 2.902963)]),
+        ("'machine learning'", [("m18", 2.902963)]),
+        ("pricing or berlin", []),
+        ("pricing and berlin", []),
+    ],
+)  # fmt: skip
+def test_mn_33_a_text_is_an_expression(
+    corpus: Memory, text: str, expected: list[tuple[str, float | None]]
+) -> None:
+    result = ask(corpus, text)
+    assert ids(result) == [id for id, _ in expected]
+    told = [(id, score) for id, score in expected if score is not None]
+    known = dict(told)
+    assert [pair for pair in scores(result) if pair[0] in known] == close(told)
+    assert note(result.plan) == ""
+
+
+def test_mn_33_a_boost_multiplies_what_its_word_adds(corpus: Memory) -> None:
+    plain, boosted = scores(ask(corpus, "pricing")), scores(ask(corpus, "pricing^2.5"))
+    assert boosted == close([(id, 2.5 * score) for id, score in plain], 1e-9)
+
+
+def test_mn_33_vector_hits_follow_the_words(vectors: Memory) -> None:
+    # The fused figures (.031545, .016393, .016129) come with the recipe's rank fusion.
+    result = vectors.recall("pricing decision", recipe=with_vectors(MNESTIC), vector=VECTOR)
+    assert result[0].id == "m01"
+    assert [id for id, _ in scores(result)] == ["m01"]
+    ranked = sorted((hit.lanes["vector"].rank, hit.id) for hit in result if "vector" in hit.lanes)
+    assert [id for _, id in ranked[:2]] == ["m18", "m13"]
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "first"),
+    [
+        ("sister's", "sister OR s", ["m03", "m04"]),
+        ("http://example.com", "http OR example OR com", ["m13"]),
+        ("what is the price?", "what OR is OR the OR price", ["m10", "m01", "m03"]),
+    ],
+)
+def test_mn_34_a_text_that_is_no_expression_is_read_as_bare_words_and_says_so(
+    corpus: Memory, text: str, read: str, first: list[str]
+) -> None:
+    result = ask(corpus, text)
+    assert ids(result)[: len(first)] == first
+    assert understood(result.plan) == read
+    assert "read as bare words" in note(result.plan)
+
+
+def test_mn_34_an_empty_text_is_an_error(corpus: Memory) -> None:
+    with pytest.raises(NothingToRun, match="the query has no words"):
+        ask(corpus, "")

