@@ -17,7 +17,7 @@ from tests.property.worlds import LIMIT, foreseen, log_of, open_toy, sound, worl
 from recollect.core.errors import NothingToRun, RecollectError
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import CountedEntropy, HandClock
-from recollect.testing.naive_graph import Link
+from recollect.testing.naive_graph import Land, Link, reach
 from recollect.why.result import Hit, Result
 
 IDS = ("a", "b", "c", "d", "e", "f")
@@ -327,3 +327,29 @@ def test_on_dense_graphs_too(seed: int) -> None:
         } == {label: {n: f.score for n, f in walk.items()} for label, walk in told.walks.items()}
         check_paths(mine, result, ask)
         check_facts(mine, result, told)
+
+
+@pytest.mark.parametrize("seed", range(EXAMPLES // 5))
+def test_bundles_hold_what_a_naive_walk_from_each_hit_reaches(seed: int) -> None:
+    dice = Random(100 + seed)  # a test
+    memory = dense(dice)
+    world = world_of(memory)
+    names = {record.position: record.id for record in world.records}
+    for _ in range(10):
+        walk = lane(dice, ["words"])
+        while walk["kind"] != "walk":
+            walk = lane(dice, ["words"])
+        overrides = {f"lanes.links.{key}": value for key, value in walk.items() if key != "kind"}
+        where = {"tags": {"any": ["x"]}} if dice.random() < 0.5 else None
+        page = memory.bundles("port", 100, overrides=overrides, where=where)
+        hits = [bundle.seed.record.position for bundle in page]
+        inside = {r.position for r in world.records if where is None or "x" in r.tags}
+        passed = inside if walk["through"] == "selection" else set(names)
+        now = memory._parts.clock.now()
+        links = [link for link in world.links if link.holds(now)]
+        land = Land(walk, links, passed, inside, hits)
+        for n, bundle in enumerate(page):
+            found = reach(land, hits[n]) if n < walk["seed_count"] else {}
+            near = sorted((len(path), node) for node, path in found.items())
+            told = [(names[at], depth) for depth, at in near if at in inside and at not in hits]
+            assert [(each.record.id, each.depth) for each in bundle.support] == told

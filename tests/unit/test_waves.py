@@ -87,6 +87,14 @@ def test_a_given_seed_may_lie_outside_the_filter(linked: Memory) -> None:
     assert result[0].lanes["near"].why.facts["path"][0] == {"id": "a"}  # type: ignore[index]  # data
 
 
+def test_a_given_seed_must_be_there_at_the_time_asked_about(memory: Memory) -> None:
+    memory.remember("port", id="a", valid_from="2026-05-01")
+    made = recipe(near=walk())
+    assert len(memory.recall("", recipe=made, seeds=["a"], as_of="2026-05-02")) == 1
+    with pytest.raises(BadQuery, match="'a'"):
+        memory.recall("", recipe=made, seeds=["a"], as_of="2026-04-30")
+
+
 def test_a_lane_whose_seeding_lanes_cannot_run_is_skipped(linked: Memory) -> None:
     made = recipe(words=WORDS, near=walk("words"))
     with pytest.raises(NothingToRun, match="no lane that seeds it runs: words"):

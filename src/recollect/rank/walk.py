@@ -262,19 +262,18 @@ def gather(
     walk.
     """
     roots = {int(tree.nodes[0]) for tree in trees}
-    paths: dict[int, list[tuple[int, int, float]]] = {}
+    paths: dict[int, list[tuple[int, float, int, int]]] = {}
     for n, tree in enumerate(trees):
         values = worths(tree, graph, ways, worth)
-        for place, node in enumerate(tree.nodes.tolist()):
+        told = zip(tree.nodes.tolist(), tree.depths.tolist(), values, strict=True)
+        for place, (node, depth, value) in enumerate(told):
             if place == 0 or node not in roots:
-                paths.setdefault(node, []).append((n, place, values[place]))
+                paths.setdefault(node, []).append((depth, -value, n, place))
     out: list[Reached] = []
     for node, found in paths.items():
-        depth = [int(trees[n].depths[place]) for n, place, _ in found]
-        at = min(range(len(found)), key=lambda k: (depth[k], -found[k][2]))
-        n, place, value = found[at]
-        places = tuple((tree, where) for tree, where, _ in found)
-        out.append(Reached(node, depth[at], len(found), value, n, place, places))
+        depth, value, n, place = min(found)
+        places = tuple(path[2:] for path in found)
+        out.append(Reached(node, depth, len(found), 0.0 - value, n, place, places))
     return out
 
 
@@ -283,13 +282,15 @@ def worths(tree: Tree, graph: Adjacency, ways: Ways, worth: NDArray[np.float64])
 
     Worths are 0 or more.
     """
+    if not worth.size:
+        return [0.0] * tree.nodes.size
+    alone = worth[graph.edge[tree.steps]]
+    beside = (graph.until[tree.steps] - tree.steps > 1) & (tree.steps != ROOT)
+    for at in np.flatnonzero(beside).tolist():
+        alone[at] = worth[parallel(graph, ways, int(tree.steps[at]))].max()
     out: list[float] = []
-    for parent, step in zip(tree.parents.tolist(), tree.steps.tolist(), strict=True):
-        if parent == ROOT:
-            out.append(0.0)
-            continue
-        best = float(worth[parallel(graph, ways, step)].max())
-        out.append(max(out[int(parent)], best))
+    for parent, value in zip(tree.parents.tolist(), alone.tolist(), strict=True):
+        out.append(0.0 if parent == ROOT else max(out[int(parent)], float(value)))
     return out
 
 

@@ -101,7 +101,7 @@ Path = list[list[Link]]
 def _walk(land: Land) -> dict[int, Found]:
     lane, paths = land.lane, dict[int, list[Path]]()
     for seed in land.seeds:
-        for node, path in _bfs(land, seed).items():
+        for node, path in reach(land, seed).items():
             if node == seed or node not in land.seeds:
                 paths.setdefault(node, []).append(path)
     out: dict[int, Found] = {}
@@ -120,7 +120,8 @@ def _walk(land: Land) -> dict[int, Found]:
     return out
 
 
-def _bfs(land: Land, seed: int) -> dict[int, Path]:
+def reach(land: Land, seed: int) -> dict[int, Path]:
+    """What one walk visits, and by which hops."""
     paths: dict[int, Path] = {seed: []}
     queue = [seed]
     for node in queue:

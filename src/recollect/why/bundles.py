@@ -148,12 +148,15 @@ class _Hung:
         """The records that hang on a seed."""
         walked = self._walked
         n, places = self._places.get(seed, (0, []))
+        if not places:
+            return ()
+        tree = walked.trees[n]
+        names = walked.terrain.names(on_paths([(tree, at) for at in places]))
         out: list[Support] = []
         for at, row in zip(places, self.rows(seed), strict=True):
-            record, tree = records[row], walked.trees[n]
+            record = records[row]
             if record is None:  # as above
                 continue
-            names = walked.terrain.names(on_paths([(tree, at)]))
             path = walked.terrain.path(tree, at, names, walked.worth)
             kinds = tuple(walked.terrain.kinds(tree, at))
             seeds = self._seeds[int(tree.nodes[at])]
