@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import BadRecord
+from recollect.core.errors import BadQuery, BadRecord
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import START
 from recollect.why.result import Hit, Result
@@ -271,3 +271,5 @@ def test_md_50_pages_filters_and_what_has_no_graph(memory: Memory) -> None:
     assert [bundle.support for bundle in bare] == [()]
     some = memory.bundles("seed", 1, where={"id": {"in": ["s00", "s01"]}})
     assert (some.total, some[0].support) == (2, ())
+    with pytest.raises(BadQuery, match="seeds"):
+        memory.bundles("seed", seeds=["s00"])

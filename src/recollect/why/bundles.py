@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from recollect.core.errors import NothingToRun
+from recollect.core.errors import BadQuery, NothingToRun
 from recollect.core.ranking import Ranking, Rows
 from recollect.core.record import Record
 from recollect.index.filter import Fetch
@@ -83,6 +83,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     A hit hangs on no other hit. Only the best `seed_count` hits are walked from; the page has no
     say in it. Without words there are no bundles, without a walk lane they are bare.
     """
+    if ctx.given:
+        raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
     label, words = next(
         ((name, lane) for name, lane in recipe.lanes.items() if isinstance(lane, Words)), ("", None)
     )
