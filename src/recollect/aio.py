@@ -52,6 +52,7 @@ class AsyncMemory:
     recall = _lifted(Memory.recall)
     plan = _lifted(Memory.plan)
     keywords = _lifted(Memory.keywords)
+    bundles = _lifted(Memory.bundles)
     browse = _lifted(Memory.browse)
     get = _lifted(Memory.get)
     history = _lifted(Memory.history)

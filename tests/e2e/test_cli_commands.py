@@ -294,6 +294,33 @@ def test_keywords_find_by_words_alone(cli: Cli) -> None:
     assert cli("keywords", "kitten", ok=True)["hits"] == []
 
 
+def test_bundles_show_what_hangs_on_a_hit(cli: Cli) -> None:
+    cli("remember", "the cat sleeps", "--id", "a")
+    cli("remember", "on the sofa", "--id", "b")
+    cli("remember", "a cat again", "--id", "c")
+    cli("link", "b", "a", "--kind", "derived_from")
+    found = cli("bundles", "cat", ok=True)
+    assert found["total"] == 2
+    told = {each["seed"]["record"]["id"]: each["support"] for each in found["bundles"]}
+    assert [each["record"]["id"] for each in told["a"]] == ["b"]
+    assert told["c"] == []
+    assert "a ←derived_from b" in cli("bundles", "cat").stdout
+    assert len(cli("bundles", "cat", "--offset", "1", ok=True)["bundles"]) == 1
+    assert cli("bundles", "cat", "--offset", "-1").exit_code == 2
+
+
+def test_a_recall_may_start_from_a_seed(cli: Cli) -> None:
+    cli("remember", "the cat sleeps", "--id", "a")
+    cli("remember", "on the sofa", "--id", "b")
+    cli("link", "b", "a", "--kind", "derived_from")
+    found = cli("recall", "dog", "--recipe", "linked", "--seed", "a", ok=True)
+    assert [hit["record"]["id"] for hit in found["hits"]] == ["b"]
+    shown = cli("recall", "dog", "--recipe", "linked", "--seed", "a", "--explain").stdout
+    assert "a ←derived_from b" in shown
+    assert cli("recall", "cat", "--seed", "a").exit_code == 2
+    assert cli("recall", "cat", "--recipe", "linked", "--seed", "nobody").exit_code == 2
+
+
 def test_a_plan_says_what_would_run(cli: Cli) -> None:
     cli("remember", "the cat sleeps")
     plan = cli("plan", "cat", ok=True)

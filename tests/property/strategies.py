@@ -147,4 +147,4 @@ def wheres() -> st.SearchStrategy[dict[str, Any]]:
 
 
 queries = plain_text | st.sampled_from(["port", "ssh port", "…", "café 東京", ""]) | any_text
-recipes = st.sampled_from(["recollect", "lexical", "semantic"])
+recipes = st.sampled_from(["recollect", "lexical", "semantic", "linked"])

@@ -103,6 +103,12 @@ def query_vector(memory: Memory, text: str) -> Any:
 
 def expected(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
     """What the oracle answers to the same question."""
+    found = foreseen(memory, text, recipe, **ask)
+    return found.ranked, found.used
+
+
+def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> naive.Answer:
+    """The oracle's whole answer."""
     known_at = ask.get("known_at")
     seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)
     now = ask.get("now")
@@ -115,7 +121,7 @@ def expected(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
         ask.get("as_of"),
         memory.scope.filters(),
         ask.get("aliases") or {},
+        ask.get("seeds") or {},
     )
     reader = analyzer(recipe_of(recipe).analyzer)
-    found = naive.answer(world_of(memory, seq, reader=reader), question)
-    return found.ranked, found.used
+    return naive.answer(world_of(memory, seq, reader=reader), question)

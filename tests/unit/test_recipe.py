@@ -14,6 +14,7 @@ from recollect.pipeline.recipe import library, read, recipe_of, source
 FINGERPRINTS = {
     "recollect": "721257187ef566465792e6471c2b1c7b86583969f930e70fb9117f0f609d64bd",
     "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
+    "linked": "69ff2926bef9ceeb0d54b7763303427b9d6cb6eb0b8e8331eeb9daecc1c6c568",
     "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
 }
 

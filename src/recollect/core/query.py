@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -14,6 +14,7 @@ from recollect.core.where import EVERYTHING, Where, to_data
 
 TEXT_LIMIT: Final = 65_536
 LIMIT_LIMIT: Final = 10_000
+OFFSET_LIMIT: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class Query:
     """Other words for a word, for dialects that look them up."""
     mode: str | None = None
     """Which of the recipe's modes; None for all of the recipe."""
+    seeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The ids that lanes start from, by lane."""
 
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
@@ -56,6 +59,8 @@ class Query:
             out["aliases"] = {word: list(others) for word, others in self.aliases.items()}
         if self.mode is not None:
             out["mode"] = self.mode
+        if self.seeds:
+            out["seeds"] = {lane: list(ids) for lane, ids in self.seeds.items()}
         if self.require:
             out["require"] = sorted(self.require)
         return out
@@ -72,3 +77,28 @@ def aliases_of(given: object) -> dict[str, tuple[str, ...]]:
         name(word, "aliases", BadQuery).lower(): names(others, f"aliases.{word}", BadQuery)
         for word, others in told.items()
     }
+
+
+def seeds_of(given: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The ids to start from, by lane: a list serves every lane that takes seeds."""
+    if given is None:
+        return {}
+    if not lanes:
+        raise BadQuery(
+            "seeds: the recipe has no lane that takes any",
+            hint="graph lanes do; docs/graph.md shows one",
+            field="seeds",
+        )
+    if not isinstance(given, Mapping):
+        ids = names(given, "seeds", BadQuery)
+        return {lane: ids for lane in lanes if ids}
+    told = cast("Mapping[object, object]", given)
+    for lane in told:
+        if lane not in lanes:
+            raise BadQuery(
+                f"seeds: no lane {lane!r} takes any",
+                hint=f"lanes that do: {', '.join(lanes)}",
+                field="seeds",
+            )
+    found = {lane: names(told.get(lane, ()), f"seeds.{lane}", BadQuery) for lane in lanes}
+    return {lane: ids for lane, ids in found.items() if ids}

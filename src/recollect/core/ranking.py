@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,12 @@ class Ranking:
     """Finite, never increasing, higher is better."""
     attempts: tuple[Attempt, ...] = ()
     """How it was found, where a lane tries more than once."""
+    parts: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
+    """What the scores are the sum of, by name, where a lane has more than one number to give."""
+    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What the plan shows after the lane ran."""
+    memo: object = field(default=None, repr=False, compare=False)
+    """What the lane keeps for its evidence."""
 
     @classmethod
     def empty(cls) -> Ranking:
@@ -62,3 +69,5 @@ class Ranking:
             raise InvariantError("scores must not increase")
         if np.unique(self.rows).size != self.rows.size:
             raise InvariantError("rows must be unique")
+        if self.parts and not np.array_equal(sum(self.parts.values()), self.scores):
+            raise InvariantError("scores must be the sum of their parts")

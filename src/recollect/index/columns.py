@@ -133,3 +133,8 @@ def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[
         f"{name}.blob": dictionary.blob,
         f"{name}.at": dictionary.at,
     }
+
+
+def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:
+    """Whether half-open intervals hold a time; an absent bound is open."""
+    return ((since == NO_TIME) | (since <= time)) & ((until == NO_TIME) | (time < until))

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.edge import REPLACING
-from recollect.index.columns import NO_TIME, dictionary_of
+from recollect.index.columns import dictionary_of
+from recollect.index.graph import Graph
 from recollect.index.segment import Seen, Segment
 from recollect.store.rows import AgentRow
 
@@ -106,6 +107,11 @@ class Reading:
         )
 
     @cached_property
+    def graph(self) -> Graph:
+        """The edges of the view; built when first asked for."""
+        return Graph(self.seq, self.segments, self.visible, self.tombs)
+
+    @cached_property
     def replacements(self) -> Replacement:
         """The replacing edges of the view, the last of each key, forgotten ends left out."""
         parts = [_replacing(segment) for segment in self.segments]
@@ -146,8 +152,3 @@ def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:
     picked = [arrays[f"edges.{key}"][at] for key in ("seqs", "sources", "targets")]
     validity = [arrays[f"edges.{key}"][at] for key in ("from", "until")]
     return (*picked, kinds, *validity)
-
-
-def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:
-    """Whether half-open intervals hold a time; an absent bound is open."""
-    return ((since == NO_TIME) | (since <= time)) & ((until == NO_TIME) | (time < until))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from recollect.core.ranking import Rows
 from recollect.core.scope import Scope
 from recollect.core.where import EVERYTHING, AllOf, Test, Where
-from recollect.index.columns import NO_TIME
+from recollect.index.columns import NO_TIME, holds_at
 from recollect.index.filter import Fetch, passing
-from recollect.index.reading import Reading, holds_at
+from recollect.index.reading import Reading
 from recollect.index.segment import Segment
 
 
@@ -37,6 +37,8 @@ class Selection:
 
     masks: tuple[NDArray[np.bool_], ...]
     funnel: tuple[tuple[str, int], ...]
+    readable: tuple[NDArray[np.bool_], ...]
+    """The rows that the caller may read at the time asked about, whatever the filter says."""
 
     @property
     def count(self) -> int:
@@ -51,7 +53,7 @@ class Selection:
 
 def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
     """Apply scope, filter, expiry, archive, trust, validity and supersession to a view."""
-    masks = list(reading.visible)
+    masks = scoped = list(reading.visible)
     funnel = [("view", reading.total)]
     for name, narrow in (("scope", _scope), ("hidden", _hidden), ("as_of", _as_of)):
         masks = [
@@ -59,12 +61,16 @@ def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
             for s, mask in zip(reading.segments, masks, strict=True)
         ]
         funnel.append((name, sum(int(mask.sum()) for mask in masks)))
+        scoped = masks if name == "scope" else scoped
     masks = [
         passing(criteria.where, s, mask, fetch) if mask.any() else mask
         for s, mask in zip(reading.segments, masks, strict=True)
     ]
     funnel.append(("where", sum(int(mask.sum()) for mask in masks)))
-    return Selection(tuple(masks), tuple(funnel))
+    readable = [
+        _as_of(criteria, s, mask, reading) for s, mask in zip(reading.segments, scoped, strict=True)
+    ]
+    return Selection(tuple(masks), tuple(funnel), tuple(readable))
 
 
 def _never(_: object) -> list[None]:

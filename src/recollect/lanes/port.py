@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -46,6 +46,10 @@ class Context:
     """
     unread: str | None = None
     """Why the recipe's analyzer cannot be used on this store; None when it can."""
+    given: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
+    """The rows that the call gives lanes to start from."""
+    seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The rows that the lane at work starts from, best first; none for a lane that needs none."""
 
 
 class Lane(Protocol):

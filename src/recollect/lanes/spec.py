@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Spec(BaseModel):
     """Data with a kind; an unknown key is an error that names its path."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+
+
+class Seeded(Spec):
+    """A lane that starts from rows: given with the call, or the best that other lanes found."""
+
+    seeds: tuple[str, ...] = ()
+    """The lanes that seed it."""
+    seed_count: int = Field(default=20, ge=1, le=1000)
+    """How many of the best rows of each of them; rows given with the call are not counted."""
+    must_start: ClassVar[bool] = False
+    """Whether it is an error that no lane seeds it and none are given."""

@@ -9,7 +9,7 @@ from typing import TypedDict
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
 from recollect.core.names import integer, metadata, names, text
-from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of
+from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, seeds_of
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
 from recollect.core.where import parse
@@ -29,6 +29,7 @@ class Ask(TypedDict, total=False):
     require: Iterable[str] | None
     mode: str | None
     aliases: Mapping[str, Iterable[str]] | None
+    seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
 
 
 def asked_for(
@@ -62,6 +63,7 @@ def asked_for(
         given=None if vector is None else vector_of(vector, "vector", BadQuery),
         aliases=aliases_of(ask.get("aliases")),
         mode=mode,
+        seeds=seeds_of(ask.get("seeds"), recipe.seeded),
     )
     return question, recipe
 

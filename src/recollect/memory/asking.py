@@ -10,6 +10,7 @@ from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import run
 from recollect.text.analyzers import analyzer
 from recollect.why.answer import answer
+from recollect.why.bundles import Bundles, bundle
 from recollect.why.result import Result
 
 
@@ -32,6 +33,16 @@ def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     vector = None if parts.shop.embedder is not None else parts.vector(query)
     ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, vector, unread))
     return plan(recipe, ctx)
+
+
+def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
+    """The hits of the word lane, each with what hangs on it."""
+    tenant = query.scope.tenant
+    fetch = parts.fetch(tenant)
+    reader = analyzer(recipe.analyzer)
+    reading, unread = parts.read_by(reader, tenant, query.known_at)
+    ctx = bind(query, recipe, reading, fetch, (reader, None, unread))
+    return bundle(recipe, ctx, fetch, offset)
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:

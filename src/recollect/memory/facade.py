@@ -14,7 +14,7 @@ from recollect.core.draft import spelled_changes
 from recollect.core.edge import Edge
 from recollect.core.errors import BadQuery, InputError, NotFound
 from recollect.core.names import choice, integer, name
-from recollect.core.query import LIMIT_LIMIT, Query
+from recollect.core.query import LIMIT_LIMIT, OFFSET_LIMIT, Query
 from recollect.core.record import Record, plain
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from recollect.memory.embedding import Embedding
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
+    from recollect.why.bundles import Bundles
     from recollect.why.result import Result
 
 Show = Literal["hide", "show"]
@@ -218,6 +219,16 @@ class Memory:
     def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The word lane alone."""
         return self.recall(query, limit, **{"recipe": "lexical", **ask})
+
+    def bundles(
+        self, query: str, limit: int | None = None, *, offset: int = 0, **ask: Unpack[Ask]
+    ) -> Bundles:
+        """Hits by their words, each with the records that hang on it; by default recipe linked."""
+        from recollect.memory.asking import bundled  # noqa: PLC0415  # loads the recipes
+
+        integer(offset, "offset", 0, OFFSET_LIMIT, BadQuery)
+        asked_for = self._query(query, limit, {"recipe": "linked", **ask})
+        return bundled(self._parts, *asked_for, offset)
 
     def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
         from recollect.memory.asked import asked_for  # noqa: PLC0415  # loads pydantic

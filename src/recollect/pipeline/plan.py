@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from recollect.core.errors import BadQuery, NothingToRun, Unavailable
-from recollect.core.ranking import Attempt
+from recollect.core.ranking import Attempt, Ranking
 from recollect.core.times import iso
 from recollect.lanes.port import Context, Ready, Skipped
+from recollect.lanes.spec import Seeded
 from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.waves import cannot_start, waves_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,8 @@ class PlanStep:
     rows: int | None = None
     attempts: tuple[Attempt, ...] = ()
     """How a lane came by its rows, where it tried more than once."""
+    idle: bool = False
+    """Whether it was skipped because there was nothing for it to do: nobody misses it."""
 
     def to_dict(self) -> dict[str, object]:
         """The step as plain data."""
@@ -65,10 +69,16 @@ class Plan:
         return {s.name: s.skipped for s in self.steps if s.skipped is not None and s.name in wanted}
 
     @property
+    def missing(self) -> dict[str, str]:
+        """Those of them that had something to do."""
+        idle = {step.name for step in self.steps if step.idle}
+        return {label: reason for label, reason in self.skipped.items() if label not in idle}
+
+    @property
     def fell_back(self) -> bool:
         """Whether a mode's lanes could not run and the one kept for that case answers alone."""
         otherwise = self.recipe.mode(self.mode).otherwise
-        return bool(self.skipped) and otherwise is not None and self.running == (otherwise,)
+        return bool(self.missing) and otherwise is not None and self.running == (otherwise,)
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -78,15 +88,18 @@ class Plan:
     @property
     def status(self) -> str:
         """`complete`, or `degraded` when an enabled lane was skipped."""
-        return "degraded" if self.skipped else "complete"
+        return "degraded" if self.missing else "complete"
 
-    def counted(self, rows: Mapping[str, int], attempts: Mapping[str, tuple[Attempt, ...]]) -> Plan:
+    def counted(self, rows: Mapping[str, int], found: Mapping[str, Ranking]) -> Plan:
         """The plan after it ran: how many rows each step left, and how lanes came by theirs."""
+        steps = (replace(s, rows=rows[s.name]) if s.name in rows else s for s in self.steps)
+        told = tuple(_ran(s, found[s.name]) if s.name in found else s for s in steps)
+        return replace(self, steps=told)
+
+    def without(self, idle: Mapping[str, str]) -> Plan:
+        """The plan without lanes that turned out to have nothing to do, and why."""
         steps = tuple(
-            replace(s, rows=rows[s.name], attempts=attempts.get(s.name, ()))
-            if s.name in rows
-            else s
-            for s in self.steps
+            replace(s, skipped=idle[s.name], idle=True) if s.name in idle else s for s in self.steps
         )
         return replace(self, steps=steps)
 
@@ -117,6 +130,10 @@ class Plan:
         return "\n".join(lines)
 
 
+def _ran(step: PlanStep, ranking: Ranking) -> PlanStep:
+    return replace(step, shows={**step.shows, **ranking.noted}, attempts=ranking.attempts)
+
+
 def _tried(attempt: Attempt) -> str:
     query = "" if attempt.query is None else f" {attempt.query!r}"
     return f"then {attempt.name}{query}: {attempt.hits}"
@@ -144,13 +161,13 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             hint=f"its lanes: {', '.join(recipe.lanes)}",
             field="require",
         )
-    verdicts = {label: _verdict(recipe, label, ctx) for label in recipe.lanes}
+    verdicts = _verdicts(recipe, ctx)
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx)
     lanes = tuple(
         PlanStep(label, v.shows) if isinstance(v, Ready) else PlanStep(label, {}, v.reason)
-        for label, v in verdicts.items()
+        for label, v in ((label, verdicts[label]) for label in recipe.lanes)
     )
     fuse = recipe.passes[0].fuse
     made = Plan(
@@ -177,13 +194,23 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     return made
 
 
-def _verdict(recipe: Recipe, label: str, ctx: Context) -> Ready | Skipped:
+def _verdicts(recipe: Recipe, ctx: Context) -> dict[str, Ready | Skipped]:
+    """What each lane says, those first that seed others."""
+    out: dict[str, Ready | Skipped] = {}
+    for wave in waves_of(recipe.lanes):
+        ready = {label for label, verdict in out.items() if isinstance(verdict, Ready)}
+        out |= {label: _verdict(recipe, label, ctx, ready) for label in wave}
+    return out
+
+
+def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready | Skipped:
     lane, mode = recipe.lanes[label], ctx.query.mode
     if not lane.enabled:
         return Skipped("switched off")
     if label not in recipe.mode(mode).lanes:
         return Skipped(f"not in mode {mode}")
-    return lane.ready(ctx)
+    stuck = cannot_start(label, lane, ctx, ready) if isinstance(lane, Seeded) else None
+    return stuck or lane.ready(ctx)
 
 
 def _selecting(ctx: Context) -> dict[str, object]:

@@ -18,13 +18,16 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from recollect.lanes.graph import Walk
+from recollect.lanes.legs import Cheapest, Hops
 from recollect.lanes.meaning import Meaning
-from recollect.lanes.spec import Spec
+from recollect.lanes.spec import Seeded, Spec
 from recollect.lanes.words import Words
+from recollect.pipeline.waves import waves_of
 from recollect.text.analyzers import NAMES
 
 FORMAT: Final = 1
-AnyLane = Annotated[Words | Meaning, Field(discriminator="kind")]
+AnyLane = Annotated[Words | Meaning | Walk | Hops | Cheapest, Field(discriminator="kind")]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
@@ -98,11 +101,17 @@ class Recipe(Spec):
                 raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
             if missing := set(self.lanes) - set(step.fuse.weights):
                 raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
+        waves_of(self.lanes)
         for name, mode in self.modes.items():
             told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
             if unknown := told - set(self.lanes):
                 raise ValueError(f"modes.{name} names {sorted(unknown)}, which no lane provides")
         return self
+
+    @property
+    def seeded(self) -> tuple[str, ...]:
+        """The lanes that start from rows."""
+        return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
 
     def mode(self, name: str | None) -> Mode:
         """The lanes to run: those of a mode, or all."""

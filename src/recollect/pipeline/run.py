@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
-from recollect.core.ranking import Ranking, Scores
+from recollect.core.ranking import Ranking, Rows, Scores
 from recollect.core.slate import Slate, Step
 from recollect.lanes.port import Context
+from recollect.lanes.spec import Seeded
 from recollect.pipeline.plan import Plan
 from recollect.pipeline.recipe import Weighted
+from recollect.pipeline.waves import starts, waves_of
 from recollect.rank.fuse import align, by_max, min_max, weighted
 from recollect.rank.top import top
 
@@ -26,17 +28,47 @@ class Ran:
     plan: Plan
     rankings: Mapping[str, Ranking]
     slate: Slate
+    seeds: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
+    """The rows that lanes started from."""
 
 
 def run(plan: Plan, ctx: Context) -> Ran:
     """Run a plan on the context it was made for."""
-    rankings = {label: plan.recipe.lanes[label].rank(ctx) for label in plan.running}
+    rankings, seeds = _waves(plan, ctx)
+    plan = plan.without(
+        {
+            label: f"no seeds: nothing was found by {', '.join(_seeding(plan, label))}"
+            for label in plan.running
+            if label not in rankings
+        }
+    )
     slate = fused(plan.recipe.passes[0].fuse, rankings)
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
     counts |= {"select": ctx.selection.count, "fuse": slate.rows.size}
     counts["limit"] = min(slate.rows.size, ctx.query.limit)
-    attempts = {label: ranking.attempts for label, ranking in rankings.items()}
-    return Ran(plan.counted(counts, attempts), rankings, slate)
+    return Ran(plan.counted(counts, rankings), rankings, slate, seeds)
+
+
+def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
+    """(what the lanes found, in the recipe's order; what they started from)."""
+    found: dict[str, Ranking] = {}
+    seeds: dict[str, Rows] = {}
+    for wave in waves_of(plan.recipe.lanes):
+        for label in wave:
+            lane = plan.recipe.lanes[label]
+            if label not in plan.running:
+                continue
+            if isinstance(lane, Seeded):
+                seeds[label] = starts(label, lane, ctx, found)
+                if not seeds[label].size:
+                    continue
+            found[label] = lane.rank(replace(ctx, seeds=seeds[label]) if label in seeds else ctx)
+    return {label: found[label] for label in plan.running if label in found}, seeds
+
+
+def _seeding(plan: Plan, label: str) -> tuple[str, ...]:
+    lane = plan.recipe.lanes[label]
+    return lane.seeds if isinstance(lane, Seeded) else ()
 
 
 def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
@@ -54,6 +86,10 @@ def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
         columns[f"{label}.rank"] = aligned.ranks[lane]
         columns[f"{label}.scaled"] = scaled[lane]
         columns[f"{label}.weight"] = np.where(there, shares[lane], np.nan)
+        for name, values in rankings[label].parts.items():
+            part = np.full(aligned.rows.size, np.nan)
+            part[np.searchsorted(aligned.rows, rankings[label].rows)] = values
+            columns[f"{label}.{name}"] = part
     slate = Slate(aligned.rows, columns)
     inputs = tuple(f"fuse.{label}" for label in labels)
     step = Step("fuse", "sum", inputs, "fuse")

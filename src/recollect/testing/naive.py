@@ -18,6 +18,7 @@ from recollect.core.record import Record, decode
 from recollect.core.words import Words
 from recollect.store.port import Dump
 from recollect.store.rows import VectorRow
+from recollect.testing.naive_graph import Found, Land, Link, found_by, links_of
 from recollect.testing.naive_words import Lane, Page, page
 from recollect.testing.wheres import passes
 from recollect.text.port import Analyzer
@@ -75,6 +76,8 @@ class World:
     analyzer: Analyzer
     agents: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the registry says of each agent."""
+    links: list[Link] = field(default_factory=list[Link])
+    """Every edge, whatever its kind."""
 
     @classmethod
     def at(cls, dump: Dump, seq: int, analyzer: Analyzer, space: str) -> World:
@@ -98,7 +101,8 @@ class World:
                 key = (edge.source, edge.target, body["kind"], since)
                 edges[key] = Replacing(edge.source, edge.target, since, until)
         records = sorted(latest.values(), key=lambda record: record.row)
-        return cls(records, vectors, list(edges.values()), analyzer, _agents(dump, seq))
+        told = _agents(dump, seq), links_of(dump, seq)
+        return cls(records, vectors, list(edges.values()), analyzer, *told)
 
     @cached_property
     def words(self) -> dict[int, Words]:
@@ -160,6 +164,7 @@ class Ask:
     as_of: int | None = None
     scope: Mapping[str, str] = field(default_factory=dict[str, str])
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    seeds: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
 
 @dataclass(frozen=True)
@@ -168,21 +173,84 @@ class Answer:
 
     ranked: list[tuple[str, float]]
     used: list[str]
+    walks: dict[str, dict[str, Found]]
+    """What graph lanes say of each id."""
 
 
 def answer(world: World, ask: Ask) -> Answer:
     """What the engine must answer, the limit apart."""
     chosen = select(world, ask)
-    lanes = {
-        label: lane
-        for label, lane in ask.recipe["lanes"].items()
-        if lane["enabled"] and _runs(world, ask, lane)
+    lanes = {label: lane for label, lane in ask.recipe["lanes"].items() if lane["enabled"]}
+    found = {
+        label: _lane(world, ask, lane, chosen)
+        for label, lane in lanes.items()
+        if lane["kind"] in ("bm25", "vector") and _runs(world, ask, lane)
     }
-    found = {label: _lane(world, ask, lane, chosen) for label, lane in lanes.items()}
-    scores = fuse(found, ask.recipe["pass"][0]["fuse"])
     ids = {record.row: record.id for record in chosen}
+    walks: dict[str, dict[str, Found]] = {}
+    waiting = {label for label, lane in lanes.items() if "seeds" in lane}
+    while waiting:
+        label = next(one for one in waiting if not waiting & set(lanes[one]["seeds"]))
+        waiting.remove(label)
+        walked = _walked(world, ask, label, (chosen, found))
+        if walked is not None:
+            best = _best(walked, lanes[label]["pool"])
+            found[label] = {row: walked[row].score for row in best}
+            walks[label] = {ids[row]: walked[row] for row in best}
+    found = {label: found[label] for label in lanes if label in found}
+    scores = fuse(found, ask.recipe["pass"][0]["fuse"])
     best = sorted(scores, key=lambda row: (-scores[row], row))
-    return Answer([(ids[row], scores[row]) for row in best], list(lanes))
+    return Answer([(ids[row], scores[row]) for row in best], list(found), walks)
+
+
+def _best(walked: Mapping[int, Found], pool: int) -> list[int]:
+    return sorted(walked, key=lambda row: (-walked[row].score, row))[:pool]
+
+
+def _walked(
+    world: World,
+    ask: Ask,
+    label: str,
+    so_far: tuple[Sequence[Record], Mapping[str, Mapping[int, float]]],
+) -> dict[int, Found] | None:
+    """What a graph lane finds, by row; None when it has nowhere to start."""
+    chosen, found = so_far
+    lane = ask.recipe["lanes"][label]
+    place = {record.row: record.position for record in world.records}
+    known = {record.id: record.position for record in world.records}
+    seeds = [known[one] for one in ask.seeds.get(label, ())]
+    for other in lane["seeds"]:
+        scores = found.get(other, {})
+        best = sorted(scores, key=lambda row: (-scores[row], row))[: lane["seed_count"]]
+        seeds += [place[row] for row in best]
+    if not seeds:
+        return None
+    inside = {record.position for record in chosen}
+    readable = {record.position for record in world.records if _readable(world, ask, record)}
+    time = ask.now if ask.as_of is None else ask.as_of
+    links = [link for link in world.links if link.holds(time)]
+    passed = inside if lane["through"] == "selection" else readable
+    rows = {record.position: record.row for record in world.records}
+    land = Land(lane, links, passed, inside, list(dict.fromkeys(seeds)))
+    return {rows[node]: told for node, told in found_by(land).items()}
+
+
+def _readable(world: World, ask: Ask, record: Record) -> bool:
+    """Whether the caller may read a record at the time asked about, whatever the filter says."""
+    if any(getattr(record, key) != value for key, value in ask.scope.items()):
+        return False
+    return ask.as_of is None or (
+        _valid(record, ask.as_of) and record.position not in _early(world, ask)
+    )
+
+
+def _early(world: World, ask: Ask) -> set[int]:
+    """Positions of records that replaced something only after the time asked about."""
+    return {
+        edge.source
+        for edge in world.replacing
+        if ask.as_of is not None and edge.since is not None and edge.since > ask.as_of
+    }
 
 
 def select(world: World, ask: Ask) -> list[Record]:
@@ -191,12 +259,7 @@ def select(world: World, ask: Ask) -> list[Record]:
     time = ask.now if ask.as_of is None else ask.as_of
     shown = told["superseded"] == "show"
     replaced = {edge.target for edge in world.replacing if edge.holds(time) and not shown}
-    early = {
-        edge.source
-        for edge in world.replacing
-        if ask.as_of is not None and edge.since is not None and edge.since > ask.as_of
-    }
-    hidden = early | replaced
+    hidden = _early(world, ask) | replaced
     return [
         record
         for record in world.records

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from recollect.core.ranking import Rows
-from recollect.index.columns import dictionary_of
 from recollect.index.filter import Fetch
-from recollect.index.reading import Reading
+from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
 from recollect.pipeline.run import Ran
 from recollect.why.explain import explain
@@ -50,20 +50,10 @@ def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]
     for label, ranking in ran.rankings.items():
         place = {int(row): at for at, row in enumerate(ranking.rows)}
         mine = np.array([row for row in rows if int(row) in place], np.int64)
-        reasons = ran.plan.recipe.lanes[label].evidence(ctx, ranking, mine)
+        at = replace(ctx, seeds=ran.seeds[label]) if label in ran.seeds else ctx
+        reasons = ran.plan.recipe.lanes[label].evidence(at, ranking, mine)
         out[label] = {
             int(row): LaneScore(place[int(row)] + 1, float(ranking.scores[place[int(row)]]), why)
             for row, why in zip(mine, reasons, strict=True)
         }
     return out
-
-
-def ids_of(reading: Reading, rows: Rows) -> list[str]:
-    """The ids of these rows, from the index alone."""
-    found: dict[int, str] = {}
-    for segment in reading.segments:
-        places, mine = segment.places(rows)
-        codes, names = segment.arrays["id.codes"], dictionary_of(segment.arrays, "id")
-        for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
-            found[row] = names[int(codes[place])]
-    return [found[row] for row in rows.tolist()]

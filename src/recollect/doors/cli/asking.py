@@ -1,4 +1,4 @@
-"""recall, keywords, plan: a question and its explained answer."""
+"""recall, keywords, bundles, plan: a question and its explained answer."""
 
 from __future__ import annotations
 
@@ -79,6 +79,11 @@ class Ask:
         ),
     ] = None
 
+    seed: Annotated[
+        list[str] | None,
+        typer.Option("--seed", metavar="ID", help="Where graph lanes start; may be repeated."),
+    ] = None
+
     def options(self, recipe: str | None) -> dict[str, Any]:
         """What the library takes beside text and limit."""
         given = {
@@ -91,6 +96,7 @@ class Ask:
             "require": self.require,
             "mode": self.mode,
             "aliases": aliases_of(self.alias),
+            "seeds": self.seed or None,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -130,6 +136,21 @@ def keywords(
         result = memory.keywords(query, ask.limit, **ask.options(ask.recipe))
     _save(result, receipt)
     show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
+
+
+@command("bundles", 'recollect bundles "ssh port" --limit 3')
+def bundles(
+    query: Question,
+    ask: Ask,
+    at: Scoped,
+    offset: Annotated[int, typer.Option("--offset", help="How many bundles to leave out.")] = 0,
+) -> None:
+    """Find memories by their words, each with those that hang on it by links."""
+    with opened(at, "read") as memory:
+        found = memory.bundles(query, ask.limit, offset=offset, **ask.options(ask.recipe))
+    from recollect.doors.render.bundles import bundle_list  # noqa: PLC0415  # loads the engine
+
+    show(found.to_dict(), lambda: bundle_list(found), as_json=at.json)
 
 
 @command("plan", 'recollect plan "which port for ssh?" --override lanes.meaning.enabled=false')

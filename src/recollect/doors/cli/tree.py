@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 PANELS: Final = {
     "Start": ("init", "demo"),
     "Write": ("remember", "import", "update", "link", "expire", "forget"),
-    "Ask": ("recall", "keywords", "plan"),
+    "Ask": ("recall", "keywords", "bundles", "plan"),
     "Look": ("browse", "get", "history", "links", "agents"),
     "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
     "Tune": ("recipe", "analyzer", "embed", "eval", "config", "version"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from recollect.core.explanation import Explanation, Facts
 from recollect.core.ranking import Attempt
+from recollect.doors.render.bundles import path_line
 from recollect.doors.render.ink import (
     DIM,
     MATCH,
@@ -95,7 +96,11 @@ def _facts(facts: Facts) -> str:
         score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
         made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
-    return pairs(facts)
+    rest = {key: value for key, value in facts.items() if key != "path"}
+    told = [one_line(pairs(rest))] if rest else []
+    if "path" in facts:
+        told.append(path_line(cast("list[dict[str, object]]", facts["path"])))
+    return " · ".join(told)
 
 
 def plan_tree(plan: Plan) -> RenderableType:

@@ -1,0 +1,163 @@
+"""The edges of a view as arrays, and where walks over them may go.
+
+Nodes are positions. Of each key (source, target, kind, valid_from) the view sees the last edge that
+was recorded by then; edges at forgotten records are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.ranking import Mask, Rows
+from recollect.index.columns import dictionary_of, holds_at
+from recollect.index.dictionary import union
+from recollect.index.segment import Segment
+from recollect.rank.walk import Adjacency, Nodes
+
+BATCH: Final = 450
+"""For how many records at most neighbours are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Edges, oldest first: ends by position, kinds by their place in `names`."""
+
+    seqs: NDArray[np.int64]
+    sources: Nodes
+    targets: Nodes
+    kinds: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    since: NDArray[np.int64]
+    until: NDArray[np.int64]
+    names: tuple[str, ...]
+
+    def holding(self, time: int, kinds: Sequence[str] | None = None) -> Mask:
+        """Those that are valid at a time, and of these kinds."""
+        valid = holds_at(self.since, self.until, time)
+        return valid if kinds is None else valid & np.isin(self.kinds, self._codes(kinds))
+
+    def _codes(self, kinds: Sequence[str]) -> list[int]:
+        return [code for code, kind in enumerate(self.names) if kind in kinds]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """For some records the edges at them and who is at the other end; `reads` says how often."""
+
+    owners: Nodes
+    others: Nodes
+    weights: NDArray[np.float64]
+    edges: NDArray[np.int64]
+    reads: int
+
+
+class Graph:
+    """The graph of one view."""
+
+    def __init__(
+        self, seq: int, segments: Sequence[Segment], visible: Sequence[Mask], tombs: Nodes
+    ) -> None:
+        self._seq = seq
+        self._segments = segments
+        self._visible = visible
+        self._tombs = tombs
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of the view."""
+        dictionary, maps = union([dictionary_of(s.arrays, "edges.kinds") for s in self._segments])
+        kinds = [
+            new[s.arrays["edges.kinds.codes"]] for s, new in zip(self._segments, maps, strict=True)
+        ]
+        codes: NDArray[Any] = np.concatenate([np.zeros(0, np.int64), *kinds])
+        seqs, sources, targets, since, until = (
+            self._joined(key) for key in ("seqs", "sources", "targets", "from", "until")
+        )
+        gone = np.isin(sources, self._tombs) | np.isin(targets, self._tombs)
+        at = np.flatnonzero((seqs <= self._seq) & ~gone)
+        at = at[_latest(seqs[at], (sources[at], targets[at], codes[at], since[at]))]
+        weights = self._joined("weights", np.float64)
+        arrays = (each[at] for each in (seqs, sources, targets, codes, weights, since, until))
+        return Edges(*arrays, names=tuple(dictionary))
+
+    def _joined(self, key: str, kind: Any = np.int64) -> NDArray[Any]:
+        return np.concatenate(
+            [np.zeros(0, kind), *(s.arrays[f"edges.{key}"] for s in self._segments)]
+        )
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The row at each position; -1 where there is none."""
+        places = [self._positions(n) for n in range(len(self._segments))]
+        rows = np.full(max((int(p.max(initial=-1)) for p in places), default=-1) + 1, -1)
+        for segment, mask, place in zip(self._segments, self._visible, places, strict=True):
+            rows[place[mask]] = segment.rows[mask]
+        return rows
+
+    def _positions(self, n: int) -> Nodes:
+        return self._segments[n].arrays["position"].astype(np.int64)
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """Who is next to whom, whatever the time and the kind."""
+        return Adjacency.of(self.edges.sources, self.edges.targets, self.rows.size)
+
+    def positions(self, rows: Rows) -> Nodes:
+        """Where the records of these rows stand."""
+        out = np.full(rows.size, -1)
+        for n, segment in enumerate(self._segments):
+            places, mine = segment.places(rows)
+            out[mine] = self._positions(n)[places]
+        return out
+
+    def nodes(self, masks: Sequence[Mask]) -> Mask:
+        """For each position whether its row lies inside the masks."""
+        out = np.zeros(self.rows.size, np.bool_)
+        for n, mask in enumerate(masks):
+            out[self._positions(n)[mask]] = True
+        return out
+
+    def neighbours(self, nodes: Nodes, edges: Mask, within: Mask, most: int = 5) -> Neighbours:
+        """Who is next to these records over these edges, in either direction, heaviest first.
+
+        Equal weights go to the older edge; at most `most` for each record. A record is no neighbour
+        of its own. Read in batches: one read for each 450 records.
+        """
+        parts = [
+            self._near(nodes[start : start + BATCH], edges, within, most)
+            for start in range(0, nodes.size, BATCH)
+        ]
+        none = np.zeros((3, 0), np.int64)
+        owners, others, used = np.concatenate([none, *parts], axis=1)
+        return Neighbours(owners, others, self.edges.weights[used], used, len(parts))
+
+    def _near(self, nodes: Nodes, open_: Mask, within: Mask, most: int) -> NDArray[np.int64]:
+        graph = self.adjacency
+        low = graph.starts[nodes]
+        sizes = graph.starts[nodes + 1] - low
+        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        steps, owners = np.repeat(low, sizes) + inside, np.repeat(np.arange(nodes.size), sizes)
+        edges, others = graph.edge[steps], graph.to[steps]
+        ok = open_[edges] & within[others] & (others != nodes[owners])
+        edges, others, owners = edges[ok], others[ok], owners[ok]
+        order = np.lexsort((edges, -self.edges.weights[edges], owners))
+        counts = np.bincount(owners, minlength=nodes.size)
+        rank = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = order[rank < most]
+        return np.stack([nodes[owners[order]], others[order], edges[order]])
+
+
+def _latest(seqs: NDArray[np.int64], key: tuple[NDArray[np.int64], ...]) -> NDArray[np.intp]:
+    """Where the last of each key stands, oldest first."""
+    order = np.lexsort((seqs, *key))
+    changes = np.zeros(max(order.size - 1, 0), np.bool_)
+    for part in key:
+        changes |= np.diff(part[order]) != 0
+    last = order[np.append(changes, True)[: order.size]]
+    return last[np.argsort(seqs[last], kind="stable")]

@@ -1,0 +1,115 @@
+"""Walks over small graphs, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recollect.rank.walk import Adjacency, Budget, Tree, Ways, bfs, cheapest, gather, hops, hops_of
+
+
+def graph_of(*pairs: tuple[int, int], count: int = 8) -> tuple[Adjacency, Ways]:
+    sources, targets = (np.array([pair[n] for pair in pairs], np.int64) for n in (0, 1))
+    open_ = Ways(np.ones(len(pairs), np.bool_), np.ones(count, np.bool_))
+    return Adjacency.of(sources, targets, count), open_
+
+
+def told(tree: Tree) -> list[tuple[int, int]]:
+    return list(zip(tree.nodes.tolist(), tree.depths.tolist(), strict=True))
+
+
+def test_the_first_visit_is_the_shortest_path() -> None:
+    graph, ways = graph_of((0, 1), (1, 2), (2, 3), (0, 3))
+    assert told(bfs(graph, ways, 0, 9, 9)) == [(0, 0), (1, 1), (3, 1), (2, 2)]
+
+
+def test_at_a_node_edges_are_followed_before_they_are_followed_backwards() -> None:
+    graph, ways = graph_of((1, 0), (0, 3), (0, 2))
+    assert told(bfs(graph, ways, 0, 1, 9)) == [(0, 0), (2, 1), (3, 1), (1, 1)]
+
+
+def test_directions_are_kept() -> None:
+    graph, ways = graph_of((0, 1), (2, 0))
+    along = Ways(ways.edges, ways.nodes, against=False)
+    against = Ways(ways.edges, ways.nodes, along=False)
+    assert told(bfs(graph, along, 0, 2, 9)) == [(0, 0), (1, 1)]
+    assert told(bfs(graph, against, 0, 2, 9)) == [(0, 0), (2, 1)]
+    assert told(hops(graph, against, [0], 2)) == [(0, 0), (2, 1)]
+
+
+def test_a_visit_budget_cuts_and_says_so() -> None:
+    graph, ways = graph_of((1, 0), (2, 0), (3, 0))
+    cut = bfs(graph, ways, 0, 2, 2)
+    assert (told(cut), cut.truncated) == ([(0, 0), (1, 1)], True)
+    assert not bfs(graph, ways, 0, 2, 4).truncated
+    assert told(bfs(graph, ways, 0, 0, 9)) == [(0, 0)]
+
+
+def test_a_hub_costs_no_more_than_the_budget() -> None:
+    graph, ways = graph_of(*((0, n) for n in range(1, 5000) for _ in range(2)), count=5000)
+    cut = bfs(graph, ways, 0, 2, 4)
+    assert (told(cut), cut.truncated) == ([(0, 0), (1, 1), (2, 1), (3, 1)], True)
+    fares = np.ones(9998)
+    found = cheapest(graph, ways, [0], fares, Budget(3, 2))
+    assert (told(found), found.truncated) == ([(0, 0), (1, 1), (2, 1)], True)
+
+
+def test_a_closed_edge_or_node_is_not_passed() -> None:
+    graph, ways = graph_of((0, 1), (1, 2), (0, 3), (3, 2))
+    ways.nodes[1] = False
+    assert told(bfs(graph, ways, 0, 3, 9)) == [(0, 0), (3, 1), (2, 2)]
+    ways.edges[2] = False
+    assert told(bfs(graph, ways, 0, 3, 9)) == [(0, 0)]
+
+
+def test_hops_are_counted_from_the_nearest_seed() -> None:
+    graph, ways = graph_of((0, 1), (1, 2), (5, 2))
+    assert told(hops(graph, ways, [5, 0], 1)) == [(0, 0), (5, 0), (1, 1), (2, 1)]
+    assert told(hops(graph, ways, [], 2)) == []
+
+
+def test_the_cheapest_way_wins_over_the_shortest() -> None:
+    graph, ways = graph_of((0, 1), (1, 2), (0, 2))
+    tree = cheapest(graph, ways, [0], np.array([0.25, 0.25, 1.0]), Budget(9, 3))
+    assert tree.costs.tolist() == [0.0, 0.25, 0.5]
+    assert hops_of(tree, 2) == [(0, 1, 0), (1, 2, int(tree.steps[2]))]
+
+
+def test_a_highest_cost_is_included_and_a_negative_one_never_walked() -> None:
+    graph, ways = graph_of((0, 1), (0, 2), (0, 3))
+    tree = cheapest(graph, ways, [0], np.array([0.5, 0.75, -1.0]), Budget(9, 3, 0.5))
+    assert told(tree) == [(0, 0), (1, 1)]
+
+
+def test_equal_costs_go_to_fewer_hops_then_to_the_older_node() -> None:
+    graph, ways = graph_of((0, 4), (0, 1), (1, 3))
+    tree = cheapest(graph, ways, [0], np.array([1.0, 0.5, 0.5]), Budget(9, 3))
+    assert told(tree) == [(0, 0), (1, 1), (4, 1), (3, 2)]
+
+
+def test_a_node_at_the_last_hop_goes_no_further() -> None:
+    graph, ways = graph_of((0, 1), (1, 2), (0, 2), (2, 3))
+    tree = cheapest(graph, ways, [0], np.array([0.1, 0.1, 1.0, 0.1]), Budget(9, 2))
+    assert told(tree) == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_parallel_edges_make_one_hop_worth_the_best_of_them() -> None:
+    graph, ways = graph_of((0, 1), (0, 1), (0, 1))
+    worth = np.array([0.1, 0.4, 0.2])
+    trees = [bfs(graph, ways, 0, 2, 9)]
+    assert told(trees[0]) == [(0, 0), (1, 1)]
+    assert [found.worth for found in gather(trees, graph, ways, worth)] == [0.0, 0.4]
+    ways.edges[1] = False
+    assert [found.worth for found in gather(trees, graph, ways, worth)] == [0.0, 0.2]
+
+
+@pytest.mark.parametrize("order", [(0, 3), (3, 0)])
+def test_the_best_path_is_the_shortest_then_the_most_valuable(order: tuple[int, int]) -> None:
+    graph, ways = graph_of((0, 1), (3, 1), (0, 4), (4, 5), (3, 5))
+    worth = np.array([0.1, 0.5, 0.6, 0.6, 0.1])
+    trees = [bfs(graph, ways, seed, 2, 9) for seed in order]
+    found = {each.node: each for each in gather(trees, graph, ways, worth)}
+    assert (found[1].depth, found[1].seeds, found[1].worth) == (1, 2, 0.5)
+    assert order[found[1].tree] == 3
+    assert (found[5].depth, found[5].worth) == (1, 0.1)
+    assert found[0].seeds == found[3].seeds == 1
