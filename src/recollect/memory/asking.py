@@ -20,7 +20,7 @@ def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
     vector = parts.vector(query) if needs_vector(recipe, query.mode) else None
-    ctx = bind(query, recipe, reading, fetch, (reader, vector, unread))
+    ctx = bind(query, recipe, reading, fetch, (reader, vector, unread, parts.kin))
     return answer(run(plan(recipe, ctx), ctx), ctx, fetch)
 
 
@@ -29,7 +29,7 @@ def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     tenant = query.scope.tenant
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
-    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, None, unread))
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, None, unread, parts.kin))
     return plan(recipe, ctx)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.query import Query
+from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
 from recollect.index.reading import Reading
 from recollect.index.selection import Criteria, select
@@ -33,8 +34,8 @@ def bind(
     recipe: Recipe,
     reading: Reading,
     fetch: Fetch,
-    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None, str | None],
+    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None, str | None, Kindred | None],
 ) -> Context:
-    """The context of a search: view, selection, analyzer, and what the embedder answered."""
+    """The context of a search: view, selection, analyzer, what the embedder answered, kin."""
     selection = select(reading, criteria_of(query, recipe), fetch)
     return Context(query, reading, selection, *outcome)
