@@ -18,13 +18,14 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from recollect.lanes.kin import Kin
 from recollect.lanes.meaning import Meaning
 from recollect.lanes.spec import Spec
 from recollect.lanes.words import Words
 from recollect.text.analyzers import NAMES
 
 FORMAT: Final = 1
-AnyLane = Annotated[Words | Meaning, Field(discriminator="kind")]
+AnyLane = Annotated[Words | Kin | Meaning, Field(discriminator="kind")]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]

@@ -69,8 +69,9 @@ class Hit:
                     terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
                 if "beginning" in facts:
                     beginnings.add(str(facts["beginning"]))
-                if "word" in facts:
-                    terms.update(self.analyzer.terms(str(facts["word"])))
+                for key in ("word", "met"):
+                    if key in facts:
+                        terms.update(self.analyzer.terms(str(facts[key])))
         return Matched(frozenset(terms), tuple(beginnings))
 
     @property
