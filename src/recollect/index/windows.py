@@ -20,6 +20,8 @@ from recollect.index.columns import Arrays
 WINDOW: Final = 64
 STRIDE: Final = 32
 """Half a window: a token stands in two of them at most."""
+_BITS: Final = 32
+_MASK: Final = (1 << _BITS) - 1
 
 
 class Windows:
@@ -79,12 +81,9 @@ def windows_of(texts: Sequence[Sequence[int]]) -> Arrays:
             _key(tokens[twice], base[twice] + nth[twice] - 1),
         ]
     )
-    keys = np.unique(keys)
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     return _arrays((keys >> _BITS).astype(np.uint16), keys & _MASK, begins)
-
-
-_BITS: Final = 32
-_MASK: Final = (1 << _BITS) - 1
 
 
 def _key(tokens: NDArray[np.uint16], windows: NDArray[np.int64]) -> NDArray[np.int64]:
