@@ -12,7 +12,7 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "013af95f42902fcdce77e151f22e9bf9dbf77eb141f78468072a5033cf817374",
+    "recollect": "b46cfa17150bd687983d86409a71d4c4976d500235239cf993e5e22cf618b3c2",
     "lexical": "090ed1ca7afc8b2dd05df2fe3bda1a65413a1c01234cb06bec50c6b9c3f8109c",
     "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
 }
@@ -36,6 +36,8 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("lanes.words.k1", -1, "lanes.words.bm25.k1"),
     ("lanes.words.b", float("nan"), "lanes.words.bm25.b"),
     ("lanes.words.bb", 1, "lanes.words.bm25.bb"),
+    ("lanes.kin.neighbours", 33, "lanes.kin.kin.neighbours"),
+    ("lanes.kin.min_cosine", -0.1, "lanes.kin.kin.min_cosine"),
     ("lanes.meaning.min_cosine", 2, "lanes.meaning.vector.min_cosine"),
     ("select.archived", "maybe", "select.archived"),
     ("select.trust", ["anyone"], "select.trust.0"),
@@ -43,7 +45,7 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("pass", [], "pass"),
     ("pass.0.fuse.kind", "rrrf", "pass.0.fuse.kind"),
     ("pass.0.fuse.weights", {"words": 1.0}, "recipe"),
-    ("pass.0.fuse.weights", {"words": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
+    ("pass.0.fuse.weights", {"words": 1.0, "kin": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
     ("pass.0.fuse.weights.words", -1.0, "pass.0.fuse.weights.words"),
 ]
 
@@ -67,7 +69,7 @@ def test_overrides() -> None:
     assert base.overridden({}) is base
     told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
     changed = base.overridden(told)
-    assert changed.passes[0].fuse.weights == {"words": 0.9, "meaning": 0.5}
+    assert changed.passes[0].fuse.weights == {"words": 0.9, "kin": 0.4, "meaning": 0.3}
     assert changed.lanes["words"].pool == 7
     assert changed.select.superseded == "show"
     assert changed.fingerprint != base.fingerprint == recipe_of("recollect").fingerprint

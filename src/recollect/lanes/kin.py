@@ -124,7 +124,7 @@ def _told(
             for at in nth[windows == best].tolist()
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
-        facts = {"window": best - first, "windows": last - first}
+        facts = {"window": best - first + 1, "windows": last - first}
         told[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
     return told
 
