@@ -83,8 +83,9 @@ def answers(memory: recollect.Memory) -> list[Any]:
     """What the store answers to the questions."""
     out = []
     for text, ask in QUESTIONS:
-        then = {} if "recipe" in ask else {"overrides": {**AS_THEN, **ask.get("overrides", {})}}
-        result = memory.recall(text, 10, now="2026-09-21T16:00:00Z", **{**ask, **then})
+        told: dict[str, Any] = {"overrides": AS_THEN | ask.get("overrides", {})}
+        told = ask if "recipe" in ask else {**ask, **told}
+        result = memory.recall(text, 10, now="2026-09-21T16:00:00Z", **told)
         out.append([[hit.id, hit.score] for hit in result])
     return out
 

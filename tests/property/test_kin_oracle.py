@@ -18,7 +18,7 @@ from recollect.core.errors import NothingToRun
 from recollect.index.windows import STRIDE, WINDOW, Windows, joined_windows, windows_of
 from recollect.lanes import meeting
 
-WORDS = (
+WORDS: tuple[str, ...] = (
     "wedding", "married", "sister", "brother", "siblings", "cache", "memory", "port", "harbour",
     "camping", "tent", "hiking", "the", "did", "was", "running", "Straße", "49222", "zzyzx",
 )  # fmt: skip
