@@ -95,14 +95,14 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _arrays(
-    tokens: NDArray[np.uint16], windows: NDArray[np.int64], begins: NDArray[np.int64]
+    tokens: NDArray[np.uint16], windows: NDArray[np.integer], begins: NDArray[np.int64]
 ) -> Arrays:
     """The arrays, from (token, window) pairs sorted by both."""
     first = np.flatnonzero(np.diff(tokens.astype(np.int32), prepend=-1))
     return {
         "kin.tokens": tokens[first],
         "kin.starts": np.append(first, tokens.size).astype(np.int64),
-        "kin.windows": windows.astype(np.int32),
+        "kin.windows": windows.astype(np.int32, copy=False),
         "kin.begins": begins.astype(np.int32),
     }
 
@@ -110,14 +110,14 @@ def _arrays(
 def joined_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
     """The windows of the rows that stay."""
     tokens: list[NDArray[np.uint16]] = []
-    windows: list[NDArray[np.int64]] = []
+    windows: list[NDArray[np.int32]] = []
     counts: list[NDArray[np.int64]] = []
     offset = 0
     for part, keep in zip(parts, keeps, strict=True):
         mine = np.diff(part["kin.begins"]).astype(np.int64)
         stays = np.repeat(keep, mine)
         alive = stays[part["kin.windows"]]
-        place = np.cumsum(stays, dtype=np.int64) - 1 + offset
+        place = (np.cumsum(stays, dtype=np.int64) - 1 + offset).astype(np.int32)
         tokens.append(np.repeat(part["kin.tokens"], np.diff(part["kin.starts"]))[alive])
         windows.append(place[part["kin.windows"][alive]])
         counts.append(mine[keep])
