@@ -59,17 +59,18 @@ class Race:
 
     def run(self) -> tuple[Rows, Scores]:
         """Rows and scores; of those below the pool some are missing or too low."""
-        left = whole = sum(most for most, _ in self._order)
+        left, ceiling = sum(most for most, _ in self._order), 0.0
         is_open = True
         for most, n in self._order:
             work = sum(track.work(n) for track in self._tracks)
-            # Nobody has more than was to be had.
-            if work > _SHORT and left < whole - left and (floor := self._floor()) > left:
-                # No new window can reach the pool any more, nor any of these too far behind.
-                is_open = False
-                for track in self._tracks:
-                    track.keep(floor - left)
-            left -= most
+            if work > _SHORT and ceiling > left:  # the floor is nowhere above the ceiling
+                ceiling = floor = self._floor()
+                if floor > left:
+                    # No new window can reach the pool any more, nor any of these too far behind.
+                    is_open = False
+                    for track in self._tracks:
+                        track.keep(floor - left)
+            left, ceiling = left - most, ceiling + most
             for track in self._tracks:
                 track.add(n, only_known=not is_open)
         found = [track.best() for track in self._tracks]
