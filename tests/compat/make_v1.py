@@ -28,6 +28,12 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("port", {"as_of": "2026-09-21T14:00:00Z"}),
     ("port", {"overrides": {"select.superseded": "show", "fusion.weights.words": 0.9}}),
 ]
+AS_THEN = {
+    "lanes.kin.enabled": False,
+    "fusion.weights.words": 0.5,
+    "fusion.weights.meaning": 0.5,
+}
+"""What makes the default recipe the one of then."""
 
 
 class Moody(Static):
@@ -77,7 +83,9 @@ def answers(memory: recollect.Memory) -> list[Any]:
     """What the store answers to the questions."""
     out = []
     for text, ask in QUESTIONS:
-        result = memory.recall(text, 10, now="2026-09-21T16:00:00Z", **ask)
+        told: dict[str, Any] = {"overrides": AS_THEN | ask.get("overrides", {})}
+        told = ask if "recipe" in ask else {**ask, **told}
+        result = memory.recall(text, 10, now="2026-09-21T16:00:00Z", **told)
         out.append([[hit.id, hit.score] for hit in result])
     return out
 

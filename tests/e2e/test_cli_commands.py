@@ -243,7 +243,7 @@ def test_a_recall_takes_limits_tests_times_overrides_and_required_lanes(cli: Cli
     assert found["total"] == 2
     assert found["plan"]["steps"][0]["now"] == "2026-03-01T00:00:00Z"
     off = cli("recall", "cat", "--override", "lanes.meaning.enabled=false", ok=True)
-    assert off["used"] == ["words"]
+    assert off["used"] == ["words", "kin"]
     missing = cli(
         "recall", "cat", "--override", "lanes.meaning.enabled=false", "--require", "meaning"
     )
@@ -327,6 +327,7 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
     assert [step["step"] for step in plan["steps"]] == [
         "select",
         "words",
+        "kin",
         "meaning",
         "fuse",
         "limit",

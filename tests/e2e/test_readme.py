@@ -27,7 +27,7 @@ def test_the_python_examples_of_the_readme_run(
     shown = capsys.readouterr().out
     assert "1 1.0 Prod SSH port is 49222" in shown
     assert "Prod SSH port is 22" not in shown
-    assert "complete ('words', 'meaning')" in shown
+    assert "complete ('words', 'kin', 'meaning')" in shown
     assert (tmp_path / "receipt.json").exists()
     exec(compile(second, "README.md", "exec"), {})  # noqa: S102  # as above
     assert capsys.readouterr().out.splitlines() == [

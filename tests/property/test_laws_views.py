@@ -240,10 +240,10 @@ def test_an_unpaid_vector_comes_late_and_only_to_later_views() -> None:
     assert log_of(memory).debts("default", 9)
     toy.failing = False
     owing = asked(memory, "ssh port", "recollect")
-    assert owing[1] == ["words"]
+    assert owing[1] == ["words", "kin"]
     moment = clock.now()
     clock.move(1)
     assert memory.maintain().embedded == 1
-    assert asked(memory, "ssh port", "recollect")[1] == ["words", "meaning"]
+    assert asked(memory, "ssh port", "recollect")[1] == ["words", "kin", "meaning"]
     assert asked(memory, "ssh port", "recollect", known_at=moment) == owing
     assert isinstance(log_of(memory), Ram)

@@ -73,7 +73,7 @@ def test_a_question_that_cannot_be_embedded_is_answered_by_words() -> None:
         notes(memory)
         model.every = 1
         result = memory.recall("port note")
-    assert (result.status, result.used) == ("degraded", ("words",))
+    assert (result.status, result.used) == ("degraded", ("words", "kin"))
     assert "the embedder failed" in result.skipped["meaning"]
 
 

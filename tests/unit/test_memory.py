@@ -275,7 +275,7 @@ def test_a_failing_embedder_never_loses_a_write(memory: Memory) -> None:
     commit = opened.remember("ssh port")
     assert commit.debt == 1
     result = opened.recall("port")
-    assert (result.status, result.used, len(result)) == ("degraded", ("words",), 1)
+    assert (result.status, result.used, len(result)) == ("degraded", ("words", "kin"), 1)
     assert "no answer" in result.skipped["meaning"]
     assert opened.maintain().owed == 1
     with pytest.raises(RecollectError):

@@ -12,7 +12,7 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "721257187ef566465792e6471c2b1c7b86583969f930e70fb9117f0f609d64bd",
+    "recollect": "d8ae28c6993b6baa20291474a188ead3cc0ed873a30fba71e4a720836406f716",
     "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
     "linked": "69ff2926bef9ceeb0d54b7763303427b9d6cb6eb0b8e8331eeb9daecc1c6c568",
     "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
@@ -37,6 +37,8 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("lanes.words.k1", -1, "lanes.words.bm25.k1"),
     ("lanes.words.b", float("nan"), "lanes.words.bm25.b"),
     ("lanes.words.bb", 1, "lanes.words.bm25.bb"),
+    ("lanes.kin.neighbours", 33, "lanes.kin.kin.neighbours"),
+    ("lanes.kin.min_cosine", -0.1, "lanes.kin.kin.min_cosine"),
     ("lanes.meaning.min_cosine", 2, "lanes.meaning.vector.min_cosine"),
     ("select.archived", "maybe", "select.archived"),
     ("select.trust", ["anyone"], "select.trust.0"),
@@ -44,7 +46,7 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("pass", [], "pass"),
     ("pass.0.fuse.kind", "rrrf", "pass.0.fuse.kind"),
     ("pass.0.fuse.weights", {"words": 1.0}, "recipe"),
-    ("pass.0.fuse.weights", {"words": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
+    ("pass.0.fuse.weights", {"words": 1.0, "kin": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
     ("pass.0.fuse.weights.words", -1.0, "pass.0.fuse.weights.words"),
 ]
 
@@ -68,7 +70,7 @@ def test_overrides() -> None:
     assert base.overridden({}) is base
     told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
     changed = base.overridden(told)
-    assert changed.passes[0].fuse.weights == {"words": 0.9, "meaning": 0.5}
+    assert changed.passes[0].fuse.weights == {"words": 0.9, "kin": 0.4, "meaning": 0.3}
     assert changed.lanes["words"].pool == 7
     assert changed.select.superseded == "show"
     assert changed.fingerprint != base.fingerprint == recipe_of("recollect").fingerprint

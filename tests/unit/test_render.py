@@ -102,13 +102,15 @@ def test_a_tree_tells_counts_down_to_the_word(result: Result) -> None:
     assert "tf 1 · df 2 of 3 records · idf" in text
     assert "7 words" in text
     assert "cosine" in text
-    assert "× weight 0.5" in text
+    assert "× weight 0.3" in text
+    assert "cats ~ cat" in text
+    assert "window 1 of 1" in text
 
 
 def test_a_plan_shows_the_funnel_and_what_is_skipped(result: Result) -> None:
     text = " ".join(drawn(plan_tree(result.plan), 200).split())
     assert "rows left: view 3 → scope 3" in text
-    assert "weights words 0.5, meaning 0.5" in text
+    assert "weights words 0.3, kin 0.4, meaning 0.3" in text
 
 
 def found(text: str, query: str) -> Hit:

@@ -69,6 +69,11 @@ class Content:
         """The summary, else the first 200 characters of the text."""
         return self.summary if self.summary is not None else self.text[:ESSENCE_CHARS]
 
+    @property
+    def titled(self) -> str:
+        """The text, under its title if it has one: what embedders read."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record(Content):

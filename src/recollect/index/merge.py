@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from recollect.index.columns import Arrays, dictionary_of, joined
 from recollect.index.dictionary import Dictionary, union
 from recollect.index.segment import GONE, Segment
+from recollect.index.windows import joined_windows
 
 FACTOR: Final = 8
 """How many segments of one size make one of the next."""
@@ -26,6 +27,7 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
         "tombs": np.concatenate([part["tombs"] for part in parts]),
     }
     arrays.update(_postings(segments, keeps))
+    arrays.update(joined_windows(parts, keeps))
     arrays.update(joined(parts, keeps))
     arrays.update(_vectors(segments, keeps))
     arrays.update(_edges(parts, arrays["tombs"]))

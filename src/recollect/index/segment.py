@@ -20,6 +20,7 @@ from recollect.core.ranking import Rows
 from recollect.core.words import Sketch
 from recollect.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
 from recollect.index.dictionary import Dictionary
+from recollect.index.windows import Windows, windows_of
 from recollect.rank.grid import unit
 from recollect.store.port import Delta
 from recollect.store.rows import EdgeRow, VectorRow, erased
@@ -110,6 +111,11 @@ class Segment:
     def surfaces(self) -> Dictionary:
         """The words of all fields as people wrote them, folded."""
         return dictionary_of(self.arrays, "surfaces")
+
+    @cached_property
+    def windows(self) -> Windows:
+        """The words of the kin table, window by window."""
+        return Windows(self.arrays)
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:
@@ -223,12 +229,16 @@ class Segment:
 
 
 def build(
-    after: int, delta: Delta, fields: Sequence[str], analysed: Mapping[int, bytes]
+    after: int,
+    delta: Delta,
+    fields: Sequence[str],
+    analysed: Mapping[int, bytes],
+    kin: Sequence[Sequence[int]],
 ) -> Segment:
     """A segment of one stretch of the log.
 
-    `analysed` holds the encoded words of every record. Rows that an update or a forget ends are the
-    caller's to end: it knows the rows before.
+    `analysed` holds the encoded words of every record, `kin` its tokens in the kin table. Rows that
+    an update or a forget ends are the caller's to end: it knows the rows before.
     """
     records = delta.records
     arrays: Arrays = {
@@ -239,6 +249,7 @@ def build(
         "events.ends": np.zeros(0, np.int64),
     }
     arrays.update(_postings([analysed[record.row] for record in records], len(fields)))
+    arrays.update(windows_of(kin))
     arrays.update(columns_of(records))
     arrays.update(_vectors(delta.vectors))
     arrays.update(_edges(delta.edges))

@@ -6,14 +6,14 @@ import logging
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from recollect.core.clock import Clock
 from recollect.core.errors import Forbidden, RecollectError
 from recollect.index.reading import Reading
-from recollect.index.tenant import TenantIndex
+from recollect.index.tenant import Spaces, TenantIndex
 from recollect.index.upkeep import FLUSH_ROWS, keep_up
 from recollect.store.port import Log, Manifest
 from recollect.text.port import Analyzer
@@ -40,9 +40,7 @@ class Upkeep:
 class Shelf:
     """Finds the index of a tenant, and keeps the shelf within its limit."""
 
-    def __init__(
-        self, log: Log, spaces: tuple[Analyzer, str], upkeep: Upkeep, clock: Clock
-    ) -> None:
+    def __init__(self, log: Log, spaces: Spaces, upkeep: Upkeep, clock: Clock) -> None:
         self._log = log
         self._spaces = spaces
         self._upkeep = upkeep
@@ -56,14 +54,14 @@ class Shelf:
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant; under another analyzer than the store's own, in memory only."""
         self._log.check()  # before any lock: after a fork it may be held for ever
-        own, space = self._spaces
-        reader = analyzer or own
+        reader = analyzer or self._spaces.analyzer
         key = tenant, reader.fingerprint
         with self._lock:
             found = self._indexes.pop(key, None)
             if found is None:
                 folder = self._upkeep.folder if self._keeps(reader) else None
-                found = TenantIndex(self._log, tenant, (reader, space), folder)
+                spaces = replace(self._spaces, analyzer=reader)
+                found = TenantIndex(self._log, tenant, spaces, folder)
             self._indexes[key] = found
             while len(self._indexes) > 1 and self._size() > self._upkeep.memory_limit:
                 self._indexes.popitem(last=False)
@@ -71,7 +69,7 @@ class Shelf:
 
     def _keeps(self, analyzer: Analyzer) -> bool:
         """Whether segments are published: for our own analyzer, and for those that were added."""
-        own = self._spaces[0].fingerprint
+        own = self._spaces.analyzer.fingerprint
         return analyzer.fingerprint == own or analyzer.fingerprint in self._log.spaces()
 
     def _size(self) -> int:

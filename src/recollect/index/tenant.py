@@ -11,6 +11,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, cast
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import Corrupt, Expired
 from recollect.core.record import Content
+from recollect.embed.port import Kindred
 from recollect.index.file import load
 from recollect.index.merge import due, merge
 from recollect.index.reading import Reading
@@ -30,19 +32,26 @@ from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the segment files; a change makes them be built anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """What shapes an index: who reads words, whose vectors there are, which table of kin."""
+
+    analyzer: Analyzer
+    vectors: str
+    kin: Kindred | None
 
 
 class TenantIndex:
     """What one process knows of one tenant under one analyzer and one vector space."""
 
-    def __init__(
-        self, log: Log, tenant: str, spaces: tuple[Analyzer, str], folder: Path | None
-    ) -> None:
+    def __init__(self, log: Log, tenant: str, spaces: Spaces, folder: Path | None) -> None:
         self._log = log
         self._tenant = tenant
-        self._analyzer, self._space = spaces
+        self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
         self.folder = folder
         """Where its segments are published; None when it lives in memory only."""
         self.lock = threading.RLock()
@@ -58,7 +67,8 @@ class TenantIndex:
     @property
     def name(self) -> str:
         """The fingerprint of everything that shapes the arrays."""
-        spelled = f"{FORMAT}\n{self._analyzer.fingerprint}\n{self._space}"
+        kin = "none" if self._kin is None else self._kin.fingerprint
+        spelled = f"{FORMAT}\n{self._analyzer.fingerprint}\n{self._space}\n{kin}"
         return hashlib.sha256(spelled.encode()).hexdigest()[:16]
 
     @property
@@ -156,7 +166,9 @@ class TenantIndex:
 
     def _append(self, delta: Delta) -> None:
         after = self.seq
-        segment = build(after, delta, self._analyzer.fields, self._words(delta))
+        segment = build(
+            after, delta, self._analyzer.fields, self._words(delta), self._tokens(delta)
+        )
         rows, ends = self._ended(delta)
         segment.end(rows, ends)
         before = rows <= after
@@ -178,6 +190,12 @@ class TenantIndex:
             or self._analyzer.analyse(texts_of(record)).encode()
             for record in delta.records
         }
+
+    def _tokens(self, delta: Delta) -> list[Sequence[int]]:
+        """The tokens of every record in the kin table: cheaper to read anew than to keep."""
+        if self._kin is None:
+            return [()] * len(delta.records)
+        return [self._kin.tokens(record.titled) for record in delta.records]
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows that this stretch ends, and when: by a next version, or for good by a forget."""

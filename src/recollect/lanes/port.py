@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from recollect.core.explanation import Explanation
 from recollect.core.query import Query
 from recollect.core.ranking import Ranking, Rows
+from recollect.embed.port import Kindred
 from recollect.index.reading import Reading
 from recollect.index.selection import Selection
 from recollect.text.port import Analyzer
@@ -46,6 +47,8 @@ class Context:
     """
     unread: str | None = None
     """Why the recipe's analyzer cannot be used on this store; None when it can."""
+    kin: Kindred | None = None
+    """The table of kin that the index was read with; None where there is none."""
     given: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
     """The rows that the call gives lanes to start from."""
     seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -21,7 +21,7 @@ def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
     vector = parts.vector(query) if needs_vector(recipe, query.mode) else None
-    ctx = bind(query, recipe, reading, fetch, (reader, vector, unread))
+    ctx = bind(query, recipe, reading, fetch, (reader, vector, unread, parts.kin))
     return answer(run(plan(recipe, ctx), ctx), ctx, fetch)
 
 
@@ -31,7 +31,7 @@ def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
     vector = None if parts.shop.embedder is not None else parts.vector(query)
-    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, vector, unread))
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, vector, unread, parts.kin))
     return plan(recipe, ctx)
 
 
@@ -41,7 +41,7 @@ def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
     fetch = parts.fetch(tenant)
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
-    ctx = bind(query, recipe, reading, fetch, (reader, None, unread))
+    ctx = bind(query, recipe, reading, fetch, (reader, None, unread, parts.kin))
     return bundle(recipe, ctx, fetch, offset)
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from recollect.core.errors import InputError, Unsupported
 from recollect.embed.given import Given
 from recollect.embed.hash import Hash
-from recollect.embed.port import Embedder
+from recollect.embed.kin import Kin
+from recollect.embed.port import Embedder, Kindred
 from recollect.embed.static import Static
 
 PACKAGED: Final = ("arctic-s", "minilm")
@@ -46,6 +47,13 @@ def embedder_of(what: str | Embedder | None) -> Embedder | None:
     if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
         return Given(int(found[1]))
     return _loaded(what)
+
+
+def kin_of(embedder: Embedder | None) -> Kindred | None:
+    """The packaged table of kin, whoever embeds; a memory without an embedder has words alone."""
+    if embedder is None:
+        return None
+    return Kin(embedder if isinstance(embedder, Static) else Static())
 
 
 def _own(what: Embedder) -> Embedder:

@@ -13,9 +13,10 @@ from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
 from recollect.embed.port import Embedder
 from recollect.index.shelf import Shelf, Upkeep
+from recollect.index.tenant import Spaces
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
-from recollect.memory.embedders import embedder_of
+from recollect.memory.embedders import embedder_of, kin_of
 from recollect.memory.embedding import chosen
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
@@ -26,7 +27,7 @@ from recollect.store.sqlite.store import Sqlite
 from recollect.store.trouble import plainly
 from recollect.text.own import Own
 from recollect.write.prepare import Workshop
-from recollect.write.template import Said, said_of, space_of
+from recollect.write.template import Said, said_of
 
 
 class Options(TypedDict, total=False):
@@ -80,8 +81,9 @@ def open_memory(
         options.get("memory_limit", 2 * 1024**3),
         writable,
     )
-    shelf = Shelf(log, (shop.analyzer, space_of(shop.embedder)), upkeep, clock)
-    return Memory(Parts(log, shelf, shop), scope)
+    kin = kin_of(shop.embedder)
+    shelf = Shelf(log, Spaces(shop.analyzer, shop.space, kin), upkeep, clock)
+    return Memory(Parts(log, shelf, shop, kin), scope)
 
 
 def _said(log: Log, tenant: str) -> Said:

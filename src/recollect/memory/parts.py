@@ -14,6 +14,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import BadQuery
 from recollect.core.query import Query
 from recollect.core.record import Record
+from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
 from recollect.index.reading import Reading
 from recollect.index.shelf import Shelf
@@ -34,6 +35,7 @@ class Parts:
     log: Log
     shelf: Shelf
     shop: Workshop
+    kin: Kindred | None = None
     pid: int = field(default_factory=os.getpid)
 
     @property

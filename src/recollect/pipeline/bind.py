@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from recollect.core.errors import BadQuery
 from recollect.core.query import Query
 from recollect.core.ranking import Rows
+from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
 from recollect.index.ids import rows_of
 from recollect.index.reading import Reading
@@ -36,9 +37,9 @@ def bind(
     recipe: Recipe,
     reading: Reading,
     fetch: Fetch,
-    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None, str | None],
+    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None, str | None, Kindred | None],
 ) -> Context:
-    """The context of a search: view, selection, analyzer, and what the embedder answered."""
+    """The context of a search: view, selection, analyzer, what the embedder answered, kin."""
     selection = select(reading, criteria_of(query, recipe), fetch)
     given = {
         label: _starts(ids, f"seeds.{label}", reading, selection)

@@ -18,6 +18,7 @@ from recollect.core.record import Record, decode
 from recollect.core.words import Words
 from recollect.store.port import Dump
 from recollect.store.rows import VectorRow
+from recollect.testing import naive_kin
 from recollect.testing.naive_graph import Found, Land, Link, found_by, links_of
 from recollect.testing.naive_words import Lane, Page, page
 from recollect.testing.wheres import passes
@@ -287,6 +288,8 @@ def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
         lane_of = Lane(lane, {}, world.analyzer)
         loosely = lane["ladder"] and ask.text.strip()
         return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
+    if lane["kind"] == "kin":
+        return bool(naive_kin.tokens(ask.text))
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)
 
@@ -295,11 +298,13 @@ def _lane(
     world: World, ask: Ask, lane: Mapping[str, Any], chosen: Sequence[Record]
 ) -> dict[int, float]:
     """The score of every row that a lane finds, cut to its pool."""
-    scores = (
-        words(world, ask, lane, chosen)
-        if lane["kind"] == "bm25"
-        else meaning(world, cast("Vector", ask.vector), lane, chosen)
-    )
+    match lane["kind"]:
+        case "bm25":
+            scores = words(world, ask, lane, chosen)
+        case "kin":
+            scores = kin(world, ask, lane, chosen)
+        case _:
+            scores = meaning(world, cast("Vector", ask.vector), lane, chosen)
     best = sorted(scores, key=lambda row: (-scores[row], row))[: lane["pool"]]
     return {row: scores[row] for row in best}
 
@@ -311,6 +316,15 @@ def words(
     pages = world.pages(list(lane["fields"]))
     rows = [record.row for record in chosen]
     return Lane(lane, pages, world.analyzer).answer(ask.text, rows, ask.aliases)
+
+
+def kin(
+    world: World, ask: Ask, lane: Mapping[str, Any], chosen: Sequence[Record]
+) -> dict[int, float]:
+    """What the kin lane finds."""
+    texts = {record.row: embedded(record) for record in world.records}
+    rows = [record.row for record in chosen]
+    return naive_kin.Lane(lane, texts).answer(ask.text, rows)
 
 
 def meaning(

@@ -68,8 +68,9 @@ class Hit:
                 if "term" in facts:
                     terms.update(cast("list[str]", facts.get("tokens", [facts["term"]])))
                 beginnings.update(cast("list[str]", facts.get("beginnings", [])))
-                if "word" in facts:
-                    terms.update(self.analyzer.terms(str(facts["word"])))
+                for key in ("word", "met"):
+                    if key in facts:
+                        terms.update(self.analyzer.terms(str(facts[key])))
         return Matched(frozenset(terms), tuple(beginnings))
 
     @property

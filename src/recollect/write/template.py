@@ -18,7 +18,7 @@ DEFAULT: Final = "title-text/1"
 
 def _title_text(content: Content, said: Said) -> str:
     del said  # who wrote it does not matter here
-    return f"{content.title}\n{content.text}" if content.title else content.text
+    return content.titled
 
 
 def _labelled(content: Content, said: Said) -> str:

@@ -64,6 +64,8 @@ def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
     line = Text().append(f"{figure(node.value)}  ", STRONG)
     if "term" in node.facts:
         return line.append_text(_term(node.facts))
+    if "met" in node.facts:
+        return line.append_text(_met(node.facts))
     line.append(one_line(node.label), ink.style if ink else "")
     if node.op != "leaf":
         line.append(f", {_OPS[node.op]}", DIM)
@@ -86,6 +88,17 @@ def _term(facts: Facts) -> Text:
     return line.append(told, DIM)
 
 
+def _met(facts: Facts) -> Text:
+    """Which word of the query met which, how near they are, and how much the first one says."""
+    line = Text().append(one_line(f"{facts['asked']} ~ {facts['met']}"), MATCH)
+    near, weight, norm = (short(facts.get(key)) for key in ("cosine", "weight", "norm"))
+    told = (
+        f"\ncosine {near} × weight {weight} · norm {norm}"
+        f" · df {facts.get('df')} of {facts.get('records')} records · idf {short(facts.get('idf'))}"
+    )
+    return line.append(told, DIM)
+
+
 def _mean(value: object) -> str:
     return f"{value:.1f}" if isinstance(value, float) else str(value)
 
@@ -96,6 +109,8 @@ def _facts(facts: Facts) -> str:
         score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
         made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
+    if {"window", "windows"} == set(facts):
+        return f"window {facts['window']} of {facts['windows']}"
     rest = {key: value for key, value in facts.items() if key != "path"}
     told = [one_line(pairs(rest))] if rest else []
     if "path" in facts:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import apsw
 
+from recollect.core.batch import Commit
 from recollect.core.errors import Corrupt
-from recollect.store.port import Head
+from recollect.store.port import Dump, Head
 from recollect.store.rows import (
     CommitRow,
     DebtRow,
@@ -229,3 +231,13 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: Settled) -> None:
             blank = KeyRow(*row)._replace(asked=b"")
             told = (blank.asked, guard(tenant, blank), number, blank.key)
             db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", told)
+
+
+def settled_from(tenant: str, dump: Dump) -> Settled:
+    """A whole tenant as rows to write."""
+    return Settled(
+        replace(dump.head, published=0), Commit(tenant, dump.head.seq, dump.head.time, ()),
+        list(dump.records), list(dump.words), list(dump.vectors), list(dump.mentions),
+        list(dump.edges), list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
+        list(dump.debts),
+    )  # fmt: skip

@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,6 +52,7 @@ from recollect.store.sqlite.ledger import (
     mend,
     number_of,
     rewrite_commits,
+    settled_from,
     write,
 )
 from recollect.store.sqlite.openers import OPENERS, replaced
@@ -368,7 +369,7 @@ class Sqlite(Reader):
                     f"tenant {tenant!r} holds records already",
                     hint="load into a new tenant or a new store",
                 )
-            write(db, tenant, _settled(tenant, dump))
+            write(db, tenant, settled_from(tenant, dump))
             rewrite_commits(db, tenant, dump.commits)
 
 
@@ -385,15 +386,6 @@ def _let_go(path: Path, connection: apsw.Connection) -> None:
         with contextlib.suppress(apsw.ConnectionClosedError):
             connection.interrupt()
         time.sleep(0.001)
-
-
-def _settled(tenant: str, dump: Dump) -> Settled:
-    return Settled(
-        replace(dump.head, published=0), Commit(tenant, dump.head.seq, dump.head.time, ()),
-        list(dump.records), list(dump.words), list(dump.vectors), list(dump.mentions),
-        list(dump.edges), list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
-        list(dump.debts),
-    )  # fmt: skip
 
 
 def _writable(path: Path) -> bool:

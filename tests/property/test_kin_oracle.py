@@ -1,0 +1,137 @@
+"""The kin lane answers as the oracle does: any history, filter and view; windows of long texts."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.strategies import EXAMPLES, queries, wheres
+from tests.property.test_words_oracle import changes, lived
+from tests.property.worlds import LIMIT, expected, open_toy, sound
+
+from recollect.core.errors import NothingToRun
+from recollect.index.windows import STRIDE, WINDOW, Windows, joined_windows, windows_of
+from recollect.lanes import meeting
+
+WORDS: tuple[str, ...] = (
+    "wedding", "married", "sister", "brother", "siblings", "cache", "memory", "port", "harbour",
+    "camping", "tent", "hiking", "the", "did", "was", "running", "Straße", "49222", "zzyzx",
+)  # fmt: skip
+said = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+long = st.tuples(said, st.integers(0, 140), said, st.integers(0, 70), said).map(
+    lambda told: f"{told[0]} {'of ' * told[1]}{told[2]} {'of ' * told[3]}{told[4]}"
+)
+drafts = st.builds(
+    lambda text, title, session: {"text": text, "session": session, **title},
+    said | long,
+    st.just({}) | said.map(lambda title: {"title": title}),
+    st.sampled_from(["one", "two"]),
+)
+histories = st.tuples(st.lists(drafts, min_size=1, max_size=9), changes, st.just([]))
+
+
+@st.composite
+def recipes(draw: st.DrawFn) -> dict[str, Any]:
+    """A recipe of one kin lane."""
+    lane = {
+        "kind": "kin",
+        "pool": draw(st.sampled_from([1, 2, 5, 1000])),
+        "neighbours": draw(st.sampled_from([1, 8, 32])),
+        "min_cosine": draw(st.sampled_from([0.0, 0.4, 0.7, 1.0])),
+    }
+    fuse = {"kind": "weighted", "scale": "max", "weights": {"kin": 1.0}}
+    return {
+        "name": "mine", "version": 1, "analyzer": "recollect",
+        "lanes": {"kin": lane}, "pass": [{"fuse": fuse}],
+    }  # fmt: skip
+
+
+filters = st.none() | st.just({"session": "one"}) | wheres()
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(histories, recipes(), said | queries, filters, st.sampled_from([0, 2_000]))
+def test_the_kin_lane_answers_as_the_oracle_does(
+    history: Any, recipe: dict[str, Any], text: str, where: Any, short: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meeting, "_SHORT", short)  # the race is for long lists; here for any
+        memory = lived(Path(folder), history)
+        for known_at in (None, memory._parts.clock.now() - 2_000_000):
+            ask = {"where": where, "known_at": known_at}
+            told, used = expected(memory, text, recipe, **ask)
+            try:
+                result = sound(memory.recall(text, LIMIT, recipe=recipe, **ask))
+            except NothingToRun:
+                assert not used
+                continue
+            assert [(hit.id, hit.score) for hit in result] == told
+        memory.close()
+
+
+@st.composite
+def races(draw: st.DrawFn) -> tuple[list[str], list[str], dict[str, Any]]:
+    """The words of a question, short texts made of them, and a recipe with a small pool."""
+    asked = draw(st.lists(st.sampled_from(WORDS), min_size=3, max_size=9, unique=True))
+    one = st.lists(st.sampled_from(asked), min_size=1, max_size=5).map(" ".join)
+    recipe = draw(recipes())
+    recipe["lanes"]["kin"] |= {"pool": draw(st.integers(1, 3))}
+    return asked, draw(st.lists(one, min_size=3, max_size=14)), recipe
+
+
+@settings(max_examples=6 * EXAMPLES)
+@given(races())
+def test_no_row_is_left_behind_in_the_race(race: tuple[list[str], list[str], Any]) -> None:
+    asked, texts, recipe = race
+    memory = open_toy(flush_rows=60)
+    memory.remember_many(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meeting, "_SHORT", 0)
+        told, _ = expected(memory, " ".join(asked), recipe)
+        result = sound(memory.recall(" ".join(asked), LIMIT, recipe=recipe))
+        assert [(hit.id, hit.score) for hit in result] == told
+
+
+tokens = st.lists(st.integers(0, 5), max_size=3) | st.integers(0, 300).map(
+    lambda n: [k * k % 97 for k in range(n)]
+)
+
+
+def held(arrays: Any, rows: int) -> list[list[set[int]]]:
+    """For each row the words of each of its windows."""
+    windows = Windows(arrays)
+    out = [set[int]() for _ in range(len(windows))]
+    for token in range(100):
+        first, last = (int(one[0]) for one in windows.spans(np.array([token])))
+        for window in windows.holding[first:last].tolist():
+            assert token not in out[window]
+            out[window].add(token)
+    begins = windows.begins.tolist()
+    assert windows.owners.tolist() == [
+        row for row in range(rows) for _ in range(begins[row], begins[row + 1])
+    ]
+    return [out[begins[row] : begins[row + 1]] for row in range(rows)]
+
+
+def plain(text: list[int]) -> list[set[int]]:
+    """The windows of a text, as a person would cut them."""
+    begins = range(0, max(len(text) - WINDOW + STRIDE, 1), STRIDE) if text else ()
+    return [set(text[begin : begin + WINDOW]) for begin in begins]
+
+
+@given(st.lists(tokens, max_size=6), st.lists(tokens, max_size=6), st.data())
+def test_windows_are_cut_and_merged_as_by_hand(one: Any, other: Any, data: Any) -> None:
+    parts = [windows_of(one), windows_of(other)]
+    assert held(parts[0], len(one)) == [plain(text) for text in one]
+    stays = [
+        np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), np.bool_)
+        for n in (len(one), len(other))
+    ]
+    every = zip([*one, *other], np.concatenate(stays).tolist(), strict=True)
+    kept = [text for text, stay in every if stay]
+    assert held(joined_windows(parts, stays), len(kept)) == [plain(text) for text in kept]
