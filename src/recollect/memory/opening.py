@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack, cast
 
 from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, SystemEntropy
 from recollect.core.errors import InputError, NotFound, Unsupported
@@ -25,6 +25,7 @@ from recollect.store.ram import Ram
 from recollect.store.sqlite.connect import Durability
 from recollect.store.sqlite.store import Sqlite
 from recollect.store.trouble import plainly
+from recollect.text.entities import Extractor, names_in
 from recollect.text.own import Own
 from recollect.write.prepare import Workshop
 from recollect.write.template import Said, said_of
@@ -36,6 +37,7 @@ class Options(TypedDict, total=False):
     read_only: bool
     durability: Durability
     embedder: str | Embedder | None
+    entities: Literal["given", "rules"] | Extractor
     maintenance: Literal["auto", "manual"]
     flush_rows: int
     horizon_days: float
@@ -55,8 +57,10 @@ def open_memory(
         **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
             a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
             "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
-            see `embedder_of`. `maintenance`: "manual" turns background upkeep off. `flush_rows`,
-            `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and `entropy`: for tests.
+            see `embedder_of`. `entities`: "given" by the caller, found by "rules", or by a function
+            of yours, where a record comes without any. `maintenance`: "manual" turns background
+            upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and
+            `entropy`: for tests.
 
     """
     scope = Scope.of(tenant)
@@ -72,7 +76,8 @@ def open_memory(
     stamps = Stamps() if options.get("clock") else STAMPS
     registry = partial(_said, log, tenant)
     others = partial(added, log)
-    shop = Workshop(Own(), embedder_of(asked), clock, entropy, others, stamps, registry)
+    extractor = _extractor(options.get("entities", "given"))
+    shop = Workshop(Own(), embedder_of(asked), clock, entropy, others, stamps, extractor, registry)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
@@ -88,6 +93,20 @@ def open_memory(
 
 def _said(log: Log, tenant: str) -> Said:
     return said_of(log.agents(tenant, 2**62))
+
+
+def _extractor(what: object) -> Extractor | None:
+    if what == "given":
+        return None
+    if what == "rules":
+        return names_in
+    if callable(what):
+        return cast("Extractor", what)
+    raise InputError(
+        f"entities: {what!r} finds none",
+        hint='"given", "rules", or a function from a text to names',
+        field="entities",
+    )
 
 
 def _check(options: Options) -> None:

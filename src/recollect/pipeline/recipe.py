@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from recollect.lanes.entity import Entity
 from recollect.lanes.graph import Walk
 from recollect.lanes.kin import Kin
 from recollect.lanes.legs import Cheapest, Hops
@@ -28,7 +29,9 @@ from recollect.pipeline.waves import waves_of
 from recollect.text.analyzers import NAMES
 
 FORMAT: Final = 1
-AnyLane = Annotated[Words | Kin | Meaning | Walk | Hops | Cheapest, Field(discriminator="kind")]
+AnyLane = Annotated[
+    Words | Kin | Meaning | Walk | Hops | Cheapest | Entity, Field(discriminator="kind")
+]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
