@@ -185,7 +185,7 @@ def answer(world: World, ask: Ask) -> Answer:
     found = {
         label: _lane(world, ask, lane, chosen)
         for label, lane in lanes.items()
-        if lane["kind"] in ("bm25", "vector") and _runs(world, ask, lane)
+        if lane["kind"] in ("bm25", "kin", "vector") and _runs(world, ask, lane)
     }
     ids = {record.row: record.id for record in chosen}
     walks: dict[str, dict[str, Found]] = {}
