@@ -129,12 +129,18 @@ def test_a_reader_that_leaves_early_causes_no_noise(
         assert process.wait(timeout=60) in (0, 1)
 
 
+def _hears_interrupts() -> None:
+    """As on a terminal: tests in the background of a shell would ignore them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def at_the_prompt(tmp_path: Path, env: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
     """A forget that waits for its answer on a terminal."""
     master, slave = pty.openpty()
     process = subprocess.Popen(  # noqa: S603  # our own program
         [*COMMAND, "forget", "secret"], cwd=tmp_path, env=env,
         stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=_hears_interrupts,  # noqa: PLW1509  # the child only runs our program
     )  # fmt: skip
     os.close(slave)
     assert process.stderr is not None
