@@ -16,6 +16,7 @@ BENCHES = {
     "ingest": "bench.ingest",
     "recall": "bench.recall",
     "words": "bench.words",
+    "meaning": "bench.meaning",
     "kin": "bench.kin",
     "quality": "bench.quality",
 }

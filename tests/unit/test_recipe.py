@@ -12,7 +12,7 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "d8ae28c6993b6baa20291474a188ead3cc0ed873a30fba71e4a720836406f716",
+    "recollect": "183d910cc1fd63d3f8d8444136bdd777d949aa018877806ec28c8c0266f0af83",
     "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
     "linked": "69ff2926bef9ceeb0d54b7763303427b9d6cb6eb0b8e8331eeb9daecc1c6c568",
     "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
