@@ -611,7 +611,7 @@ def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
         done.set()
         for thread in running:
             thread.join()
-        assert 3_000_000 < largest < 14_000_000  # a try that finds a reader waits for the next quarter
+        assert 3_000_000 < largest < 14_000_000  # a try that meets a reader waits for the next
 
 
 def test_a_log_that_a_reader_holds_back_fails_no_write(

@@ -198,6 +198,16 @@ class Segment:
         return places, mine
 
     @cached_property
+    def has_archived(self) -> bool:
+        """Whether any row is archived."""
+        return bool(self.arrays["archived"].any())
+
+    @cached_property
+    def has_expiry(self) -> bool:
+        """Whether any row ever expires."""
+        return bool((self.arrays["expires"] != NO_TIME).any())
+
+    @cached_property
     def embedded(self) -> NDArray[np.bool_]:
         """Which rows have a vector in this segment."""
         out = np.zeros(len(self), np.bool_)

@@ -90,13 +90,13 @@ def _hidden(
     out = mask
     if criteria.trust is not None:
         out = passing(Test("trust", "in", criteria.trust), segment, out, _never)
-    if criteria.archived == "hide":
+    if criteria.archived == "hide" and segment.has_archived:
         out = out & ~segment.arrays["archived"]
-    if criteria.expired == "hide":
+    if criteria.expired == "hide" and segment.has_expiry:
         expires = segment.arrays["expires"]
         out = out & ((expires == NO_TIME) | (expires > criteria.now))
-    if criteria.superseded == "hide":
-        out = out & ~np.isin(segment.arrays["position"], _replaced(criteria, reading))
+    if criteria.superseded == "hide" and (replaced := _replaced(criteria, reading)).size:
+        out = out & ~np.isin(segment.arrays["position"], replaced)
     return out
 
 

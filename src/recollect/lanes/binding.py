@@ -83,7 +83,8 @@ def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:
             if not isinstance(one, Counted):
                 out[len(out)] = one
                 continue
-            known = out.get((one.what, one.boost))
-            times = one.times + (known.times if isinstance(known, Counted) else 0)
-            out[one.what, one.boost] = replace(one, times=times)
+            key = (one.what, one.boost)
+            known = out.get(key)
+            again = isinstance(known, Counted)
+            out[key] = replace(one, times=one.times + known.times) if again else one
     return tuple(out.values())

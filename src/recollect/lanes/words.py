@@ -79,11 +79,11 @@ class Words(Spec):
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
-        asked = self.asked(ctx, ctx.query.text)
-        loosely = self.ladder and not self._strict(asked)
-        return climb(_Search(self, ctx), ctx.query.text, loosely=loosely)
+        search = _Search(self, ctx)
+        loosely = self.ladder and not self.strict(search.asked(ctx.query.text))
+        return climb(search, ctx.query.text, loosely=loosely)
 
-    def _strict(self, asked: Asked) -> bool:
+    def strict(self, asked: Asked) -> bool:
         """Whether a query means what it says: an empty answer to it is no accident."""
         if asked.tree is None or not asked.expert:
             return False
@@ -100,6 +100,13 @@ class _Search:
     def __init__(self, lane: Words, ctx: Context) -> None:
         self._lane = lane
         self._ctx = ctx
+        self._read: dict[str, Asked] = {}
+
+    def asked(self, text: str) -> Asked:
+        """A text as the lane's dialect reads it, each text once."""
+        if text not in self._read:
+            self._read[text] = self._lane.asked(self._ctx, text)
+        return self._read[text]
 
     @cached_property
     def _scorer(self) -> Scorer:
@@ -119,7 +126,7 @@ class _Search:
         return not self._ctx.selection.count
 
     def _bound(self, text: str) -> Bound | None:
-        tree = self._lane.asked(self._ctx, text).tree
+        tree = self.asked(text).tree
         return None if tree is None else Binder(self._scorer, self._ctx.analyzer).bound(tree)
 
     def found(self, text: str) -> Ranking:
