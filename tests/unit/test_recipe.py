@@ -12,7 +12,7 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "183d910cc1fd63d3f8d8444136bdd777d949aa018877806ec28c8c0266f0af83",
+    "recollect": "04e290ddec6b153784b38bee1b974fd360a4cee153adf50506ea18d0fd728315",
     "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
     "linked": "69ff2926bef9ceeb0d54b7763303427b9d6cb6eb0b8e8331eeb9daecc1c6c568",
     "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
@@ -70,7 +70,8 @@ def test_overrides() -> None:
     assert base.overridden({}) is base
     told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
     changed = base.overridden(told)
-    assert changed.passes[0].fuse.weights == {"words": 0.9, "kin": 0.4, "meaning": 0.3}
+    told_now = {"words": 0.9, "kin": 0.4, "meaning": 0.3, "moment": 0.2}
+    assert changed.passes[0].fuse.weights == told_now
     assert changed.lanes["words"].pool == 7
     assert changed.select.superseded == "show"
     assert changed.fingerprint != base.fingerprint == recipe_of("recollect").fingerprint

@@ -30,6 +30,8 @@ class Skipped:
     """The lane cannot run, and why."""
 
     reason: str
+    idle: bool = False
+    """Whether that is because there is nothing for it to do: nobody misses it then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,9 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx)
     lanes = tuple(
-        PlanStep(label, v.shows) if isinstance(v, Ready) else PlanStep(label, {}, v.reason)
+        PlanStep(label, v.shows)
+        if isinstance(v, Ready)
+        else PlanStep(label, {}, v.reason, idle=v.idle)
         for label, v in ((label, verdicts[label]) for label in recipe.lanes)
     )
     fuse = recipe.passes[0].fuse

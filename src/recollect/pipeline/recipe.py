@@ -23,6 +23,7 @@ from recollect.lanes.graph import Walk
 from recollect.lanes.kin import Kin
 from recollect.lanes.legs import Cheapest, Hops
 from recollect.lanes.meaning import Meaning
+from recollect.lanes.moment import Near
 from recollect.lanes.spec import Seeded, Spec
 from recollect.lanes.words import Words
 from recollect.pipeline.waves import waves_of
@@ -30,7 +31,7 @@ from recollect.text.analyzers import NAMES
 
 FORMAT: Final = 1
 AnyLane = Annotated[
-    Words | Kin | Meaning | Walk | Hops | Cheapest | Entity, Field(discriminator="kind")
+    Words | Kin | Meaning | Walk | Hops | Cheapest | Entity | Near, Field(discriminator="kind")
 ]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
