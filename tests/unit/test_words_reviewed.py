@@ -150,3 +150,15 @@ def test_a_resumed_reading_tells_all_of_its_progress(tmp_path: Path) -> None:
         memory.remember_many(f"more {n}" for n in range(50))
         memory.analyzers.add("porter2", progress=told.append)
     assert told[-1] == 100
+
+
+@pytest.mark.parametrize("text", ["!!!", '"', "()", "\x00", "???", "🎉 NOT foo", "---"])
+def test_a_query_without_words_is_an_empty_answer_and_no_error(text: str) -> None:
+    result = memory_of("hello world").keywords(text, recipe=lane(ladder=False))
+    assert (len(result), result.status) == (0, "complete")
+    assert result.receipt.digest
+
+
+def test_a_blank_query_is_an_error_that_says_why() -> None:
+    with pytest.raises(recollect.NothingToRun, match="no words"):
+        memory_of("hello world").keywords("  ")

@@ -65,7 +65,7 @@ class Words(Spec):
             return Skipped(ctx.unread)
         asked = self.asked(ctx, ctx.query.text)
         if asked.tree is None and not (self.ladder and ctx.query.text.strip()):
-            return Skipped("the query has no words")
+            return Skipped("the query has no words", idle=bool(ctx.query.text.strip()))
         shows: dict[str, object] = _query(asked)
         if asked.note is not None:
             shows["note"] = asked.note

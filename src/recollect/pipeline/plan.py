@@ -231,7 +231,7 @@ def _must_run(made: Plan, require: frozenset[str]) -> None:
             hint="take it out of require to get the answer of the other lanes",
             field="require",
         )
-    if not made.running:
+    if not made.running and (made.missing or not made.skipped):
         told = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
         raise NothingToRun(
             f"no lane of recipe {made.recipe.name} can run: {told}",

@@ -74,6 +74,10 @@ def _seeding(plan: Plan, label: str) -> tuple[str, ...]:
 def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
     """One slate of all rankings, scored and in order."""
     labels = list(rankings)
+    if not labels:  # every lane was idle: nothing was asked for, and nothing is missing
+        return Slate(
+            np.zeros(0, np.int64), {"fuse": np.zeros(0)}, (Step("fuse", "sum", (), "fuse"),)
+        )
     aligned = align([r.rows for r in rankings.values()], [r.scores for r in rankings.values()])
     weights = effective(fuse, {label: ranking.rows.size > 0 for label, ranking in rankings.items()})
     shares = np.array([weights[label] for label in labels])
