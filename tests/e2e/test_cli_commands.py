@@ -329,6 +329,7 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
         "words",
         "kin",
         "meaning",
+        "moment",
         "fuse",
         "limit",
     ]
