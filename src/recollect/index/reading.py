@@ -71,14 +71,6 @@ class Reading:
         return sum(seen.count for seen in self.seen)
 
     @cached_property
-    def means(self) -> NDArray[np.float64]:
-        """The mean length of each field over the view; 0 for an empty view."""
-        sums = np.zeros(len(self.fields), np.int64)
-        for seen in self.seen:
-            sums += seen.lengths
-        return sums / self.total if self.total else sums.astype(np.float64)
-
-    @cached_property
     def bare(self) -> tuple[NDArray[np.bool_], ...]:
         """For each segment the rows that this view sees and that have no vector in its space."""
         late = [_late(segment, self.seq) for segment in self.segments]

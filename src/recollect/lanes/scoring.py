@@ -62,11 +62,6 @@ class Share:
     values: Array
 
 
-def _saturation(tf: float, length: float, mean: float, shape: tuple[float, float]) -> float:
-    k1, b = shape
-    return tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * (length / mean)))
-
-
 class Scorer:
     """A formula over a ground."""
 
@@ -174,7 +169,7 @@ class Scorer:
         factor = weight * rare
         match self.formula.measure:
             case "bm25":
-                factor *= _saturation(float(tf), float(length), mean, self.formula.shape)
+                factor *= saturation(float(tf), float(length), mean, self.formula.shape)
             case "tf_idf":
                 factor *= tf
             case "tf":

@@ -7,7 +7,7 @@ sums over words and fields are exact in any order.
 from __future__ import annotations
 
 import math
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ Rarity = Literal["positive", "floored"]
 _FLOOR: Final = 1e-6
 
 Array = NDArray[np.float64]
+Numbers = TypeVar("Numbers", float, Array)
+"""One number, or many at once."""
 
 
 def idf(total: int, df: int, form: Rarity = "positive") -> float:
@@ -35,7 +37,7 @@ def idf(total: int, df: int, form: Rarity = "positive") -> float:
     return snap_one(math.log(odds) if odds > 1.0 else _FLOOR)
 
 
-def saturation(tf: Array, length: Array, mean: float, shape: tuple[float, float]) -> Array:
+def saturation(tf: Numbers, length: Numbers, mean: float, shape: tuple[float, float]) -> Numbers:
     """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); shape is (k1, b).
 
     >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, (1.2, 0.75))
