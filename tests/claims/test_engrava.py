@@ -225,6 +225,9 @@ def test_en_21_a_malformed_expression_is_tried_as_bare_words(
     result = ask(vectors, text)
     assert ids(result) == found
     assert "read as bare words" in note(result.plan)
+    assert [step.shows.get("malformed") for step in result.plan.steps if step.name == "words"] == [
+        1
+    ]
     hybrid = vectors.recall(text, recipe=with_vectors(ENGRAVA), vector=VECTOR)
     assert len(hybrid) >= 16
     assert [step.rows for step in hybrid.plan.steps if step.name == "words"] == [len(found)]

@@ -69,6 +69,8 @@ class Words(Spec):
         shows: dict[str, object] = _query(asked)
         if asked.note is not None:
             shows["note"] = asked.note
+        if asked.malformed:
+            shows["malformed"] = 1
         shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
         return Ready(shows)
 

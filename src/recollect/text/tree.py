@@ -72,6 +72,8 @@ class Asked:
     """Whether it was read as an expression rather than as bare words."""
     note: str | None = None
     """Why it was read otherwise than written; None when it was not."""
+    malformed: bool = False
+    """Whether an expression could not be read as one, and its words were taken instead."""
 
 
 def excludes(node: Node | None) -> bool:

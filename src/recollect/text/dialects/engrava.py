@@ -138,4 +138,5 @@ def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> Asked:
     for nth, (start, prefix) in told:
         if (found := leaf(analyzer, start, prefix=prefix)) is not None:
             rows.setdefault(nth, []).append(found)
-    return Asked(any_of(map(all_of, rows.values())), note=notes(note, cut))
+    tree = any_of(map(all_of, rows.values()))
+    return Asked(tree, note=notes(note, cut), malformed=note is not None)

@@ -59,7 +59,7 @@ def leaf(
 def words(analyzer: Analyzer, text: str, note: str | None = None) -> Asked:
     """The text as bare words, any of which will do. The note tells why, if it was not meant so."""
     terms, cut = first(analyzer.terms(text))
-    return Asked(any_of(map(Term, terms)), note=notes(note, cut))
+    return Asked(any_of(map(Term, terms)), note=notes(note, cut), malformed=note is not None)
 
 
 def first(parts: list[_T]) -> tuple[list[_T], str | None]:
