@@ -17,7 +17,7 @@ from recollect.core.ranking import Ranking
 from recollect.lanes.port import Context
 from recollect.memory.facade import Memory
 from recollect.pipeline.bind import bind
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import overridden, recipe_of
 
 RARE = {"session": "some"}
 
@@ -73,7 +73,7 @@ def _kin(
 ) -> Callable[[str], tuple[Context, Ranking]]:
     """The kin lane of our default recipe with a pool of 50, and nothing above it."""
     parts = memory._parts  # what recall itself uses
-    recipe = recipe_of("recollect").overridden({"lanes.kin.pool": TOP})
+    recipe = overridden(recipe_of("recollect"), {"lanes.kin.pool": TOP})
 
     def ask(question: str) -> tuple[Context, Ranking]:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})

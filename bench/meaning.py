@@ -17,7 +17,7 @@ from bench.tools import Options, folder, profiled, table, timed
 from recollect.core.ranking import Ranking
 from recollect.memory.facade import Memory
 from recollect.pipeline.bind import bind
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import overridden, recipe_of
 
 TOP = 50
 WIDTH = 256
@@ -80,7 +80,7 @@ def _gemv(matrix: np.ndarray, question: np.ndarray) -> np.ndarray:
 
 def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[np.ndarray], Ranking]:
     parts = memory._parts  # what recall itself uses
-    recipe = recipe_of("semantic").overridden({"lanes.meaning.pool": TOP})
+    recipe = overridden(recipe_of("semantic"), {"lanes.meaning.pool": TOP})
 
     def ask(question: np.ndarray) -> Ranking:
         more = {"where": where} if where else {}

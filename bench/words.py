@@ -18,7 +18,7 @@ from bench.tools import Corpus, Options, folder, profiled, table, timed
 from recollect.core.ranking import Ranking
 from recollect.memory.facade import Memory
 from recollect.pipeline.bind import bind
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import overridden, recipe_of
 
 TOP = 50
 Asking = Callable[[str], object]
@@ -83,7 +83,8 @@ def _ours(place: Path, texts: list[str]) -> Memory:
 def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[str], Ranking]:
     """The word lane of our default recipe with a pool of 50, and nothing above it."""
     parts = memory._parts  # what recall itself uses
-    recipe = recipe_of("lexical").overridden({"lanes.words.pool": TOP, "lanes.words.ladder": False})
+    changed = {"lanes.words.pool": TOP, "lanes.words.ladder": False}
+    recipe = overridden(recipe_of("lexical"), changed)
 
     def ask(question: str) -> Ranking:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})

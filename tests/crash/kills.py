@@ -27,7 +27,7 @@ from tests.crash import images, lab, plan, plant, work
 import recollect.index.file
 import recollect.index.upkeep
 import recollect.memory.asking
-import recollect.pipeline.recipe
+import recollect.pipeline.load
 import recollect.store.sqlite.store
 
 PER_STORE = 12

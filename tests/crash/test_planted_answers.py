@@ -14,7 +14,7 @@ import pytest
 
 import recollect
 import recollect.index.tenant
-import recollect.lanes.finding
+import recollect.rank.top
 import recollect.store.sqlite.connect
 import recollect.store.sqlite.group
 import recollect.store.sqlite.store
@@ -129,20 +129,20 @@ def _ends_nothing(plant: pytest.MonkeyPatch) -> None:
 
 
 def _unstable(plant: pytest.MonkeyPatch) -> None:
-    plain, turn = recollect.lanes.finding.top, itertools.count()
+    plain, turn = recollect.rank.top.top, itertools.count()
 
-    def top(scores: Any, rows: Any, limit: int) -> Any:
-        return plain(scores, rows * (-1) ** (next(turn) // 2), limit)
+    def top(scores: Any, rows: Any, limit: int, *keys: Any) -> Any:
+        return plain(scores, rows * (-1) ** (next(turn) // 2), limit, *keys)
 
-    plant.setattr(recollect.lanes.finding, "top", top)
-    plant.setattr("recollect.pipeline.run.top", top)
+    plant.setattr("recollect.lanes.port.top", top)
+    plant.setattr("recollect.pipeline.scoring.top", top)
 
 
 def _dishonest(plant: pytest.MonkeyPatch) -> None:
     plain = recollect.why.answer.explain
 
-    def explain(slate: Any, at: int) -> Explanation:
-        true = plain(slate, at)
+    def explain(slate: Any, at: int, name: Any) -> Explanation:
+        true = plain(slate, at, name)
         return Explanation(true.label, true.value, true.op, true.parts[1:], true.facts)
 
     plant.setattr(recollect.why.answer, "explain", explain)

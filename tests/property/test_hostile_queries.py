@@ -24,7 +24,8 @@ from recollect.lanes.port import Ready
 from recollect.memory.asked import asked_for
 from recollect.memory.facade import Memory
 from recollect.pipeline.bind import bind
-from recollect.pipeline.recipe import Recipe, recipe_of
+from recollect.pipeline.load import recipe_of
+from recollect.pipeline.recipe import Recipe
 from recollect.text.analyzers import analyzer as analyzer_of
 from recollect.text.dialects import NAMES
 from recollect.text.dialects.parts import LEAVES

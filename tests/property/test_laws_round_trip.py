@@ -19,7 +19,8 @@ from recollect.core.canonical import canonical
 from recollect.core.draft import Draft
 from recollect.core.record import decode, encode
 from recollect.core.where import parse, to_data
-from recollect.pipeline.recipe import Recipe, library, recipe_of, source
+from recollect.pipeline.load import library, overridden, recipe_of, source
+from recollect.pipeline.recipe import Recipe
 from recollect.testing.fakes import START, HandClock
 
 corpora = st.lists(drafts(), min_size=1, max_size=4)
@@ -61,7 +62,7 @@ def test_every_library_recipe_is_its_toml() -> None:
 
 @given(st.sampled_from(["recollect", "lexical"]), overrides)
 def test_round_trip(name: str, told: dict[str, Any]) -> None:
-    recipe = recipe_of(name).overridden(told)
+    recipe = overridden(recipe_of(name), told)
     again = recipe_of(tomllib.loads(as_toml(recipe)))
     assert again == recipe
     assert again.fingerprint == recipe.fingerprint

@@ -32,7 +32,7 @@ from tests.property.worlds import Shown, asked, dump_of, expected, log_of, open_
 
 from recollect.core.errors import RecollectError
 from recollect.memory.facade import Memory
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import recipe_of
 from recollect.store.verify import verify
 from recollect.testing import naive
 from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from tests.property.worlds import open_toy
 
 from recollect.memory.facade import Memory
-from recollect.pipeline.recipe import Recipe, recipe_of
+from recollect.pipeline.load import recipe_of
+from recollect.pipeline.recipe import Recipe
 
 CLOSE = 1e-6
 Scored = dict[str, float]

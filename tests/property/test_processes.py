@@ -13,7 +13,7 @@ import pytest
 from tests.property.worlds import OWN, asked, log_of, query_vector
 
 import recollect
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import recipe_of
 from recollect.store.verify import verify
 from recollect.testing import naive
 from recollect.write.template import space_of

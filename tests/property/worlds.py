@@ -10,7 +10,7 @@ import recollect
 from recollect.core.errors import NothingToRun
 from recollect.core.explanation import reconciles
 from recollect.memory.facade import Memory
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import overridden, recipe_of
 from recollect.store.port import Dump, Log
 from recollect.testing import naive
 from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
@@ -114,7 +114,7 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> naive.Answer
     now = ask.get("now")
     question = naive.Ask(
         text,
-        recipe_of(recipe).overridden(ask.get("overrides", {})).to_data(),
+        overridden(recipe_of(recipe), ask.get("overrides", {})).to_data(),
         memory._parts.clock.now() if now is None else now,  # as above
         query_vector(memory, text),
         ask.get("where"),

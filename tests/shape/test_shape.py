@@ -25,6 +25,7 @@ ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
     "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
+    "pipeline/kinds.py": "an entry point loads another package; one that fails is left out and said",
 }
 """Modules outside doors/ that may catch everything because they call a stranger's code: why."""
 

@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from recollect.memory.facade import Memory
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import recipe_of
 from recollect.text.entities import dice, key, names_in
 
 

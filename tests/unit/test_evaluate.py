@@ -13,7 +13,7 @@ from recollect.core.times import micros
 from recollect.evaluate.data import VARIABLE, Case, Dataset, Item, Question, find, longmemeval
 from recollect.evaluate.metrics import hit_at, mean, ndcg_at, recall_at, reciprocal_rank, scored
 from recollect.evaluate.run import evaluate
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import recipe_of
 
 RANKED = ["a", "x", "b", "y", "c"]
 GOLD = {"b", "c", "lost"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from recollect.core.errors import BadRecipe, UnknownRecipe
-from recollect.pipeline.recipe import library, read, recipe_of, source
+from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
     "recollect": "04e290ddec6b153784b38bee1b974fd360a4cee153adf50506ea18d0fd728315",
@@ -33,18 +33,18 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("colour", "red", "colour"),
     ("lanes", {}, "lanes"),
     ("lanes.words.kind", "magic", "lanes.words"),
-    ("lanes.words.pool", 0, "lanes.words.bm25.pool"),
-    ("lanes.words.k1", -1, "lanes.words.bm25.k1"),
-    ("lanes.words.b", float("nan"), "lanes.words.bm25.b"),
-    ("lanes.words.bb", 1, "lanes.words.bm25.bb"),
-    ("lanes.kin.neighbours", 33, "lanes.kin.kin.neighbours"),
-    ("lanes.kin.min_cosine", -0.1, "lanes.kin.kin.min_cosine"),
-    ("lanes.meaning.min_cosine", 2, "lanes.meaning.vector.min_cosine"),
+    ("lanes.words.pool", 0, "lanes.words.pool"),
+    ("lanes.words.k1", -1, "lanes.words.k1"),
+    ("lanes.words.b", float("nan"), "lanes.words.b"),
+    ("lanes.words.bb", 1, "lanes.words.bb"),
+    ("lanes.kin.neighbours", 33, "lanes.kin.neighbours"),
+    ("lanes.kin.min_cosine", -0.1, "lanes.kin.min_cosine"),
+    ("lanes.meaning.min_cosine", 2, "lanes.meaning.min_cosine"),
     ("select.archived", "maybe", "select.archived"),
     ("select.trust", ["anyone"], "select.trust.0"),
     ("final.limit", 0, "final.limit"),
     ("pass", [], "pass"),
-    ("pass.0.fuse.kind", "rrrf", "pass.0.fuse.kind"),
+    ("pass.0.fuse.kind", "rrrf", "pass.0.fuse"),
     ("pass.0.fuse.weights", {"words": 1.0}, "recipe"),
     ("pass.0.fuse.weights", {"words": 1.0, "kin": 1.0, "meaning": 1.0, "graph": 1.0}, "recipe"),
     ("pass.0.fuse.weights.words", -1.0, "pass.0.fuse.weights.words"),
@@ -67,17 +67,17 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
 
 def test_overrides() -> None:
     base = recipe_of("recollect")
-    assert base.overridden({}) is base
+    assert overridden(base, {}) is base
     told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
-    changed = base.overridden(told)
+    changed = overridden(base, told)
     told_now = {"words": 0.9, "kin": 0.4, "meaning": 0.3, "moment": 0.2}
-    assert changed.passes[0].fuse.weights == told_now
-    assert changed.lanes["words"].pool == 7
+    assert changed.to_data()["pass"][0]["fuse"]["weights"] == told_now
+    assert changed.to_data()["lanes"]["words"]["pool"] == 7
     assert changed.select.superseded == "show"
     assert changed.fingerprint != base.fingerprint == recipe_of("recollect").fingerprint
-    assert base.overridden({"lanes.words.pool": base.lanes["words"].pool}) == base
-    assert base.overridden({"pass.0.fuse.absent": "keep"}) == base.overridden(
-        {"fusion.absent": "keep"}
+    assert overridden(base, {"lanes.words.pool": base.to_data()["lanes"]["words"]["pool"]}) == base
+    assert overridden(base, {"pass.0.fuse.absent": "keep"}) == overridden(
+        base, {"fusion.absent": "keep"}
     )
 
 
@@ -97,7 +97,7 @@ def test_overrides() -> None:
 )
 def test_an_override_must_name_something(path: str) -> None:
     with pytest.raises(BadRecipe) as caught:
-        recipe_of("recollect").overridden({path: 1})
+        overridden(recipe_of("recollect"), {path: 1})
     assert caught.value.field is not None
 
 

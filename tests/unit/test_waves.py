@@ -8,7 +8,7 @@ import pytest
 
 from recollect.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
 from recollect.memory.facade import Memory
-from recollect.pipeline.recipe import parse
+from recollect.pipeline.load import parse
 from recollect.pipeline.waves import waves_of
 
 WORDS = {"kind": "bm25", "pool": 9, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}}

@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect.memory.facade import Memory
-from recollect.pipeline.recipe import recipe_of
+from recollect.pipeline.load import recipe_of
 
 
 def lane(**changes: Any) -> dict[str, Any]:

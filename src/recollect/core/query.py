@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
@@ -15,6 +17,8 @@ from recollect.core.where import EVERYTHING, Where, to_data
 TEXT_LIMIT: Final = 65_536
 LIMIT_LIMIT: Final = 10_000
 OFFSET_LIMIT: Final = 1_000_000
+LARGEST_SCORE: Final = 2.0**53
+_LABEL: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,13 @@ class Query:
     seeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The ids that lanes start from, by lane."""
 
+    cycle: int | None = None
+    """The caller's own count of rounds, for recipes that go by it."""
+    lists: Mapping[str, tuple[tuple[str, float], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, float], ...]]
+    )
+    """Ranked lists of the caller's own: (id, score), higher is better."""
+
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
         out: dict[str, object] = {
@@ -49,21 +60,18 @@ class Query:
             "limit": self.limit,
             "where": to_data(self.where),
         }
-        if self.as_of is not None:
-            out["as_of"] = iso(self.as_of)
-        if self.known_at is not None:
-            out["known_at"] = iso(self.known_at)
-        if self.overrides:
-            out["overrides"] = dict(self.overrides)
-        if self.aliases:
-            out["aliases"] = {word: list(others) for word, others in self.aliases.items()}
-        if self.mode is not None:
-            out["mode"] = self.mode
-        if self.seeds:
-            out["seeds"] = {lane: list(ids) for lane, ids in self.seeds.items()}
-        if self.require:
-            out["require"] = sorted(self.require)
-        return out
+        more: dict[str, object] = {
+            "as_of": None if self.as_of is None else iso(self.as_of),
+            "known_at": None if self.known_at is None else iso(self.known_at),
+            "overrides": dict(self.overrides),
+            "aliases": {word: list(others) for word, others in self.aliases.items()},
+            "mode": self.mode,
+            "seeds": {lane: list(ids) for lane, ids in self.seeds.items()},
+            "cycle": self.cycle,
+            "lists": {label: [list(p) for p in pairs] for label, pairs in self.lists.items()},
+            "require": sorted(self.require),
+        }
+        return out | {key: value for key, value in more.items() if value not in (None, {}, [])}
 
 
 def aliases_of(given: object) -> dict[str, tuple[str, ...]]:
@@ -102,3 +110,54 @@ def seeds_of(given: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...]]:
             )
     found = {lane: names(told.get(lane, ()), f"seeds.{lane}", BadQuery) for lane in lanes}
     return {lane: ids for lane, ids in found.items() if ids}
+
+
+Pairs = tuple[tuple[str, float], ...]
+
+
+def lists_of(given: object) -> dict[str, Pairs | str]:
+    """Ranked lists by label: (id, score) pairs, or the name of an attribute to rank by."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadQuery(
+            "lists: expected an object of label → list of (id, score)",
+            hint='lists={"mine": [("id-1", 0.9), ("id-2", 0.4)]}',
+            field="lists",
+        )
+    out: dict[str, Pairs | str] = {}
+    for label, told in cast("Mapping[object, object]", given).items():
+        if not isinstance(label, str) or not _LABEL.fullmatch(label):
+            raise BadQuery(
+                f"lists: {label!r} is no label",
+                hint="a label is a bare word: small letters, digits, _",
+                field="lists",
+            )
+        out[label] = told if isinstance(told, str) else _pairs(told, f"lists.{label}")
+    return out
+
+
+def _pairs(given: object, field: str) -> Pairs:
+    if isinstance(given, Mapping):
+        given = list(cast("Mapping[object, object]", given).items())
+    if not isinstance(given, Sequence):
+        raise BadQuery(f"{field}: expected a list of (id, score)", field=field)
+    out: list[tuple[str, float]] = []
+    for pair in cast("Sequence[object]", given):
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLR2004  # a pair
+            raise BadQuery(f"{field}: expected pairs of (id, score), got {pair!r}", field=field)
+        one, score = cast("Sequence[object]", pair)
+        if not _ranks(score):
+            raise BadQuery(
+                f"{field}: score {score!r} is no number that can be ranked",
+                hint="finite, at most 2^53 in size",
+                field=field,
+            )
+        out.append((name(one, field, BadQuery), cast("float", score)))
+    return tuple(out)
+
+
+def _ranks(score: object) -> bool:
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return False
+    return math.isfinite(score) and abs(score) <= LARGEST_SCORE

@@ -34,11 +34,21 @@ def _product(parts: Matrix) -> Scores:
     return np.rint(out * 2.0**32) * 2.0**-32
 
 
+def _known(make: Callable[[Matrix], Scores]) -> Callable[[Matrix], Scores]:
+    """Where no part is known, neither is the whole."""
+
+    def made(parts: Matrix) -> Scores:
+        none = np.isnan(parts).all(axis=0)
+        return np.where(none, np.nan, make(np.where(none, 0.0, parts)))
+
+    return made
+
+
 OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
-    "sum": lambda parts: np.nansum(parts, axis=0),
-    "product": _product,
-    "max": lambda parts: np.nanmax(parts, axis=0),
-    "min": lambda parts: np.nanmin(parts, axis=0),
+    "sum": _known(lambda parts: np.nansum(parts, axis=0)),
+    "product": _known(_product),
+    "max": _known(lambda parts: np.nanmax(parts, axis=0)),
+    "min": _known(lambda parts: np.nanmin(parts, axis=0)),
 }
 """How the parts of a step make its score. Sums of grid numbers are exact in any order."""
 
@@ -57,15 +67,24 @@ class Slate:
 
     @property
     def score(self) -> Scores:
-        """The column that the last step made."""
-        return self.columns[self.steps[-1].out]
+        """What the last step that knows a row made of it; NaN while no step does."""
+        out = np.full(self.rows.size, np.nan)
+        for step in self.steps:
+            made = self.columns[step.out]
+            out = np.where(np.isnan(made), out, made)
+        return out
+
+    def noting(self, new: Mapping[str, Scores]) -> Slate:
+        """Add columns that say something beside the score."""
+        if clash := set(new) & set(self.columns):
+            raise InvariantError(f"columns {sorted(clash)} are there already")
+        return replace(self, columns={**self.columns, **new})
 
     def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
         """Add columns and the score that follows from them; the order stays."""
-        clash = (set(new) | {step.out}) & set(self.columns)
-        if clash:
-            raise InvariantError(f"columns {sorted(clash)} are there already")
-        columns = {**self.columns, **new}
+        columns = {**self.noting(new).columns}
+        if step.out in columns:
+            raise InvariantError(f"column {step.out} is there already")
         columns[step.out] = OPS[step.op](np.stack([columns[key] for key in step.inputs]))
         return replace(self, columns=columns, steps=(*self.steps, step))
 

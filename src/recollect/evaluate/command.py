@@ -12,7 +12,8 @@ from recollect.core.errors import InputError
 from recollect.evaluate.data import Dataset, find
 from recollect.evaluate.metrics import MEANING, METRICS
 from recollect.evaluate.run import Score, evaluate
-from recollect.pipeline.recipe import Recipe, recipe_of
+from recollect.pipeline.load import recipe_of
+from recollect.pipeline.recipe import Recipe
 from recollect.write.progress import progress
 
 RECIPES: Final = ("recollect", "lexical", "semantic")

@@ -22,7 +22,6 @@ from recollect.index.segment import Segment
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Seeded
 from recollect.rank.grid import snap_one
-from recollect.rank.top import top
 from recollect.text.entities import bigrams, dice, key
 
 _HALF = 0.5
@@ -58,7 +57,7 @@ class Entity(Seeded):
             rows.append(segment.rows[hit])
             scores.append(join.worth[counts[hit]])
         every, values = np.concatenate(rows), np.concatenate(scores)
-        order = top(values, every, self.pool)
+        order = ctx.best(values, every, self.pool)
         noted = {"entities": len(join.clusters)}
         return Ranking(every[order], values[order], noted=noted, memo=join)
 

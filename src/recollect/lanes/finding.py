@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from recollect.core.ranking import Mask, Rows, Scores
 from recollect.lanes.scoring import Counted, Scorer
-from recollect.rank.top import top
 
 _FEW: Final = 16
 """Rows are looked up in a list this many times longer, rather than the list read through."""
@@ -52,17 +51,14 @@ Bound: TypeAlias = Counted | Every | Some | Minus
 """A query tree bound to a view."""
 
 
-def best(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
-    """The best rows inside the masks, best first."""
+def found(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+    """Rows inside the masks, at least all that can be in the pool, in no order."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)
     flat = [leaf for leaf in leaves if isinstance(leaf, Counted)]
     adds = scorer.adds or len(leaves) == 1
     if len(flat) == len(leaves) and adds:
-        rows, scores = _Race(scorer, flat, masks, pool).run()
-    else:
-        rows, scores = _all(scorer, tree, masks)
-    order = top(scores, rows, pool)
-    return rows[order], scores[order]
+        return _Race(scorer, flat, masks, pool).run()
+    return _all(scorer, tree, masks)
 
 
 class _Race:

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from recollect.core.explanation import Explanation
-from recollect.core.ranking import Mask, Ranking, Rows, Scores
+from recollect.core.ranking import Mask, Rows, Scores
 from recollect.index.ground import Ground
 from recollect.index.match import Sought
 from recollect.lanes.binding import unstacked
 from recollect.rank.grid import snap_one
-from recollect.rank.top import top
 from recollect.text.port import Analyzer
 from recollect.text.retry import jaccard, nearest, trigrams
 
@@ -32,8 +31,8 @@ class Fuzzy:
         self._analyzer = analyzer
         self._masks = masks
 
-    def best(self, words: list[str], pool: int, floor: float) -> tuple[Ranking, tuple[str, ...]]:
-        """(the best rows, their nearest words, nearest first)."""
+    def near(self, words: list[str], floor: float) -> tuple[Rows, Scores, tuple[str, ...]]:
+        """(rows, how near their nearest word is, those words, nearest first)."""
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
         met: dict[str, float] = {}
@@ -43,10 +42,8 @@ class Fuzzy:
             rows.append(self._ground.reading.segments[n].rows[hit])
             scores.append(values[hit])
             met |= near
-        every, values = np.concatenate(rows), np.concatenate(scores)
-        order = top(values, every, pool)
         words_met = sorted(met, key=lambda word: (-met[word], word))
-        return Ranking(every[order], values[order]), tuple(words_met)
+        return np.concatenate(rows), np.concatenate(scores), tuple(words_met)
 
     def _segment(
         self, n: int, mask: Mask, asked: tuple[list[str], float]

@@ -18,7 +18,6 @@ from recollect.core.ranking import Ranking, Rows
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.terrain import Linked, Terrain, noted, on_paths
 from recollect.rank.grid import snap
-from recollect.rank.top import top
 from recollect.rank.walk import Reached, Tree, bfs, gather
 
 BOOSTS: Final = {
@@ -62,7 +61,7 @@ class Walk(Linked):
         rows = walked.terrain.rows(each.node for each in found)
         parts = self._parts(found)
         scores = np.sum(list(parts.values()), axis=0)
-        order = top(scores, rows, self.pool)
+        order = ctx.best(scores, rows, self.pool)
         return Ranking(
             rows[order],
             scores[order],

@@ -24,7 +24,6 @@ from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Spec
 from recollect.rank.bm25 import idf
 from recollect.rank.grid import STEP, snap
-from recollect.rank.top import top
 
 
 class Kin(Spec):
@@ -53,7 +52,7 @@ class Kin(Spec):
         race = Race(ctx.reading, self._asked(ctx), ctx.selection.masks, self.pool)
         rows, scores = race.run()
         found = scores > 0.0
-        order = top(scores[found], rows[found], self.pool)
+        order = ctx.best(scores[found], rows[found], self.pool)
         return Ranking(rows[found][order], scores[found][order])
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:

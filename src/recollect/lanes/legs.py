@@ -18,7 +18,6 @@ from recollect.core.ranking import Ranking, Rows
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.terrain import Linked, Terrain, noted, on_paths
 from recollect.rank.grid import snap
-from recollect.rank.top import top
 from recollect.rank.walk import Budget, Tree, cheapest, hops
 
 
@@ -41,7 +40,7 @@ class Leg(Linked):
         at = np.flatnonzero((tree.depths > 0) & terrain.inside[tree.nodes])
         rows = terrain.graph.rows[tree.nodes[at]]
         scores = 0.0 - tree.costs[at]  # no negative zero
-        order = top(scores, rows, self.pool)
+        order = ctx.best(scores, rows, self.pool)
         place = dict(zip(rows.tolist(), at.tolist(), strict=True))
         told = noted([tree], terrain.seeds)
         memo = _Reached(terrain, tree, place)

@@ -20,7 +20,6 @@ from recollect.index.segment import Segment
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Spec
 from recollect.rank.grid import cosines, scan_margin, snap
-from recollect.rank.top import top
 
 
 class Meaning(Spec):
@@ -58,7 +57,7 @@ class Meaning(Spec):
         rows, scores = near.exact(near.cutoff(self.pool, self.min_cosine))
         found = scores >= self.min_cosine
         weighed = _weighed(scores[found], self._weight(ctx))
-        order = top(weighed, rows[found], self.pool)
+        order = ctx.best(weighed, rows[found], self.pool)
         return Ranking(rows[found][order], weighed[order])
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:

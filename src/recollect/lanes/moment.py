@@ -19,8 +19,7 @@ from recollect.index.columns import NO_TIME
 from recollect.index.segment import Segment
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Spec
-from recollect.rank.grid import snap
-from recollect.rank.top import top
+from recollect.rank.decay import nearness
 from recollect.text.moments import Moment, moment_of
 
 
@@ -54,7 +53,7 @@ class Near(Spec):
             rows.append(segment.rows[hit])
             scores.append(values[hit])
         every, values = np.concatenate(rows), np.concatenate(scores)
-        order = top(values, every, self.pool)
+        order = ctx.best(values, every, self.pool)
         return Ranking(every[order], values[order])
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
@@ -79,8 +78,4 @@ def _times(segment: Segment) -> np.ndarray:
 
 
 def _nearness(segment: Segment, moment: Moment) -> Scores:
-    """1 inside the span, 1 / (1 + spans away) outside, on the grid."""
-    times = _times(segment).astype(np.float64)
-    before = np.maximum(moment.since - times, 0.0)
-    after = np.maximum(times - (moment.until - 1), 0.0)
-    return snap(1.0 / (1.0 + (before + after) / float(moment.until - moment.since)))
+    return nearness(_times(segment).astype(np.float64), moment.since, moment.until)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.explanation import Explanation
 from recollect.core.query import Query
-from recollect.core.ranking import Ranking, Rows
+from recollect.core.ranking import Ranking, Rows, Scores
 from recollect.embed.port import Kindred
+from recollect.index.filter import Fetch
 from recollect.index.reading import Reading
 from recollect.index.selection import Selection
+from recollect.rank.top import Keys, by_row, top
 from recollect.text.port import Analyzer
 
 
@@ -34,6 +36,15 @@ class Skipped:
     """Whether that is because there is nothing for it to do: nobody misses it then."""
 
 
+def no_records(rows: Sequence[int]) -> list[None]:
+    """A context without records knows none."""
+    return [None] * len(rows)
+
+
+Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
+"""Asks a reranker about the query: rows, their texts, milliseconds; scores, or why none came."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Everything a lane may look at. Frozen: a lane is a pure function of it."""
@@ -51,14 +62,40 @@ class Context:
     """Why the recipe's analyzer cannot be used on this store; None when it can."""
     kin: Kindred | None = None
     """The table of kin that the index was read with; None where there is none."""
+    label: str = ""
+    """What the recipe calls the lane at work."""
     given: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
     """The rows that the call gives lanes to start from."""
     seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
     """The rows that the lane at work starts from, best first; none for a lane that needs none."""
+    lists: Mapping[str, tuple[Rows, Scores]] = field(default_factory=dict[str, tuple[Rows, Scores]])
+    """Ranked lists that come with the call, best first."""
+    fetch: Fetch = no_records
+    """Reads records, for steps that look at texts."""
+    judge: Judge | None = None
+    """The reranker; None where there is none."""
+    keys: Keys = by_row
+    """How the recipe puts equals in order, inside its lanes too."""
+
+    def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
+        """Where the best of a lane's rows stand, equals as the recipe says."""
+        return top(scores, rows, pool, self.keys)
 
 
 class Lane(Protocol):
     """A signal."""
+
+    brings: ClassVar[bool]
+
+    @property
+    def kind(self) -> str:
+        """What kind of lane it is."""
+        ...
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the recipe runs it."""
+        ...
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Whether it can run."""

@@ -8,10 +8,10 @@ from typing import Annotated, Literal, cast
 from pydantic import Field
 
 from recollect.core.explanation import Explanation
-from recollect.core.ranking import Attempt, Ranking, Rows
+from recollect.core.ranking import Attempt, Ranking, Rows, Scores
 from recollect.index.ground import Among, Ground
 from recollect.lanes.binding import Binder
-from recollect.lanes.finding import Bound, best
+from recollect.lanes.finding import Bound, found
 from recollect.lanes.fuzzy import Fuzzy
 from recollect.lanes.ladder import climb
 from recollect.lanes.port import Context, Ready, Skipped
@@ -137,7 +137,11 @@ class _Search:
         if bound is None:
             return Ranking.empty()
         masks = self._ctx.selection.masks
-        return Ranking(*best(self._scorer, bound, masks, self._lane.pool))
+        return self._ranked(*found(self._scorer, bound, masks, self._lane.pool))
+
+    def _ranked(self, rows: Rows, scores: Scores) -> Ranking:
+        order = self._ctx.best(scores, rows, self._lane.pool)
+        return Ranking(rows[order], scores[order])
 
     def strongest(self, text: str) -> str | None:
         """The one word of a text that says most."""
@@ -161,7 +165,8 @@ class _Search:
 
     def near(self, words: list[str]) -> tuple[Ranking, tuple[str, ...]]:
         """Rows with a word that is spelled nearly like one of these; and those words."""
-        return self._fuzzy.best(words, self._lane.pool, self._lane.fuzzy)
+        rows, scores, met = self._fuzzy.near(words, self._lane.fuzzy)
+        return self._ranked(rows, scores), met
 
     def told(self, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Why the rung that found these rows scored them as it did."""

@@ -9,11 +9,12 @@ from typing import TypedDict
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
 from recollect.core.names import integer, metadata, names, text
-from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, seeds_of
+from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, lists_of, seeds_of
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
 from recollect.core.where import parse
-from recollect.pipeline.recipe import Recipe, recipe_of
+from recollect.pipeline.load import overridden, recipe_of, with_lists
+from recollect.pipeline.recipe import Recipe
 
 
 class Ask(TypedDict, total=False):
@@ -30,6 +31,7 @@ class Ask(TypedDict, total=False):
     mode: str | None
     aliases: Mapping[str, Iterable[str]] | None
     seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
+    lists: Mapping[str, object] | None
 
 
 def asked_for(
@@ -44,7 +46,9 @@ def asked_for(
         )
     scope, clock = edge
     overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
-    recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
+    recipe = overridden(recipe_of(ask.get("recipe", "recollect")), overrides)
+    lists = lists_of(ask.get("lists"))
+    recipe = with_lists(recipe, lists)
     vector, now = ask.get("vector"), _time(ask.get("now"), "now")
     mode = None if ask.get("mode") is None else text(ask.get("mode"), "mode", BadQuery, 32)
     recipe.mode(mode)
@@ -64,6 +68,7 @@ def asked_for(
         aliases=aliases_of(ask.get("aliases")),
         mode=mode,
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
+        lists={label: told for label, told in lists.items() if not isinstance(told, str)},
     )
     return question, recipe
 

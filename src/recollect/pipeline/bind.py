@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import BadQuery
 from recollect.core.query import Query
-from recollect.core.ranking import Rows
+from recollect.core.ranking import Rows, Scores
 from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
 from recollect.index.ids import rows_of
 from recollect.index.reading import Reading
 from recollect.index.selection import Criteria, Selection, select
+from recollect.index.ties import ties_of
 from recollect.lanes.port import Context, Skipped
 from recollect.pipeline.recipe import Recipe
 from recollect.text.port import Analyzer
@@ -41,20 +42,45 @@ def bind(
 ) -> Context:
     """The context of a search: view, selection, analyzer, what the embedder answered, kin."""
     selection = select(reading, criteria_of(query, recipe), fetch)
-    given = {
-        label: _starts(ids, f"seeds.{label}", reading, selection)
-        for label, ids in query.seeds.items()
-    }
-    return Context(query, reading, selection, *outcome, given)
+    analyzer, vector, unread, kin = outcome
+    return Context(
+        query,
+        reading,
+        selection,
+        analyzer,
+        vector,
+        unread,
+        kin,
+        given={
+            label: _rows(ids, f"seeds.{label}", reading, selection)
+            for label, ids in query.seeds.items()
+        },
+        lists={
+            label: _listed(pairs, f"lists.{label}", reading, selection)
+            for label, pairs in query.lists.items()
+        },
+        fetch=fetch,
+        keys=ties_of(reading, recipe.ties),
+    )
 
 
-def _starts(ids: tuple[str, ...], field: str, reading: Reading, selection: Selection) -> Rows:
+def _listed(
+    pairs: tuple[tuple[str, float], ...], field: str, reading: Reading, selection: Selection
+) -> tuple[Rows, Scores]:
+    """A list of the caller's own as rows and scores; of an id that comes twice the best counts."""
+    best: dict[str, float] = {}
+    for one, score in pairs:
+        best[one] = max(score, best.get(one, score))
+    return _rows(tuple(best), field, reading, selection), np.array(list(best.values()), np.float64)
+
+
+def _rows(ids: tuple[str, ...], field: str, reading: Reading, selection: Selection) -> Rows:
     """The rows of these ids, which the caller must be able to read."""
     found = rows_of(reading, ids, selection.readable)
     if missing := [one for one in ids if one not in found]:
         raise BadQuery(
             f"{field}: there is no record {', '.join(map(repr, missing))} in this view",
-            hint="seeds are ids of records that the scope holds; browse lists them",
+            hint="it must be the id of a record that the scope holds; browse lists them",
             field=field,
         )
     return np.array([found[one] for one in ids], np.int64)

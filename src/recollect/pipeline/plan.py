@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -11,6 +11,7 @@ from recollect.core.ranking import Attempt, Ranking
 from recollect.core.times import iso
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Seeded
+from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.waves import cannot_start, waves_of
 
@@ -58,15 +59,29 @@ class Plan:
         )
 
     @property
+    def boosting(self) -> tuple[str, ...]:
+        """The boosts that take part."""
+        return tuple(
+            s.name for s in self.steps if s.name in self.recipe.boosts and s.skipped is None
+        )
+
+    def runs(self, name: str) -> bool:
+        """Whether a step takes part."""
+        return any(s.name == name and s.skipped is None for s in self.steps)
+
+    @property
     def skipped(self) -> dict[str, str]:
-        """The lanes that cannot, and why; one that is off, or that nobody misses, is not here."""
+        """What cannot take part, and why; what is off, or nobody misses, is not here."""
         mode = self.recipe.mode(self.mode)
         wanted = {
             name
             for name, lane in self.recipe.lanes.items()
             if lane.enabled and name in mode.lanes and name not in mode.may_miss
         }
-        return {s.name: s.skipped for s in self.steps if s.skipped is not None and s.name in wanted}
+        lanes = {s.name: s.skipped for s in self.steps if s.name in wanted}
+        rest = (s for s in self.steps if s.name not in self.recipe.lanes and not s.idle)
+        others = {s.name: s.skipped for s in rest}
+        return {name: reason for name, reason in (lanes | others).items() if reason is not None}
 
     @property
     def missing(self) -> dict[str, str]:
@@ -96,10 +111,19 @@ class Plan:
         told = tuple(_ran(s, found[s.name]) if s.name in found else s for s in steps)
         return replace(self, steps=told)
 
-    def without(self, idle: Mapping[str, str]) -> Plan:
-        """The plan without lanes that turned out to have nothing to do, and why."""
+    def without(self, reasons: Mapping[str, str], *, missed: bool = False) -> Plan:
+        """The plan without steps that turned out to have nothing to do, or that failed, and why."""
         steps = tuple(
-            replace(s, skipped=idle[s.name], idle=True) if s.name in idle else s for s in self.steps
+            replace(s, skipped=reasons[s.name], idle=not missed) if s.name in reasons else s
+            for s in self.steps
+        )
+        return replace(self, steps=steps)
+
+    def telling(self, noted: Mapping[str, Mapping[str, object]]) -> Plan:
+        """The plan with what steps noted while they ran."""
+        steps = tuple(
+            replace(s, shows={**s.shows, **noted[s.name]}) if s.name in noted else s
+            for s in self.steps
         )
         return replace(self, steps=steps)
 
@@ -155,7 +179,7 @@ def _short(value: object) -> str:
 def plan(recipe: Recipe, ctx: Context) -> Plan:
     """Decide what runs. No lane is called; only readiness is read."""
     query = ctx.query
-    if unknown := query.require - set(recipe.lanes):
+    if unknown := query.require - {*recipe.lanes, *(("rerank",) if reranks(recipe) else ())}:
         raise BadQuery(
             f"require: recipe {recipe.name} has no lane {min(unknown)!r}",
             hint=f"its lanes: {', '.join(recipe.lanes)}",
@@ -164,14 +188,13 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     verdicts = _verdicts(recipe, ctx)
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
-        verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx)
+        verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
     lanes = tuple(
         PlanStep(label, v.shows)
         if isinstance(v, Ready)
         else PlanStep(label, {}, v.reason, idle=v.idle)
         for label, v in ((label, verdicts[label]) for label in recipe.lanes)
     )
-    fuse = recipe.passes[0].fuse
     made = Plan(
         recipe,
         query.scope.tenant,
@@ -179,21 +202,90 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
         (
             PlanStep("select", _selecting(ctx)),
             *lanes,
-            PlanStep(
-                "fuse",
-                {
-                    "kind": fuse.kind,
-                    "scale": fuse.scale,
-                    "weights": fuse.weights,
-                    "absent": fuse.absent,
-                },
-            ),
+            PlanStep("fuse", _fusing(recipe, 0)),
+            *_boosting(recipe, ctx),
+            *_again(recipe, ctx),
+            *_ordering(recipe, ctx),
             PlanStep("limit", {"limit": query.limit}),
         ),
         query.mode,
     )
     _must_run(made, query.require)
     return made
+
+
+def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
+    fuse = recipe.passes[at].fuse
+    told = {} if fuse is None else fuse.model_dump(mode="json", exclude={"lists"})
+    if recipe.passes[at].ties or recipe.ties != ("row",):
+        told["ties"] = list(recipe.passes[at].ties or recipe.ties)
+    return told
+
+
+def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
+    if isinstance(verdict, Ready):
+        return PlanStep(name, verdict.shows)
+    return PlanStep(name, {}, verdict.reason, idle=verdict.idle)
+
+
+def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
+    """The boosts that a pass uses."""
+    used = {*recipe.fused, *(label for each in recipe.passes for label in each.boosts)}
+    for label, boost in recipe.boosts.items():
+        if label in used:
+            off = None if boost.enabled else Skipped("switched off", idle=True)
+            weight = recipe.weight(label)
+            if weight == 0.0:
+                off = off or Skipped("its weight is 0", idle=True)
+            yield _step(label, off or boost.ready(ctx))
+
+
+def reranks(recipe: Recipe) -> bool:
+    """Whether a recipe has a place for a reranker."""
+    return len(recipe.passes) > 1 and recipe.passes[1].rerank is not None
+
+
+def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
+    """The second pass, if there is one."""
+    if len(recipe.passes) == 1:
+        return
+    step = recipe.passes[1]
+    name = "rerank" if step.rerank is not None else "again"
+    told: dict[str, object] = {}
+    if step.head is not None:
+        told["head"] = step.head.count
+        told |= {"by": list(step.head.by)} if step.head.by else {}
+    if step.rerank is None:
+        told |= _fusing(recipe, 1)
+    else:
+        told |= step.rerank.model_dump(mode="json", exclude_none=True)
+    told |= {"boosts": list(step.boosts)} if step.boosts else {}
+    off: Skipped | None = None
+    if not step.enabled:
+        off = Skipped("switched off", idle=True)
+    elif step.rerank is not None and not recipe.mode(ctx.query.mode).rerank:
+        off = Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
+    elif step.rerank is not None and ctx.judge is None:
+        off = Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
+    yield PlanStep(name, told) if off is None else _step(name, off)
+
+
+def _ordering(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
+    for name, each in named(recipe).items():
+        off = None if each.enabled else Skipped("switched off", idle=True)
+        yield _step(name, off or each.ready(ctx, recipe))
+    if recipe.final.min_score is not None:
+        yield PlanStep("min_score", {"min_score": recipe.final.min_score})
+
+
+def named(recipe: Recipe) -> dict[str, Ordering]:
+    """The orderings of a recipe by the names of their steps."""
+    out: dict[str, Ordering] = {}
+    for each in recipe.order:
+        kind = str(getattr(each, "kind", "order"))
+        again = sum(name == kind or name.startswith(f"{kind}.") for name in out)
+        out[f"{kind}.{again + 1}" if again else kind] = each
+    return out
 
 
 def _verdicts(recipe: Recipe, ctx: Context) -> dict[str, Ready | Skipped]:
@@ -212,7 +304,7 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
     if label not in recipe.mode(mode).lanes:
         return Skipped(f"not in mode {mode}")
     stuck = cannot_start(label, lane, ctx, ready) if isinstance(lane, Seeded) else None
-    return stuck or lane.ready(ctx)
+    return stuck or lane.ready(replace(ctx, label=label))
 
 
 def _selecting(ctx: Context) -> dict[str, object]:

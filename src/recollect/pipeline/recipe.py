@@ -7,35 +7,31 @@ fingerprint over canonical JSON) is final; its contents grow under that format.
 from __future__ import annotations
 
 import hashlib
-import tomllib
-from collections.abc import Mapping
-from functools import lru_cache
-from importlib import resources
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from recollect.core.canonical import canonical
-from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
-from recollect.lanes.entity import Entity
-from recollect.lanes.graph import Walk
-from recollect.lanes.kin import Kin
-from recollect.lanes.legs import Cheapest, Hops
-from recollect.lanes.meaning import Meaning
-from recollect.lanes.moment import Near
+from recollect.core.errors import BadQuery
+from recollect.index.ties import ATTRIBUTES
 from recollect.lanes.spec import Seeded, Spec
-from recollect.lanes.words import Words
+from recollect.pipeline.fusing import Fusion, Label, Weighted
+from recollect.pipeline.kinds import kinds
+from recollect.pipeline.passes import Pass, Tie
 from recollect.pipeline.waves import waves_of
 from recollect.text.analyzers import NAMES
 
+if TYPE_CHECKING:
+    from recollect.lanes.port import Lane as AnyLane
+    from recollect.pipeline.boosts.port import Boost as AnyBoost
+    from recollect.pipeline.orderings.port import Ordering as AnyOrdering
+else:
+    AnyLane = Annotated[Union[kinds("lanes")], Field(discriminator="kind")]  # noqa: UP007  # of a tuple
+    AnyBoost = Annotated[Union[kinds("boosts")], Field(discriminator="kind")]  # noqa: UP007  # as above
+    AnyOrdering = Annotated[Union[kinds("orderings")], Field(discriminator="kind")]  # noqa: UP007  # as above
+
 FORMAT: Final = 1
-AnyLane = Annotated[
-    Words | Kin | Meaning | Walk | Hops | Cheapest | Entity | Near, Field(discriminator="kind")
-]
-Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
-Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
 class Select(Spec):
@@ -47,15 +43,6 @@ class Select(Spec):
     superseded: Literal["hide", "show"] = "hide"
 
 
-class Weighted(Spec):
-    """Scores scaled lane by lane, weighted and added."""
-
-    kind: Literal["weighted"]
-    scale: Literal["max", "min_max"]
-    weights: dict[Label, Weight]
-    absent: Literal["redistribute", "keep"] = "redistribute"
-
-
 class Mode(Spec):
     """Some lanes of a recipe, under a name that a call may ask for."""
 
@@ -64,18 +51,16 @@ class Mode(Spec):
     """Lanes that nobody misses when they cannot run: the answer is complete without them."""
     otherwise: Label | None = None
     """The lane that answers when none of these can run."""
-
-
-class Pass(Spec):
-    """Gives the candidates their score."""
-
-    fuse: Weighted
+    rerank: bool = True
+    """Whether a reranker may be asked, where the recipe has a place for one."""
 
 
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
     """What leaves the pipeline."""
 
     limit: int = Field(default=10, ge=1, le=10_000)
+    min_score: float | None = Field(default=None, ge=-1e6, le=1e6)
+    """What scores less is left out, on the scale of the first pass."""
 
 
 class Recipe(Spec):
@@ -86,11 +71,21 @@ class Recipe(Spec):
     version: int = Field(ge=1)
     about: str = ""
     analyzer: str
+    window: int = Field(default=10, ge=1, le=10_000)
+    """How many hits its caps and shares are counted against, whatever the caller's limit."""
+    ties: tuple[Tie, ...] = ("row",)
+    """How equals are put in order, in the end by row; attributes of records hold in lanes too."""
+    otherwise: Label | None = None
+    """The lane that answers when no other can run; it is idle at all other times."""
     select: Select = Select()
     lanes: dict[Label, AnyLane] = Field(min_length=1)
+    boosts: dict[Label, AnyBoost] = Field(default_factory=dict[str, "AnyBoost"])
     modes: dict[ModeName, Mode] = Field(default_factory=dict[str, Mode])
-    passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=1)
+    passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=2)
+    order: tuple[AnyOrdering, ...] = ()
     final: Final_ = Final_()
+    names: dict[str, str] = Field(default_factory=dict[str, str])
+    """Names that the users of another system know, and the paths they have here."""
 
     @field_validator("analyzer")
     @classmethod
@@ -101,27 +96,71 @@ class Recipe(Spec):
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
-        for at, step in enumerate(self.passes):
-            if unknown := set(step.fuse.weights) - set(self.lanes):
-                raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
-            if missing := set(self.lanes) - set(step.fuse.weights):
-                raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
         waves_of(self.lanes)
+        if both := set(self.lanes) & set(self.boosts):
+            raise ValueError(f"{sorted(both)} are lanes and boosts at once")
+        if self.passes[0].head is not None or self.passes[0].fuse is None:
+            raise ValueError("pass.0 fuses every candidate: it takes no head and no reranker")
+        if not self.passes[0].enabled:
+            raise ValueError("pass.0 cannot be switched off")
+        for at, step in enumerate(self.passes):
+            if step.fuse is not None:
+                self._weighs(at, step.fuse)
+            self._known(f"pass.{at}.boosts", step.boosts)
+            self._known(f"pass.{at}.ties", step.ties or ())
+            self._known(f"pass.{at}.head.by", () if step.head is None else step.head.by)
+        self._known("ties", self.ties)
+        self._lanes_known()
+        return self
+
+    def _lanes_known(self) -> None:
+        named = {"recipe": {*filter(None, (self.otherwise,))}}
         for name, mode in self.modes.items():
             told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
+            named[f"modes.{name}"] = told
+        for where, told in named.items():
             if unknown := told - set(self.lanes):
-                raise ValueError(f"modes.{name} names {sorted(unknown)}, which no lane provides")
-        return self
+                raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
+
+    def _weighs(self, at: int, fuse: Fusion) -> None:
+        named = set(fuse.weighed)
+        signals = {*self.lanes, *(self.boosts if isinstance(fuse, Weighted) else ())}
+        if unknown := named - signals:
+            raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
+        missing = {label for label, lane in self.lanes.items() if not lane.brings} - named
+        if isinstance(fuse, Weighted) and missing:
+            raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
+
+    def _known(self, where: str, names: tuple[str, ...]) -> None:
+        for name in names:
+            bare = name.removeprefix("-")
+            if bare.partition(".")[0] in {*self.lanes, *self.boosts}:
+                continue
+            if where.endswith("ties") and bare in ATTRIBUTES:
+                continue
+            raise ValueError(f"{where} names {name!r}, which is no lane and no boost")
 
     @property
     def seeded(self) -> tuple[str, ...]:
         """The lanes that start from rows."""
         return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
 
+    @property
+    def fused(self) -> tuple[str, ...]:
+        """The boosts that the first pass weighs beside its lanes."""
+        fuse = self.passes[0].fuse
+        return tuple(label for label in self.boosts if fuse and label in fuse.weighed)
+
+    def weight(self, label: str) -> float | None:
+        """What the first pass weighs a signal; None where it does not name it."""
+        fuse = self.passes[0].fuse
+        return None if fuse is None else fuse.weighed.get(label)
+
     def mode(self, name: str | None) -> Mode:
         """The lanes to run: those of a mode, or all."""
         if name is None:
-            return Mode(lanes=tuple(self.lanes))
+            usual = tuple(label for label in self.lanes if label != self.otherwise)
+            return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
         if name not in self.modes:
             told = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
             raise BadQuery(
@@ -137,91 +176,3 @@ class Recipe(Spec):
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""
         return hashlib.sha256(canonical(self.to_data())).hexdigest()
-
-    def overridden(self, overrides: Mapping[str, object]) -> Recipe:
-        """The recipe with some numbers changed for one call, by dotted path."""
-        if not overrides:
-            return self
-        data = self.to_data()
-        for path, value in overrides.items():
-            _set(data, path, value)
-        return parse(data, f"recipe {self.name} with overrides")
-
-
-def _set(data: dict[str, Any], path: str, value: object) -> None:
-    keys = path.replace("fusion.", "pass.0.fuse.", 1).split(".")
-    at: object = data
-    for key in keys[:-1]:
-        at = _children(at).get(key)
-    known = _children(at)
-    if not isinstance(at, dict) or keys[-1] not in known:
-        hint = f"known there: {', '.join(known)}" if known else "recipe show prints every path"
-        raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
-    cast("dict[str, object]", at)[keys[-1]] = value
-
-
-def _children(at: object) -> dict[str, object]:
-    """What lies below a part of a recipe, by the key that a path names it with."""
-    if isinstance(at, list):
-        return {str(n): item for n, item in enumerate(cast("list[object]", at))}
-    return cast("dict[str, object]", at) if isinstance(at, dict) else {}
-
-
-def parse(data: object, origin: str) -> Recipe:
-    """A recipe from data, or BadRecipe with the path of the first thing wrong."""
-    try:
-        return Recipe.model_validate(data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"]) or "recipe"
-        raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=_HINT, field=path) from None
-
-
-_HINT: Final = "`recollect recipe show recollect` prints a complete example"
-
-
-def read(path: Path) -> Recipe:
-    """A recipe from a TOML file."""
-    try:
-        return parse(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRecipe(f"{path.name}: not TOML: {error}", hint=_HINT) from None
-    except OSError as error:
-        raise UnknownRecipe(f"{path}: {error.strerror}", hint="check the path") from None
-
-
-def library() -> tuple[str, ...]:
-    """The names of the recipes that come with the package."""
-    folder = resources.files("recollect.pipeline.library")
-    return tuple(
-        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
-    )
-
-
-def source(name: str) -> str:
-    """The TOML text of a library recipe, comments included."""
-    if name not in library():
-        known = ", ".join(library())
-        raise UnknownRecipe(
-            f"there is no recipe {name!r}", hint=f"known: {known}, or the path of a .toml file"
-        )
-    folder = resources.files("recollect.pipeline.library")
-    return (folder / f"{name}.toml").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=64)
-def _from_library(name: str) -> Recipe:
-    return parse(tomllib.loads(source(name)), name)
-
-
-def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
-    """A recipe from its name, from a TOML file, from data, or as it is."""
-    if isinstance(what, Recipe):
-        return what
-    if isinstance(what, Mapping):
-        return parse(what, "recipe")
-    if not isinstance(what, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
-        raise UnknownRecipe(f"recipe: {type(what).__name__} is no recipe", field="recipe")
-    if isinstance(what, Path) or what.endswith(".toml"):
-        return read(Path(what))
-    return _from_library(what)

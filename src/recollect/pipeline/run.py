@@ -1,24 +1,21 @@
-"""The engine on one screen: lanes, fusion, order. Reads top to bottom; nothing flows back."""
+"""The engine on one screen: lanes, passes, orderings. Reads top to bottom; nothing flows back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import numpy as np
 
-from recollect.core.ranking import Ranking, Rows, Scores
-from recollect.core.slate import Slate, Step
+from recollect.core.ranking import Ranking, Rows
+from recollect.core.slate import Slate
 from recollect.lanes.port import Context
 from recollect.lanes.spec import Seeded
-from recollect.pipeline.plan import Plan
-from recollect.pipeline.recipe import Weighted
+from recollect.pipeline.again import AGAIN, RERANK, fused_again, reranked
+from recollect.pipeline.orderings.port import Moved
+from recollect.pipeline.plan import Plan, named
+from recollect.pipeline.scoring import Scored, first_pass
 from recollect.pipeline.waves import starts, waves_of
-from recollect.rank.fuse import align, by_max, min_max, weighted
-from recollect.rank.top import top
-
-_SCALES: Final = {"max": by_max, "min_max": min_max}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +25,13 @@ class Ran:
     plan: Plan
     rankings: Mapping[str, Ranking]
     slate: Slate
+    """The answer before its limit."""
+    scored: Slate
+    """Every candidate after the passes, before anything was dropped."""
+    moves: Mapping[str, Moved] = field(default_factory=dict[str, Moved])
+    """What each ordering did."""
+    outcomes: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What effects answered while it ran."""
     seeds: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
     """The rows that lanes started from."""
 
@@ -42,11 +46,52 @@ def run(plan: Plan, ctx: Context) -> Ran:
             if label not in rankings
         }
     )
-    slate = fused(plan.recipe.passes[0].fuse, rankings)
+    scored = first_pass(plan.recipe, ctx, rankings, plan.boosting)
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
-    counts |= {"select": ctx.selection.count, "fuse": slate.rows.size}
+    counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
+    plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
+    slate, moves = _ordered(plan, ctx, scored.slate)
+    counts |= {name: move.at.size for name, move in moves.items()}
     counts["limit"] = min(slate.rows.size, ctx.query.limit)
-    return Ran(plan.counted(counts, rankings), rankings, slate, seeds)
+    noted = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
+    plan = plan.counted(counts, rankings).telling(noted)
+    return Ran(plan, rankings, slate, scored.slate, moves, outcomes, seeds)
+
+
+def _second_pass(
+    plan: Plan, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking]
+) -> tuple[Plan, Scored, dict[str, object]]:
+    """The plan, the slate and the outcomes after the second pass, where there is one."""
+    if plan.runs(AGAIN):
+        return plan, fused_again(plan.recipe, ctx, scored, plan.boosting), {}
+    if not plan.runs(RERANK):
+        return plan, scored, {}
+    scored, judged = reranked(plan.recipe, ctx, scored, rankings, plan.boosting)
+    if judged.skipped is not None:
+        plan = plan.without({RERANK: judged.skipped}, missed=judged.missed)
+    return plan, scored, {RERANK: judged.outcome}
+
+
+def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, Moved]]:
+    """The slate after every ordering, and what each did."""
+    moves: dict[str, Moved] = {}
+    for name, ordering in named(plan.recipe).items():
+        if plan.runs(name):
+            moves[name] = move = ordering.move(ctx, plan.recipe, slate)
+            beside = {f"{name}.{key}": values for key, values in move.beside.items()}
+            slate = slate.noting(beside).ordered(name, move.at)
+    floor = plan.recipe.final.min_score
+    if floor is not None:
+        move = Moved(np.flatnonzero(_first_scores(slate) >= floor))
+        moves["min_score"] = move
+        slate = slate.ordered("min_score", move.at)
+    return slate, moves
+
+
+def _first_scores(slate: Slate) -> np.ndarray:
+    """The scores that the first pass gave."""
+    mine = [step for step in slate.steps if step.out.partition(".")[0] == "fuse"]
+    return replace(slate, steps=tuple(mine)).score
 
 
 def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
@@ -62,50 +107,17 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
                 seeds[label] = starts(label, lane, ctx, found)
                 if not seeds[label].size:
                     continue
-            found[label] = lane.rank(replace(ctx, seeds=seeds[label]) if label in seeds else ctx)
+            found[label] = lane.rank(at_lane(ctx, label, seeds))
     return {label: found[label] for label in plan.running if label in found}, seeds
+
+
+def at_lane(ctx: Context, label: str, seeds: Mapping[str, Rows]) -> Context:
+    """The context as one lane sees it."""
+    if label in seeds:
+        return replace(ctx, label=label, seeds=seeds[label])
+    return replace(ctx, label=label)
 
 
 def _seeding(plan: Plan, label: str) -> tuple[str, ...]:
     lane = plan.recipe.lanes[label]
     return lane.seeds if isinstance(lane, Seeded) else ()
-
-
-def fused(fuse: Weighted, rankings: Mapping[str, Ranking]) -> Slate:
-    """One slate of all rankings, scored and in order."""
-    labels = list(rankings)
-    if not labels:  # every lane was idle: nothing was asked for, and nothing is missing
-        return Slate(
-            np.zeros(0, np.int64), {"fuse": np.zeros(0)}, (Step("fuse", "sum", (), "fuse"),)
-        )
-    aligned = align([r.rows for r in rankings.values()], [r.scores for r in rankings.values()])
-    weights = effective(fuse, {label: ranking.rows.size > 0 for label, ranking in rankings.items()})
-    shares = np.array([weights[label] for label in labels])
-    scaled = _SCALES[fuse.scale](aligned.scores)
-    contributions = weighted(scaled, shares)
-    columns: dict[str, Scores] = {}
-    for lane, label in enumerate(labels):
-        there = ~np.isnan(aligned.scores[lane])
-        columns[f"{label}.score"] = aligned.scores[lane]
-        columns[f"{label}.rank"] = aligned.ranks[lane]
-        columns[f"{label}.scaled"] = scaled[lane]
-        columns[f"{label}.weight"] = np.where(there, shares[lane], np.nan)
-        for name, values in rankings[label].parts.items():
-            part = np.full(aligned.rows.size, np.nan)
-            part[np.searchsorted(aligned.rows, rankings[label].rows)] = values
-            columns[f"{label}.{name}"] = part
-    slate = Slate(aligned.rows, columns)
-    inputs = tuple(f"fuse.{label}" for label in labels)
-    step = Step("fuse", "sum", inputs, "fuse")
-    slate = slate.scored(step, dict(zip(inputs, contributions, strict=True)))
-    return slate.take(top(slate.score, slate.rows, slate.rows.size))
-
-
-def effective(fuse: Weighted, answered: Mapping[str, bool]) -> dict[str, float]:
-    """Each lane's share of the whole; one that says nothing gives its share away or keeps it."""
-    counted = {
-        label: fuse.weights[label] if answered[label] or fuse.absent == "keep" else 0.0
-        for label in answered
-    }
-    whole = sum(counted.values())
-    return {label: weight / whole if whole else 0.0 for label, weight in counted.items()}

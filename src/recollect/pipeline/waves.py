@@ -9,10 +9,10 @@ import numpy as np
 from recollect.core.errors import BadQuery
 from recollect.core.ranking import Ranking, Rows
 from recollect.lanes.port import Context, Skipped
-from recollect.lanes.spec import Seeded, Spec
+from recollect.lanes.spec import Seeded
 
 
-def waves_of(lanes: Mapping[str, Spec]) -> list[tuple[str, ...]]:
+def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:
     """The lanes in waves, each after all that seed it; a need that cannot be met is an error."""
     needs = {label: set(_seeding(lane)) for label, lane in lanes.items()}
     for label, wanted in needs.items():
@@ -30,7 +30,7 @@ def waves_of(lanes: Mapping[str, Spec]) -> list[tuple[str, ...]]:
     return waves
 
 
-def _seeding(lane: Spec) -> tuple[str, ...]:
+def _seeding(lane: object) -> tuple[str, ...]:
     return lane.seeds if isinstance(lane, Seeded) else ()
 
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+Keys = Callable[[NDArray[np.int64]], Sequence[NDArray[np.float64]]]
+"""Of rows the numbers by which equals are put in order, smallest first, the weightiest first."""
 
-def top(scores: NDArray[np.float64], rows: NDArray[np.int64], limit: int) -> NDArray[np.intp]:
-    """Where the best `limit` scores stand, best first; equal scores go to the older row.
+
+def by_row(rows: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
+    """Equals go by row alone: the older one first."""
+    del rows
+    return ()
+
+
+def top(
+    scores: NDArray[np.float64], rows: NDArray[np.int64], limit: int, keys: Keys = by_row
+) -> NDArray[np.intp]:
+    """Where the best `limit` scores stand, best first; equals by their keys, then the older row.
 
     >>> top(np.array([1.0, 3.0, 3.0]), np.array([7, 9, 8]), 2)
     array([2, 1])
@@ -16,4 +29,5 @@ def top(scores: NDArray[np.float64], rows: NDArray[np.int64], limit: int) -> NDA
     if 0 < limit < scores.size:
         floor = np.partition(scores, -limit)[-limit]
         pool = np.flatnonzero(scores >= floor)  # every tie at the border competes
-    return pool[np.lexsort((rows[pool], -scores[pool]))[: max(limit, 0)]]
+    least_first = (rows[pool], *reversed(keys(rows[pool])), -scores[pool])
+    return pool[np.lexsort(least_first)[: max(limit, 0)]]

@@ -340,18 +340,28 @@ def meaning(
 
 
 def fuse(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict[int, float]:
-    """Σ over lanes of weight · scaled score."""
+    """Σ over lanes of share · scaled score."""
+    mine = _shares(found, told)
+    out: dict[int, float] = {}
+    for label, scores in found.items():
+        for row, scaled in _scaled(scores, told["scale"]).items():
+            out[row] = out.get(row, 0.0) + grid(mine[label] * scaled)
+    return out
+
+
+def _shares(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict[str, float]:
+    """Weights as parts of the whole, on the grid, together never more than 1."""
     counted = {
         label: told["weights"][label] if scores or told["absent"] == "keep" else 0.0
         for label, scores in found.items()
     }
-    whole = sum(counted.values())
-    out: dict[int, float] = {}
-    for label, scores in found.items():
-        share = counted[label] / whole if whole else 0.0
-        for row, scaled in _scaled(scores, told["scale"]).items():
-            out[row] = out.get(row, 0.0) + grid(share * scaled)
-    return out
+    whole = math.fsum(counted.values())
+    if not whole:
+        return dict.fromkeys(counted, 0.0)
+    near = {label: grid(weight / whole) for label, weight in counted.items()}
+    if math.fsum(near.values()) <= 1.0:
+        return near
+    return {n: math.floor(weight / whole * 2**32) / 2**32 for n, weight in counted.items()}
 
 
 def _scaled(scores: Mapping[int, float], how: str) -> dict[int, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,8 +11,8 @@ from recollect.core.ranking import Rows
 from recollect.index.filter import Fetch
 from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
-from recollect.pipeline.run import Ran
-from recollect.why.explain import explain
+from recollect.pipeline.run import Ran, at_lane
+from recollect.why.explain import explain, moves
 from recollect.why.receipt import Receipt, receipt_of
 from recollect.why.result import Hit, LaneScore, Result
 
@@ -22,6 +21,10 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     """The result of a search."""
     head = ran.slate.head(ctx.query.limit)
     lanes = _lanes(ran, ctx, head.rows)
+
+    def name(row: int) -> str:
+        return ids_of(ctx.reading, np.array([row], np.int64))[0]
+
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
@@ -31,17 +34,19 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             for label, scores in lanes.items()
             if int(head.rows[at]) in scores
         }
-        score = float(head.score[at])
-        hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told, ctx.analyzer))
+        why = explain(head, at, name)
+        hits.append(
+            Hit(record, len(hits) + 1, why.value, why, told, moves(head, at, name), ctx.analyzer)
+        )
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
 
 
 def _account(ran: Ran, ctx: Context) -> Receipt:
     vector = ctx.vector
-    outcomes: dict[str, object] = {}
+    outcomes: dict[str, object] = dict(ran.outcomes)
     if isinstance(vector, np.ndarray):
         outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
-    return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.slate.rows), outcomes)
+    return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.scored.rows), outcomes)
 
 
 def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:
@@ -50,7 +55,7 @@ def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]
     for label, ranking in ran.rankings.items():
         place = {int(row): at for at, row in enumerate(ranking.rows)}
         mine = np.array([row for row in rows if int(row) in place], np.int64)
-        at = replace(ctx, seeds=ran.seeds[label]) if label in ran.seeds else ctx
+        at = at_lane(ctx, label, ran.seeds)
         reasons = ran.plan.recipe.lanes[label].evidence(at, ranking, mine)
         out[label] = {
             int(row): LaneScore(place[int(row)] + 1, float(ranking.scores[place[int(row)]]), why)

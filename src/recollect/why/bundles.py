@@ -120,7 +120,7 @@ def _hits(
         if record is not None:  # forgotten since the view was opened
             score = float(found.scores[at])
             told = {label: LaneScore(at + 1, score, why)}
-            yield Hit(record, at + 1, score, why, told, ctx.analyzer)
+            yield Hit(record, at + 1, score, why, told, {}, ctx.analyzer)
 
 
 class _Hung:

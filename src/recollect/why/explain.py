@@ -3,37 +3,71 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from recollect.core.explanation import Explanation
 from recollect.core.slate import Slate
 
-_BESIDE = ("rank", "score", "scaled", "weight")
+FROM = ".from"
+"""The end of the columns that say where a row stood before a stage."""
+_WHOLE = ("rank", "row", "group")
+Name = Callable[[int], str]
+"""The id of a row."""
 
 
-def explain(slate: Slate, at: int) -> Explanation:
-    """The score of one row as the tree of columns that made it; absent parts are left out."""
+def explain(slate: Slate, at: int, name: Name) -> Explanation:
+    """The score of one row as the tree of columns that made it; absent parts are left out.
+
+    The root is the last step that knows the row: a row below a head has the score of the pass
+    before.
+    """
+    inside = {*(key for step in slate.steps for key in (*step.inputs, step.out))}
     known: dict[str, Explanation] = {}
+    root = Explanation("nothing", 0.0)
     for step in slate.steps:
-        parts = tuple(
-            known.get(name) or _leaf(slate, name, at)
-            for name in step.inputs
-            if not math.isnan(slate.columns[name][at])
-        )
         value = float(slate.columns[step.out][at])
-        known[step.out] = Explanation(step.stage, value, step.op, parts)
-    return known[slate.steps[-1].out]
+        if math.isnan(value):
+            continue
+        parts = tuple(
+            known.get(key) or _leaf(slate, key, at, (inside, name))
+            for key in step.inputs
+            if not math.isnan(slate.columns[key][at])
+        )
+        root = known[step.out] = Explanation(step.stage, value, step.op, parts)
+    return root
 
 
-def _leaf(slate: Slate, name: str, at: int) -> Explanation:
+def _leaf(slate: Slate, key: str, at: int, told: tuple[set[str], Name]) -> Explanation:
     """A column's value, with what its owner noted beside it."""
-    owner = name.rpartition(".")[2]
+    inside, name = told
+    owner = key.removesuffix(".score") if key.endswith(".score") else key.rpartition(".")[2]
     noted = {
-        key: _plain(float(slate.columns[f"{owner}.{key}"][at]), key)
-        for key in _BESIDE
-        if f"{owner}.{key}" in slate.columns
+        other.removeprefix(f"{owner}."): float(column[at])
+        for other, column in slate.columns.items()
+        if other.startswith(f"{owner}.") and other not in inside and not other.endswith(FROM)
     }
-    return Explanation(owner, float(slate.columns[name][at]), facts=noted)
+    facts = {
+        note: _plain(note, value, name) for note, value in noted.items() if not math.isnan(value)
+    }
+    return Explanation(owner, float(slate.columns[key][at]), facts=facts)
 
 
-def _plain(value: float, key: str) -> float | int:
-    return int(value) if key == "rank" else value
+def _plain(note: str, value: float, name: Name) -> object:
+    if note in ("row", "cause"):
+        return name(int(value))
+    return int(value) if note in _WHOLE else value
+
+
+def moves(slate: Slate, at: int, name: Name) -> dict[str, dict[str, object]]:
+    """What each ordering noted of a row, and where it stood before."""
+    stages = [key.removesuffix(FROM) for key in slate.columns if key.endswith(FROM)]
+    out: dict[str, dict[str, object]] = {}
+    for stage in stages:
+        told: dict[str, object] = {"from": int(slate.columns[f"{stage}{FROM}"][at])}
+        for key, column in slate.columns.items():
+            if key.startswith(f"{stage}.") and not key.endswith(FROM):
+                note, value = key.removeprefix(f"{stage}."), float(column[at])
+                if not math.isnan(value):
+                    told[note] = _plain(note, value, name)
+        out[stage] = told
+    return out

@@ -17,7 +17,9 @@ from typing import Final
 from recollect.core.canonical import canonical, digest
 from recollect.core.errors import BadQuery, Corrupt
 from recollect.core.query import Query
+from recollect.core.ranking import Scores
 from recollect.core.slate import Slate
+from recollect.pipeline.orderings.port import Moved
 from recollect.pipeline.run import Ran
 
 VERSION: Final = 1
@@ -50,7 +52,7 @@ def sealed(body: Mapping[str, object]) -> Receipt:
 
 
 def receipt_of(ran: Ran, query: Query, ids: list[str], outcomes: Mapping[str, object]) -> Receipt:
-    """The receipt of a search; `ids` name the rows of its slate, outcomes what effects answered."""
+    """The receipt of a search; `ids` name its candidates, outcomes are what effects answered."""
     recipe = ran.plan.recipe
     return sealed(
         {
@@ -60,17 +62,30 @@ def receipt_of(ran: Ran, query: Query, ids: list[str], outcomes: Mapping[str, ob
             "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
             "outcomes": dict(outcomes),
             "skipped": ran.plan.skipped,
-            "slate": _slate(ran.slate, ids),
-            "hits": ids[: query.limit],
+            "slate": _slate(ran.scored, ids),
+            "moves": [_move(name, move) for name, move in ran.moves.items()],
+            "hits": _hits(ran, ids, query.limit),
         }
     )
 
 
+def _hits(ran: Ran, ids: list[str], limit: int) -> list[str]:
+    name = dict(zip(ran.scored.rows.tolist(), ids, strict=True))
+    return [name[row] for row in ran.slate.rows[:limit].tolist()]
+
+
+def _move(name: str, move: Moved) -> dict[str, object]:
+    """What an ordering kept, by place in what it was given, and what it noted of each row."""
+    beside = {key: _numbers(values) for key, values in move.beside.items()}
+    return {"name": name, "kept": move.at.tolist(), **({"beside": beside} if beside else {})}
+
+
+def _numbers(column: Scores) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in column.tolist()]
+
+
 def _slate(slate: Slate, ids: list[str]) -> dict[str, object]:
-    columns = {
-        name: [None if math.isnan(value) else value for value in column.tolist()]
-        for name, column in slate.columns.items()
-    }
+    columns = {name: _numbers(column) for name, column in slate.columns.items()}
     steps = [
         {"stage": s.stage, "op": s.op, "inputs": list(s.inputs), "out": s.out} for s in slate.steps
     ]

@@ -38,6 +38,8 @@ class Hit:
     score: float
     explanation: Explanation
     lanes: Mapping[str, LaneScore]
+    moves: Mapping[str, Mapping[str, object]]
+    """What each pass and ordering that moved rows noted of it, and where it stood before."""
     analyzer: Analyzer = field(repr=False, compare=False)
     """Who read the query: it knows the matched words again in the text."""
 
@@ -84,8 +86,10 @@ class Hit:
 
     @property
     def journey(self) -> tuple[tuple[str, int], ...]:
-        """Where the hit stood, stage by stage: in each lane, then in the answer."""
-        return (*((label, lane.rank) for label, lane in self.lanes.items()), ("fuse", self.rank))
+        """Where the hit stood, stage by stage: in each lane, after each pass and ordering."""
+        before = [cast("int", told["from"]) for told in self.moves.values()]
+        after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
+        return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 
     def to_dict(self) -> dict[str, object]:
         """The hit as plain data."""
@@ -97,6 +101,7 @@ class Hit:
             "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
             "explanation": self.explanation.to_dict(),
+            **({"moves": {k: dict(v) for k, v in self.moves.items()}} if self.moves else {}),
         }
 
 

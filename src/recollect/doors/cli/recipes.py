@@ -32,7 +32,7 @@ Named = Annotated[
 def list_(*, as_json: AsJson = False) -> None:
     """List the recipes that come with the package."""
     from recollect.doors.render.columns import Columns  # noqa: PLC0415  # loads the engine
-    from recollect.pipeline.recipe import library, recipe_of  # noqa: PLC0415  # as above
+    from recollect.pipeline.load import library, recipe_of  # noqa: PLC0415  # as above
 
     found = [recipe_of(name) for name in library()]
     rows = [(r.name, r.version, r.fingerprint[:12], r.about) for r in found]
@@ -47,7 +47,7 @@ def list_(*, as_json: AsJson = False) -> None:
 @command("show", "recollect recipe show recollect > mine.toml", under=recipes)
 def show_(recipe: Named, *, as_json: AsJson = False) -> None:
     """Print a recipe as TOML with its comments; with --json, with every default written out."""
-    from recollect.pipeline.recipe import recipe_of, source  # noqa: PLC0415  # as above
+    from recollect.pipeline.load import recipe_of, source  # noqa: PLC0415  # as above
 
     if as_json:
         found = recipe_of(recipe)
@@ -61,7 +61,7 @@ def show_(recipe: Named, *, as_json: AsJson = False) -> None:
 @command("check", "recollect recipe check mine.toml", under=recipes)
 def check(recipe: Named, *, as_json: AsJson = False) -> None:
     """Check a recipe; an error names the path of the first thing that is wrong."""
-    from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # as above
+    from recollect.pipeline.load import recipe_of  # noqa: PLC0415  # as above
 
     found = recipe_of(recipe)
     line = f"{found.name} v{found.version} is valid, fingerprint {found.fingerprint}"
@@ -72,7 +72,7 @@ def check(recipe: Named, *, as_json: AsJson = False) -> None:
 def diff(first: Named, second: Named, *, as_json: AsJson = False) -> None:
     """Show the paths at which two recipes differ."""
     from recollect.doors.render.columns import Columns  # noqa: PLC0415  # as above
-    from recollect.pipeline.recipe import recipe_of  # noqa: PLC0415  # as above
+    from recollect.pipeline.load import recipe_of  # noqa: PLC0415  # as above
 
     one, two = recipe_of(first), recipe_of(second)
     changes = list(differences(one.to_data(), two.to_data()))

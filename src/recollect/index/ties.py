@@ -1,0 +1,50 @@
+"""How equals are put in order: by attributes of records, in the end by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.ranking import Rows
+from recollect.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
+from recollect.index.reading import Reading
+from recollect.index.reads import codes, numbers, strings
+from recollect.rank.top import Keys, by_row
+
+ATTRIBUTES: Final = ("path", *STRING_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, "row")
+"""What a tie may go by; a leading minus turns it round."""
+
+
+def ties_of(reading: Reading, names: Sequence[str]) -> Keys:
+    """The keys of rows under these names; those that name no attribute say nothing here."""
+    told = [name for name in names if name.removeprefix("-") in ATTRIBUTES]
+    if not told or told == ["row"]:
+        return by_row
+
+    def keys(rows: Rows) -> Sequence[NDArray[np.float64]]:
+        return [_turned(_key(reading, rows, n.removeprefix("-")), n[:1] == "-") for n in told]
+
+    return keys
+
+
+def _key(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
+    """A number per row whose order is the attribute's; NaN where the record has none."""
+    if name == "row":
+        return rows.astype(np.float64)
+    if name in (*NUMBER_COLUMNS, *TIME_COLUMNS):
+        return numbers(reading, rows, name)
+    if name != "path":
+        met, _ = codes(reading, rows, name)
+        return np.where(met < 0, np.nan, met)
+    paths, ids = strings(reading, rows, "source.path"), strings(reading, rows, "id")
+    values = [one if path is None else path for path, one in zip(paths, ids, strict=True)]
+    place = {value: float(n) for n, value in enumerate(sorted(set(values), key=str))}
+    return np.array([place[value] for value in values], np.float64)
+
+
+def _turned(key: NDArray[np.float64], down: bool) -> NDArray[np.float64]:  # noqa: FBT001  # a direction
+    """The key for an ascending sort; what is absent comes last either way."""
+    return np.where(np.isnan(key), np.inf, -key if down else key)

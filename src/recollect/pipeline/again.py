@@ -1,0 +1,169 @@
+"""The second pass: a head of rows is scored again, the rest stay below in a tier of their own.
+
+A reranker is the one effect of a pipeline. It is asked through the context, and its answer, or why
+there is none, is recorded: an answer that fails leaves the order as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from recollect.core.errors import InvariantError, Unavailable
+from recollect.core.ranking import Mask, Ranking, Scores
+from recollect.core.slate import Slate, Step
+from recollect.lanes.port import Context
+from recollect.pipeline.fusing import Heard
+from recollect.pipeline.passes import Head, Pass, Rerank, Unanimity
+from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.scoring import Boosting, Scored, fused, order_of
+from recollect.rank.grid import snap
+from recollect.rank.top import top
+
+AGAIN: Final = "again"
+"""The stage of a second fusion."""
+RERANK: Final = "rerank"
+"""The stage of a reranker."""
+TIER: Final = "tier"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of asking a reranker."""
+
+    outcome: Mapping[str, object]
+    """As the receipt keeps it: the scores, or the reason that there are none."""
+    skipped: str | None = None
+    """Why nobody was asked, or why there is no answer."""
+    missed: bool = False
+    """Whether an answer was wanted and did not come."""
+
+
+def lists_of(slate: Slate, head: Head) -> dict[str, Scores]:
+    """By each column of a head the ranks of its first rows; by the order so far where it has none.
+
+    What a column does not know counts as 0; equals go by row.
+    """
+    if not head.by:
+        ranks = np.arange(1.0, slate.rows.size + 1)
+        return {"order": np.where(ranks <= head.count, ranks, np.nan)}
+    out: dict[str, Scores] = {}
+    for name in head.by:
+        values = slate.columns.get(name, np.full(slate.rows.size, np.nan))
+        order = top(np.where(np.isnan(values), 0.0, values), slate.rows, head.count)
+        ranks = np.full(slate.rows.size, np.nan)
+        ranks[order] = np.arange(1.0, order.size + 1)
+        out[name.removesuffix(".score")] = ranks
+    return out
+
+
+def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[str]) -> Scored:
+    """A second fusion, over the lists that the head is made of."""
+    step = recipe.passes[1]
+    if step.fuse is None or step.head is None:
+        raise InvariantError("this pass fuses a head")
+    slate = scored.slate
+    lists = lists_of(slate, step.head)
+    ranks = np.stack(list(lists.values()))
+    inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
+    known = [slate.columns.get(f"{name}.score", slate.score) for name in lists]
+    scores = np.where(np.isnan(ranks), np.nan, np.stack(known))
+    slate = slate.noting({f"{AGAIN}.{name}.rank": mine for name, mine in lists.items()})
+    heard = Heard(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
+    slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(heard))
+    work = Boosting(recipe, ctx, dict(scored.noted))
+    slate = work.applied(slate, AGAIN, _applicable(recipe, step, slate, boosts))
+    return Scored(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.told)
+
+
+def _applicable(recipe: Recipe, step: Pass, slate: Slate, boosts: Sequence[str]) -> list[str]:
+    return [
+        label
+        for label in step.boosts
+        if label in boosts or (label in recipe.lanes and f"{label}.score" in slate.columns)
+    ]
+
+
+def _by_score(slate: Slate, ctx: Context, recipe: Recipe, inside: Mask) -> np.ndarray:
+    """The places of the head, by its new scores."""
+    head = np.flatnonzero(inside)
+    mine = slate.take(head)
+    return head[order_of(mine, mine.score, ctx, recipe.passes[1].ties or recipe.ties)]
+
+
+def _tiers(slate: Slate, stage: str, inside: Mask, order: np.ndarray) -> Slate:
+    """The head in its new order above the rest as it was."""
+    noted = slate.noting({TIER: np.where(inside, 1.0, 2.0)})
+    return noted.ordered(stage, np.concatenate([order, np.flatnonzero(~inside)]))
+
+
+# -- a reranker ------------------------------------------------------------------------------------
+
+
+def reranked(
+    recipe: Recipe, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking],
+    boosts: Sequence[str],
+) -> tuple[Scored, Judged]:  # fmt: skip
+    """The head as a reranker orders it, or the order so far and why."""
+    step = recipe.passes[1]
+    if step.rerank is None or step.head is None:
+        raise InvariantError("this pass asks a reranker about a head")
+    slate = scored.slate
+    ranks = np.stack(list(lists_of(slate, step.head).values()))
+    at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
+    if (reason := _needless(step.rerank, rankings, at.size)) is not None:
+        return scored, Judged({"skipped": reason}, reason)
+    answer = _asked(ctx, step.rerank, slate, at)
+    if isinstance(answer, str):
+        if step.rerank.on_failure == "raise":
+            raise Unavailable(f"the reranker gave no answer: {answer}", field="rerank")
+        return scored, Judged({"failed": answer}, answer, missed=True)
+    whole = np.full(slate.rows.size, np.nan)
+    whole[at] = answer
+    column = {f"{RERANK}.score": whole}
+    work = Boosting(recipe, ctx, dict(scored.noted))
+    if step.rerank.score == "keep":
+        slate = slate.noting(column)
+        order = at[top(answer, np.arange(at.size), at.size)]
+    else:
+        slate = slate.scored(Step(RERANK, "sum", (f"{RERANK}.score",), RERANK), column)
+        slate = work.applied(slate, RERANK, _applicable(recipe, step, slate, boosts))
+        order = at[top(slate.score[at], np.arange(at.size), at.size)]
+    inside = np.zeros(slate.rows.size, np.bool_)
+    inside[at] = True
+    told = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
+    return Scored(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
+
+
+def _needless(rerank: Rerank, rankings: Mapping[str, Ranking], count: int) -> str | None:
+    """Why nobody need be asked."""
+    if not count:
+        return "empty_candidates: there is nothing to rerank"
+    if rerank.unless is not None:
+        agreed = agreement(rerank.unless, rankings)
+        if agreed >= rerank.unless.agree:
+            lanes = " and ".join(rerank.unless.lanes)
+            return f"unanimity: {lanes} agree on {agreed} of their first {rerank.unless.depth}"
+    return None
+
+
+def agreement(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
+    """On how many of their best rows two lanes agree; 0 where one has not enough."""
+    pair = [rankings[label].rows[: rule.depth] for label in rule.lanes if label in rankings]
+    if len(pair) < len(rule.lanes) or any(rows.size < rule.depth for rows in pair):
+        return 0
+    one, two = pair
+    return int((one == two).sum()) if rule.by == "place" else int(np.isin(one, two).sum())
+
+
+def _asked(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
+    """A score for each row, on the grid, or why there is none."""
+    if ctx.judge is None:
+        raise InvariantError("a plan without a reranker asks none")
+    rows = slate.rows[at].tolist()
+    texts = ["" if record is None else record.titled for record in ctx.fetch(rows)]
+    answer = ctx.judge(rows, texts, rerank.timeout_ms)
+    return answer if isinstance(answer, str) else snap(answer)
