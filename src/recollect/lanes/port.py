@@ -51,10 +51,17 @@ class Context:
     """Why the recipe's analyzer cannot be used on this store; None when it can."""
     kin: Kindred | None = None
     """The table of kin that the index was read with; None where there is none."""
+    recorded: int | None = None
+    """The last entry of the log at the time asked about, where append time decides."""
     given: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
     """The rows that the call gives lanes to start from."""
     seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
     """The rows that the lane at work starts from, best first; none for a lane that needs none."""
+
+    @property
+    def time(self) -> int:
+        """The time asked about."""
+        return self.query.now if self.query.as_of is None else self.query.as_of
 
 
 class Lane(Protocol):

@@ -41,6 +41,8 @@ def _account(ran: Ran, ctx: Context) -> Receipt:
     outcomes: dict[str, object] = {}
     if isinstance(vector, np.ndarray):
         outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
+    if ctx.recorded is not None:
+        outcomes["recorded"] = ctx.recorded
     return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.slate.rows), outcomes)
 
 
