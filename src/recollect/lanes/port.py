@@ -13,6 +13,7 @@ from recollect.core.explanation import Explanation
 from recollect.core.query import Query
 from recollect.core.ranking import Ranking, Rows
 from recollect.embed.port import Kindred
+from recollect.index.ids import replaced_by
 from recollect.index.reading import Reading
 from recollect.index.selection import Selection
 from recollect.text.port import Analyzer
@@ -62,6 +63,16 @@ class Context:
     def time(self) -> int:
         """The time asked about."""
         return self.query.now if self.query.as_of is None else self.query.as_of
+
+    def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
+        """For each of these rows the ids of what took its place, as far as it may be read.
+
+        Where append time decides, what was replaced by then is not found at all.
+        """
+        if self.recorded is not None:
+            return [()] * rows.size
+        edges = self.reading.in_force(self.time)
+        return replaced_by(self.reading, rows, edges, self.selection.readable)
 
 
 class Lane(Protocol):

@@ -22,6 +22,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     """The result of a search."""
     head = ran.slate.head(ctx.query.limit)
     lanes = _lanes(ran, ctx, head.rows)
+    replaced = ctx.replaced_by(head.rows)
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
@@ -32,7 +33,8 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             if int(head.rows[at]) in scores
         }
         score = float(head.score[at])
-        hits.append(Hit(record, len(hits) + 1, score, explain(head, at), told, ctx.analyzer))
+        why = explain(head, at), told, ctx.analyzer
+        hits.append(Hit(record, len(hits) + 1, score, *why, replaced[at]))
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
 
 
