@@ -459,7 +459,24 @@ def test_status_counts_what_is_there(cli: Cli) -> None:
     assert told["tenants"] == ["default", "other"]
     assert told["bytes"]["file"] > 0
     assert "last commit" in cli("status").stdout
+    cli("remember", "z", "--expires", "2020-01-01")
+    told = cli("status", ok=True)
+    assert (told["records"], told["expired"]) == (1, 1)
+    assert "1, and 1 expired" in cli("status").stdout
     assert cli("maintain", ok=True)["owed"] == 0
+
+
+def test_recall_takes_a_cycle_and_marks_what_was_superseded(cli: Cli) -> None:
+    old = cli("remember", "the port is 22", ok=True)["ids"][0]
+    new = cli("remember", "the port is 49222", "--supersedes", old, ok=True)["ids"][0]
+    shown = ("--override", 'select.superseded="show"')
+    found = cli("recall", "port", "--cycle", "40", *shown, "--receipt", "r.json", ok=True)
+    told = {hit["record"]["id"]: hit["superseded_by"] for hit in found["hits"]}
+    assert told == {old: [new], new: []}
+    assert json.loads(Path("r.json").read_text(encoding="utf-8"))["query"]["cycle"] == 40
+    assert f"superseded by {new}" in cli("recall", "port", *shown).stdout
+    assert cli("recall", "port", "--cycle", "-1").exit_code == 2
+    assert cli("recall", "port", "--cycle", "soon").exit_code == 2
 
 
 def test_settings_come_from_flag_environment_file_and_default(

@@ -16,7 +16,7 @@ from tests.property.worlds import LIMIT, foreseen, log_of, open_toy, sound, worl
 
 from recollect.core.errors import NothingToRun, RecollectError
 from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
+from recollect.testing.fakes import SECOND, START, CountedEntropy, HandClock
 from recollect.testing.naive_graph import Land, Link, reach
 from recollect.why.result import Hit, Result
 
@@ -59,7 +59,7 @@ corpora = st.lists(
     max_size=len(IDS),
 )
 filters = st.sampled_from([None, None, {"tags": {"any": ["x"]}}, {"id": {"in": ["a", "b", "d"]}}])
-times = st.sampled_from([None, None, None, *MOMENTS])
+times = st.sampled_from([None, None, None, *MOMENTS, *(START + n * SECOND for n in range(1, 20))])
 scopes = st.sampled_from([None, "default", "default", "bot"])
 seeds = st.lists(ids, max_size=3, unique=True)
 
@@ -110,7 +110,10 @@ def recipes(draw: st.DrawFn) -> dict[str, Any]:
     }
     scale = draw(st.sampled_from(["max", "min_max"]))
     fuse = {"kind": "weighted", "scale": scale, "weights": dict.fromkeys(made, 1.0)}
-    select = {"superseded": draw(st.sampled_from(["hide", "show"]))}
+    select = {
+        "superseded": draw(st.sampled_from(["hide", "show"])),
+        "as_of": draw(st.sampled_from(["validity", "append"])),
+    }
     return {
         "name": "mine", "version": 1, "analyzer": "recollect", "select": select,
         "lanes": made, "pass": [{"fuse": fuse}],

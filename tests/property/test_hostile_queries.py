@@ -135,7 +135,7 @@ def searching(memory: Memory, how: Recipe) -> Callable[[str], object]:
     query, _ = asked_for("", None, {"recipe": how}, (memory.scope, parts.clock.now))
     tenant = memory.scope.tenant
     reading, unread = parts.read_by(reader, tenant, None)
-    ctx = bind(query, how, reading, parts.fetch(tenant), (reader, None, unread, None))
+    ctx = bind(query, how, reading, parts.fetch(tenant), (reader, None, unread, None, None))
 
     def search(text: str) -> object:
         mine = replace(ctx, query=replace(query, text=checked(text, "query")))

@@ -25,7 +25,7 @@ ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
     "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
-    "pipeline/kinds.py": "an entry point loads another package; one that fails is left out and said",
+    "pipeline/kinds.py": "loads other packages by entry point; one that fails is told of",
 }
 """Modules outside doors/ that may catch everything because they call a stranger's code: why."""
 

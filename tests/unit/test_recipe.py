@@ -12,10 +12,10 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "04e290ddec6b153784b38bee1b974fd360a4cee153adf50506ea18d0fd728315",
-    "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
-    "linked": "69ff2926bef9ceeb0d54b7763303427b9d6cb6eb0b8e8331eeb9daecc1c6c568",
-    "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
+    "recollect": "18512265656c927689d5ab009a4847152da9d7ec5fd30905c2aa85abb38f4e7c",
+    "lexical": "8cd570d37619129d96a9f4bd950620ae1f555532eedc7d71dcf4ea4ccd1846de",
+    "linked": "cfa726a4fd016d0fc43c461cea7811380c9ad99bf4e434e66b0ce0fa1748ec82",
+    "semantic": "df2b4f1f2f4c11dd78cbb025a193586a7d1baa77bebb4bd9ddb1dcfb9544fc01",
 }
 
 

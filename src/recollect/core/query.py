@@ -42,9 +42,9 @@ class Query:
     """Which of the recipe's modes; None for all of the recipe."""
     seeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The ids that lanes start from, by lane."""
-
     cycle: int | None = None
-    """The caller's own count of rounds, for recipes that go by it."""
+    """The caller's own count of time, for recipes that measure age by it; others ignore it."""
+
     lists: Mapping[str, tuple[tuple[str, float], ...]] = field(
         default_factory=dict[str, tuple[tuple[str, float], ...]]
     )

@@ -22,6 +22,8 @@ from recollect.rank.walk import Adjacency, Nodes
 
 BATCH: Final = 450
 """For how many records at most neighbours are read at once."""
+_KEPT: Final = 4
+"""How many past states of a graph are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,21 @@ class Graph:
         self._segments = segments
         self._visible = visible
         self._tombs = tombs
+        self._past: dict[int, Graph] = {}
+
+    def upto(self, seq: int | None) -> Graph:
+        """The same records with the edges as they were recorded by then; None for now."""
+        if seq is None:
+            return self
+        seqs = self._joined("seqs")
+        if not ((seqs > seq) & (seqs <= self._seq)).any():
+            return self
+        known = self._past.get(seq)
+        if known is None:
+            if len(self._past) >= _KEPT:
+                self._past.clear()
+            known = self._past[seq] = Graph(seq, self._segments, self._visible, self._tombs)
+        return known
 
     @cached_property
     def edges(self) -> Edges:
@@ -81,7 +98,7 @@ class Graph:
         )
         gone = np.isin(sources, self._tombs) | np.isin(targets, self._tombs)
         at = np.flatnonzero((seqs <= self._seq) & ~gone)
-        at = at[_latest(seqs[at], (sources[at], targets[at], codes[at], since[at]))]
+        at = at[latest(seqs[at], (sources[at], targets[at], codes[at], since[at]))]
         weights = self._joined("weights", np.float64)
         arrays = (each[at] for each in (seqs, sources, targets, codes, weights, since, until))
         return Edges(*arrays, names=tuple(dictionary))
@@ -153,7 +170,7 @@ class Graph:
         return np.stack([nodes[owners[order]], others[order], edges[order]])
 
 
-def _latest(seqs: NDArray[np.int64], key: tuple[NDArray[np.int64], ...]) -> NDArray[np.intp]:
+def latest(seqs: NDArray[np.int64], key: tuple[NDArray[np.int64], ...]) -> NDArray[np.intp]:
     """Where the last of each key stands, oldest first."""
     order = np.lexsort((seqs, *key))
     changes = np.zeros(max(order.size - 1, 0), np.bool_)

@@ -24,6 +24,7 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
     arrays: Arrays = {
         "rows": np.concatenate([s.rows[k] for s, k in zip(segments, keeps, strict=True)]),
         "ends": np.concatenate([s.ends[k] for s, k in zip(segments, keeps, strict=True)]),
+        "born": np.concatenate([s.born[k] for s, k in zip(segments, keeps, strict=True)]),
         "tombs": np.concatenate([part["tombs"] for part in parts]),
     }
     arrays.update(_postings(segments, keeps))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.edge import REPLACING
-from recollect.index.columns import dictionary_of
-from recollect.index.graph import Graph
+from recollect.index.columns import NO_TIME, dictionary_of, holds_at
+from recollect.index.graph import Graph, latest
 from recollect.index.segment import Seen, Segment
 from recollect.store.rows import AgentRow
 
@@ -33,6 +33,10 @@ class Replacement:
     targets: NDArray[np.int64]
     since: NDArray[np.int64]
     until: NDArray[np.int64]
+
+    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Replacement:
+        """These of them, in order."""
+        return Replacement(self.sources[at], self.targets[at], self.since[at], self.until[at])
 
 
 class Reading:
@@ -106,19 +110,29 @@ class Reading:
     @cached_property
     def replacements(self) -> Replacement:
         """The replacing edges of the view, the last of each key, forgotten ends left out."""
+        return self._replacements(self.seq)
+
+    def _replacements(self, upto: int) -> Replacement:
         parts = [_replacing(segment) for segment in self.segments]
         seqs, sources, targets, kinds, since, until = (
             np.concatenate([np.zeros(0, np.int64), *(part[n] for part in parts)]) for n in range(6)
         )
         forgotten = np.isin(sources, self.tombs) | np.isin(targets, self.tombs)
-        seen = (seqs <= self.seq) & ~forgotten
-        latest = {
-            key: n
-            for n, key in enumerate(zip(sources, targets, kinds, since, strict=True))
-            if seen[n]
-        }
-        at = np.array(sorted(latest.values()), np.int64)
+        at = np.flatnonzero((seqs <= upto) & ~forgotten)
+        at = at[latest(seqs[at], (sources[at], targets[at], kinds[at], since[at]))]
         return Replacement(sources[at], targets[at], since[at], until[at])
+
+    def in_force(self, time: int, recorded: int | None = None) -> Replacement:
+        """The edges that take their targets out of force at a time, oldest first.
+
+        By their validity; or, where `recorded` is the last entry of the log at that time, by what
+        was recorded then: an edge begins when it is written, and ends where it said so by then.
+        """
+        if recorded is None:
+            edges = self.replacements
+            return edges.take(holds_at(edges.since, edges.until, time))
+        edges = self._replacements(min(recorded, self.seq))
+        return edges.take((edges.until == NO_TIME) | (time < edges.until))
 
 
 def _late(segment: Segment, seq: int) -> NDArray[np.int64]:

@@ -102,6 +102,11 @@ class Segment:
         """The row numbers, ascending: each is also the row's begin."""
         return self.arrays["rows"]
 
+    @property
+    def born(self) -> NDArray[np.int64]:
+        """The row of the first version of each row's record: when the record was appended."""
+        return self.arrays["born"]
+
     @cached_property
     def terms(self) -> Dictionary:
         """The terms of all fields."""
@@ -248,11 +253,14 @@ def build(
     """A segment of one stretch of the log.
 
     `analysed` holds the encoded words of every record, `kin` its tokens in the kin table. Rows that
-    an update or a forget ends are the caller's to end: it knows the rows before.
+    an update or a forget ends are the caller's to end, and the row that a record was born as is the
+    caller's to tell: it knows the rows before.
     """
     records = delta.records
+    rows = np.array([record.row for record in records], np.int64)
     arrays: Arrays = {
-        "rows": np.array([record.row for record in records], np.int64),
+        "rows": rows,
+        "born": rows,
         "ends": np.full(len(records), LIVE, np.int64),
         "tombs": np.array([erased(tomb).position for tomb in delta.tombs], np.int64),
         "events.rows": np.zeros(0, np.int64),

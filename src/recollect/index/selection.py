@@ -29,6 +29,13 @@ class Criteria:
     archived: Literal["hide", "show"] = "show"
     expired: Literal["hide", "show"] = "show"
     superseded: Literal["hide", "show"] = "show"
+    recorded: int | None = None
+    """The last entry of the log at `as_of`, where append time decides and not validity."""
+
+    @property
+    def time(self) -> int:
+        """The time asked about."""
+        return self.now if self.as_of is None else self.as_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +59,13 @@ class Selection:
 
 
 def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
-    """Apply scope, filter, expiry, archive, trust, validity and supersession to a view."""
+    """Apply scope, filter, expiry, archive, trust, time and supersession to a view."""
     masks = scoped = list(reading.visible)
     funnel = [("view", reading.total)]
+    then = _Then.of(reading, criteria)
     for name, narrow in (("scope", _scope), ("hidden", _hidden), ("as_of", _as_of)):
         masks = [
-            narrow(criteria, s, mask, reading)
-            for s, mask in zip(reading.segments, masks, strict=True)
+            narrow(criteria, s, mask, then) for s, mask in zip(reading.segments, masks, strict=True)
         ]
         funnel.append((name, sum(int(mask.sum()) for mask in masks)))
         scoped = masks if name == "scope" else scoped
@@ -68,9 +75,32 @@ def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
     ]
     funnel.append(("where", sum(int(mask.sum()) for mask in masks)))
     readable = [
-        _as_of(criteria, s, mask, reading) for s, mask in zip(reading.segments, scoped, strict=True)
+        _there(criteria, s, mask, then) for s, mask in zip(reading.segments, scoped, strict=True)
     ]
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
+
+
+@dataclass(frozen=True, slots=True)
+class _Then:
+    """What replacing edges say of positions at the time asked about."""
+
+    replaced: NDArray[np.int64]
+    """Something took their place."""
+    early: NDArray[np.int64]
+    """They took the place of something only later, and were not there yet."""
+
+    @classmethod
+    def of(cls, reading: Reading, criteria: Criteria) -> _Then:
+        replaced = reading.in_force(criteria.time, criteria.recorded).targets
+        edges = reading.replacements
+        late = (edges.since != NO_TIME) & (edges.since > criteria.time)
+        return cls(replaced, edges.sources[late])
+
+
+def _without(
+    mask: NDArray[np.bool_], segment: Segment, positions: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    return mask & ~np.isin(segment.arrays["position"], positions) if positions.size else mask
 
 
 def _never(_: object) -> list[None]:
@@ -78,14 +108,14 @@ def _never(_: object) -> list[None]:
 
 
 def _scope(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], _: Reading
+    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], _: _Then
 ) -> NDArray[np.bool_]:
     tests = tuple(Test(key, "eq", value) for key, value in criteria.scope.filters().items())
     return passing(AllOf(tests), segment, mask, _never)
 
 
 def _hidden(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], reading: Reading
+    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], then: _Then
 ) -> NDArray[np.bool_]:
     out = mask
     if criteria.trust is not None:
@@ -95,27 +125,24 @@ def _hidden(
     if criteria.expired == "hide" and segment.has_expiry:
         expires = segment.arrays["expires"]
         out = out & ((expires == NO_TIME) | (expires > criteria.now))
-    if criteria.superseded == "hide" and (replaced := _replaced(criteria, reading)).size:
-        out = out & ~np.isin(segment.arrays["position"], replaced)
-    return out
-
-
-def _replaced(criteria: Criteria, reading: Reading) -> NDArray[np.int64]:
-    """Positions that something took the place of, as of the time asked about."""
-    edges = reading.replacements
-    time = criteria.now if criteria.as_of is None else criteria.as_of
-    return edges.targets[holds_at(edges.since, edges.until, time)]
+    return _without(out, segment, then.replaced) if criteria.superseded == "hide" else out
 
 
 def _as_of(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], reading: Reading
+    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], then: _Then
 ) -> NDArray[np.bool_]:
-    """Keep what was valid then; what replaced something only later was not there yet."""
+    """Keep what was there then; by append time also only what nothing had replaced."""
+    out = _there(criteria, segment, mask, then)
+    return out if criteria.recorded is None else _without(out, segment, then.replaced)
+
+
+def _there(
+    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], then: _Then
+) -> NDArray[np.bool_]:
+    """Keep what was valid then, or had been appended; all of it when no time is asked about."""
     if criteria.as_of is None:
         return mask
-    arrays = segment.arrays
-    since = arrays["valid_from"]
-    until = arrays["valid_until"]
-    edges = reading.replacements
-    early = edges.sources[(edges.since != NO_TIME) & (edges.since > criteria.as_of)]
-    return mask & holds_at(since, until, criteria.as_of) & ~np.isin(arrays["position"], early)
+    if criteria.recorded is not None:
+        return mask & (segment.born <= criteria.recorded)
+    since, until = segment.arrays["valid_from"], segment.arrays["valid_until"]
+    return _without(mask & holds_at(since, until, criteria.as_of), segment, then.early)

@@ -32,7 +32,7 @@ from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Version of the segment files; a change makes them be built anew."""
 
 
@@ -61,7 +61,7 @@ class TenantIndex:
         """Those of them in use: none when one is damaged, until upkeep publishes anew."""
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
-        self._latest = np.zeros(0, np.int64)
+        self._latest = self._born = np.zeros(0, np.int64)
         self._current = self._view(0)
 
     @property
@@ -153,12 +153,12 @@ class TenantIndex:
         return opened
 
     def _adopt(self, segments: Sequence[Segment]) -> None:
-        """Use these segments: let later ones end rows of earlier ones, and note the latest rows."""
+        """Use these segments: let later ones end rows of earlier ones, and note whose they are."""
         for at, segment in enumerate(segments):
             for earlier in segments[:at]:
                 earlier.end(*_events(segment))
         self._segments = tuple(segments)
-        self._latest = np.zeros(0, np.int64)
+        self._latest = self._born = np.zeros(0, np.int64)
         for segment in segments:
             self._note(segment)
 
@@ -174,6 +174,7 @@ class TenantIndex:
         before = rows <= after
         segment.arrays["events.rows"] = rows[before]
         segment.arrays["events.ends"] = ends[before]
+        segment.arrays["born"] = self._births(delta)
         for earlier in self._segments:
             earlier.end(rows[before], ends[before])
         self._segments = (*self._segments, segment)
@@ -200,7 +201,7 @@ class TenantIndex:
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows that this stretch ends, and when: by a next version, or for good by a forget."""
         ends: dict[int, int] = {}
-        latest = {record.position: self._row_at(record.position) for record in delta.records}
+        latest = {record.position: _at(self._latest, record.position) for record in delta.records}
         for record in delta.records:
             if latest[record.position]:
                 ends[latest[record.position]] = record.row
@@ -209,19 +210,35 @@ class TenantIndex:
             ends.update(dict.fromkeys(erased(tomb).rows, GONE))
         return np.array(list(ends), np.int64), np.array(list(ends.values()), np.int64)
 
-    def _row_at(self, position: int) -> int:
-        return int(self._latest[position]) if position < self._latest.size else 0
+    def _births(self, delta: Delta) -> NDArray[np.int64]:
+        """The row that each record of this stretch was born as."""
+        first: dict[int, int] = {}
+        for record in delta.records:
+            known = _at(self._born, record.position)
+            first.setdefault(record.position, known or record.row)
+        return np.array([first[record.position] for record in delta.records], np.int64)
 
     def _note(self, segment: Segment) -> None:
-        """Remember the latest row at every position."""
+        """Remember the latest row at every position, and the first."""
         positions = segment.arrays["position"].astype(np.int64)
         if positions.size:
             need = int(positions.max()) + 1
             if need > self._latest.size:
-                grown = np.zeros(max(need, 2 * self._latest.size), np.int64)
-                grown[: self._latest.size] = self._latest
-                self._latest = grown
+                self._latest, self._born = _grown(self._latest, need), _grown(self._born, need)
             np.maximum.at(self._latest, positions, segment.rows)
+            self._born[positions] = segment.born
+
+
+def _at(known: NDArray[np.int64], position: int) -> int:
+    """The row known at a position; 0 where there is none."""
+    return int(known[position]) if position < known.size else 0
+
+
+def _grown(known: NDArray[np.int64], need: int) -> NDArray[np.int64]:
+    """The same with room for `need` positions, and for as many again as there were."""
+    grown = np.zeros(max(need, 2 * known.size), np.int64)
+    grown[: known.size] = known
+    return grown
 
 
 def _events(segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -14,6 +14,7 @@ from recollect.core.query import Query
 from recollect.core.ranking import Ranking, Rows, Scores
 from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
+from recollect.index.ids import replaced_by
 from recollect.index.reading import Reading
 from recollect.index.selection import Selection
 from recollect.rank.top import Keys, by_row, top
@@ -62,6 +63,8 @@ class Context:
     """Why the recipe's analyzer cannot be used on this store; None when it can."""
     kin: Kindred | None = None
     """The table of kin that the index was read with; None where there is none."""
+    recorded: int | None = None
+    """The last entry of the log at the time asked about, where append time decides."""
     label: str = ""
     """What the recipe calls the lane at work."""
     given: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
@@ -80,6 +83,21 @@ class Context:
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
         """Where the best of a lane's rows stand, equals as the recipe says."""
         return top(scores, rows, pool, self.keys)
+
+    @property
+    def time(self) -> int:
+        """The time asked about."""
+        return self.query.now if self.query.as_of is None else self.query.as_of
+
+    def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
+        """For each of these rows the ids of what took its place, as far as it may be read.
+
+        Where append time decides, what was replaced by then is not found at all.
+        """
+        if self.recorded is not None:
+            return [()] * rows.size
+        edges = self.reading.in_force(self.time)
+        return replaced_by(self.reading, rows, edges, self.selection.readable)
 
 
 class Lane(Protocol):

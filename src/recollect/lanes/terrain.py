@@ -46,6 +46,8 @@ class Terrain:
     """The graph of a view as one question may walk it."""
 
     reading: Reading
+    graph: Graph
+    """The edges of the view, or those that were recorded at the time asked about."""
     ways: Ways
     inside: Mask
     """Which nodes may be found."""
@@ -54,22 +56,16 @@ class Terrain:
     @classmethod
     def of(cls, lane: Linked, ctx: Context) -> Terrain:
         """The edges valid at the time asked about, the nodes that the lane may pass."""
-        graph, query = ctx.reading.graph, ctx.query
-        time = query.now if query.as_of is None else query.as_of
+        graph = ctx.reading.graph.upto(ctx.recorded)
         inside = graph.nodes(ctx.selection.masks)
         passed = inside if lane.through == "selection" else graph.nodes(ctx.selection.readable)
         ways = Ways(
-            graph.edges.holding(time, lane.kinds),
+            graph.edges.holding(ctx.time, lane.kinds),
             passed,
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.reading, ways, inside, graph.positions(ctx.seeds))
-
-    @property
-    def graph(self) -> Graph:
-        """The edges of the view."""
-        return self.reading.graph
+        return cls(ctx.reading, graph, ways, inside, graph.positions(ctx.seeds))
 
     @property
     def steps(self) -> Adjacency:

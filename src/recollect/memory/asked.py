@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
-from recollect.core.names import integer, metadata, names, text
+from recollect.core.names import EXACT_INT, integer, metadata, names, text
 from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, lists_of, seeds_of
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
@@ -32,6 +32,7 @@ class Ask(TypedDict, total=False):
     aliases: Mapping[str, Iterable[str]] | None
     seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
     lists: Mapping[str, object] | None
+    cycle: int | None
 
 
 def asked_for(
@@ -51,6 +52,7 @@ def asked_for(
     recipe = with_lists(recipe, lists)
     vector, now = ask.get("vector"), _time(ask.get("now"), "now")
     mode = None if ask.get("mode") is None else text(ask.get("mode"), "mode", BadQuery, 32)
+    cycle = ask.get("cycle")
     recipe.mode(mode)
     question = Query(
         text=text(query, "query", BadQuery, TEXT_LIMIT),
@@ -69,6 +71,7 @@ def asked_for(
         mode=mode,
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
         lists={label: told for label, told in lists.items() if not isinstance(told, str)},
+        cycle=None if cycle is None else integer(cycle, "cycle", 0, EXACT_INT, BadQuery),
     )
     return question, recipe
 

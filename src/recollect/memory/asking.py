@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
 from recollect.core.query import Query
+from recollect.lanes.port import Context, Skipped
 from recollect.memory.parts import Parts
 from recollect.pipeline.bind import bind
 from recollect.pipeline.plan import Plan, plan
@@ -16,33 +22,38 @@ from recollect.why.result import Result
 
 def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     """Answer a query."""
-    tenant = query.scope.tenant
-    fetch = parts.fetch(tenant)
-    reader = analyzer(recipe.analyzer)
-    reading, unread = parts.read_by(reader, tenant, query.known_at)
-    vector = parts.vector(query) if needs_vector(recipe, query.mode) else None
-    ctx = bind(query, recipe, reading, fetch, (reader, vector, unread, parts.kin))
-    return answer(run(plan(recipe, ctx), ctx), ctx, fetch)
+    wanted = needs_vector(recipe, query.mode)
+    ctx = _bound(parts, query, recipe, lambda: parts.vector(query) if wanted else None)
+    return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
 
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
-    tenant = query.scope.tenant
-    reader = analyzer(recipe.analyzer)
-    reading, unread = parts.read_by(reader, tenant, query.known_at)
-    vector = None if parts.shop.embedder is not None else parts.vector(query)
-    ctx = bind(query, recipe, reading, parts.fetch(tenant), (reader, vector, unread, parts.kin))
-    return plan(recipe, ctx)
+    asks = parts.shop.embedder is not None
+    return plan(recipe, _bound(parts, query, recipe, lambda: None if asks else parts.vector(query)))
 
 
 def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
     """The hits of the word lane, each with what hangs on it."""
+    ctx = _bound(parts, query, recipe, lambda: None)
+    return bundle(recipe, ctx, parts.fetch(query.scope.tenant), offset)
+
+
+def _bound(
+    parts: Parts,
+    query: Query,
+    recipe: Recipe,
+    vector: Callable[[], NDArray[np.float32] | Skipped | None],
+) -> Context:
+    """The view, what may be found in it, and all that lanes look at; then the query's vector."""
     tenant = query.scope.tenant
-    fetch = parts.fetch(tenant)
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
-    ctx = bind(query, recipe, reading, fetch, (reader, None, unread, parts.kin))
-    return bundle(recipe, ctx, fetch, offset)
+    recorded = None
+    if query.as_of is not None and recipe.select.as_of == "append":
+        recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
+    outcome = (reader, vector(), unread, parts.kin, recorded)
+    return bind(query, recipe, reading, parts.fetch(tenant), outcome)
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from recollect.core.scope import Scope
+from recollect.index.selection import Criteria, select
 from recollect.memory.parts import Parts
 
 DEBTS_COUNTED: Final = 1_000_000
@@ -16,6 +18,9 @@ class Status:
 
     tenant: str
     records: int
+    """Those that have not expired."""
+    expired: int
+    """Those that no answer shows any more, and that nobody has forgotten."""
     seq: int
     time: int
     """Of the last commit, in microseconds; 0 before the first."""
@@ -38,9 +43,12 @@ def status_of(parts: Parts, tenant: str) -> Status:
     index = parts.shelf.index(tenant)
     reading = index.reading()
     head = parts.log.head(tenant)
+    lasting = Criteria(Scope.of(tenant), now=parts.clock.now(), expired="hide")
+    records = select(reading, lasting, parts.fetch(tenant)).count
     return Status(
         tenant,
-        reading.total,
+        records,
+        reading.total - records,
         reading.seq,
         head.time,
         len(parts.log.debts(tenant, DEBTS_COUNTED)),

@@ -18,8 +18,13 @@ from recollect.lanes.port import Context, Skipped
 from recollect.pipeline.recipe import Recipe
 from recollect.text.port import Analyzer
 
+Outcome = tuple[
+    Analyzer, NDArray[np.float32] | Skipped | None, str | None, Kindred | None, int | None
+]
+"""Who reads the query, its vector, why no words are read, kin, the last entry that counts."""
 
-def criteria_of(query: Query, recipe: Recipe) -> Criteria:
+
+def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
     """What narrows the search: the query's own words and the recipe's defaults."""
     return Criteria(
         query.scope,
@@ -30,6 +35,7 @@ def criteria_of(query: Query, recipe: Recipe) -> Criteria:
         recipe.select.archived,
         recipe.select.expired,
         recipe.select.superseded,
+        recorded,
     )
 
 
@@ -38,19 +44,15 @@ def bind(
     recipe: Recipe,
     reading: Reading,
     fetch: Fetch,
-    outcome: tuple[Analyzer, NDArray[np.float32] | Skipped | None, str | None, Kindred | None],
+    outcome: Outcome,
 ) -> Context:
-    """The context of a search: view, selection, analyzer, what the embedder answered, kin."""
-    selection = select(reading, criteria_of(query, recipe), fetch)
-    analyzer, vector, unread, kin = outcome
+    """The context of a search: view, selection, and what was found out beforehand."""
+    selection = select(reading, criteria_of(query, recipe, outcome[-1]), fetch)
     return Context(
         query,
         reading,
         selection,
-        analyzer,
-        vector,
-        unread,
-        kin,
+        *outcome,
         given={
             label: _rows(ids, f"seeds.{label}", reading, selection)
             for label, ids in query.seeds.items()

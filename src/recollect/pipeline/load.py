@@ -82,7 +82,7 @@ def parse(data: object, origin: str) -> Recipe:
 
 
 def _path(data: object, told: Sequence[int | str]) -> str:
-    """Where in the data the mistake is; the kinds that the checker tried on its way are left out."""
+    """Where in the data the mistake is; kinds that were tried on the way are left out."""
     out: list[str] = []
     at = data
     for n, part in enumerate(told):

@@ -311,6 +311,8 @@ def _selecting(ctx: Context) -> dict[str, object]:
     shown: dict[str, object] = {**ctx.query.scope.filters(), "now": iso(ctx.query.now)}
     if ctx.query.as_of is not None:
         shown["as_of"] = iso(ctx.query.as_of)
+    if ctx.recorded is not None:
+        shown["recorded"] = f"up to entry {ctx.recorded}"
     return {**shown, **{f"after {step}": count for step, count in ctx.selection.funnel}}
 
 

@@ -41,6 +41,8 @@ class Select(Spec):
     archived: Literal["hide", "show"] = "hide"
     expired: Literal["hide", "show"] = "hide"
     superseded: Literal["hide", "show"] = "hide"
+    as_of: Literal["validity", "append"] = "validity"
+    """What decides whether a record was there at a time: its interval, or when it was written."""
 
 
 class Mode(Spec):

@@ -9,23 +9,31 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final, cast
+from functools import cached_property, partial
+from typing import Any, cast
 
 from recollect.core.record import Record, decode
 from recollect.core.words import Words
 from recollect.store.port import Dump
 from recollect.store.rows import VectorRow
 from recollect.testing import naive_kin
-from recollect.testing.naive_graph import Found, Land, Link, found_by, links_of
+from recollect.testing.naive_graph import (
+    REPLACING,
+    Found,
+    Land,
+    Link,
+    Past,
+    found_by,
+    links_of,
+    past_at,
+)
 from recollect.testing.naive_words import Lane, Page, page
 from recollect.testing.wheres import passes
 from recollect.text.port import Analyzer
 
 Vector = Sequence[float]
-_REPLACING: Final = ("supersedes", "corrects", "invalidates")
 
 
 def grid(value: float) -> float:
@@ -79,6 +87,8 @@ class World:
     """What the registry says of each agent."""
     links: list[Link] = field(default_factory=list[Link])
     """Every edge, whatever its kind."""
+    by_then: Callable[[int], Past] = Past
+    """What had been written at a time."""
 
     @classmethod
     def at(cls, dump: Dump, seq: int, analyzer: Analyzer, space: str) -> World:
@@ -98,11 +108,11 @@ class World:
         for edge in dump.edges:
             body = cast("dict[str, Any]", json.loads(edge.body))
             since, until = body.get("valid_from"), body.get("valid_until")
-            if edge.seq <= seq and body["kind"] in _REPLACING:
+            if edge.seq <= seq and body["kind"] in REPLACING:
                 key = (edge.source, edge.target, body["kind"], since)
                 edges[key] = Replacing(edge.source, edge.target, since, until)
         records = sorted(latest.values(), key=lambda record: record.row)
-        told = _agents(dump, seq), links_of(dump, seq)
+        told = _agents(dump, seq), links_of(dump, seq), partial(past_at, dump, seq)
         return cls(records, vectors, list(edges.values()), analyzer, *told)
 
     @cached_property
@@ -229,7 +239,8 @@ def _walked(
     inside = {record.position for record in chosen}
     readable = {record.position for record in world.records if _readable(world, ask, record)}
     time = ask.now if ask.as_of is None else ask.as_of
-    links = [link for link in world.links if link.holds(time)]
+    known = world.by_then(time).links if _by_append(ask) else world.links
+    links = [link for link in known if link.holds(time)]
     passed = inside if lane["through"] == "selection" else readable
     rows = {record.position: record.row for record in world.records}
     land = Land(lane, links, passed, inside, list(dict.fromkeys(seeds)))
@@ -240,9 +251,15 @@ def _readable(world: World, ask: Ask, record: Record) -> bool:
     """Whether the caller may read a record at the time asked about, whatever the filter says."""
     if any(getattr(record, key) != value for key, value in ask.scope.items()):
         return False
-    return ask.as_of is None or (
-        _valid(record, ask.as_of) and record.position not in _early(world, ask)
-    )
+    if ask.as_of is None:
+        return True
+    if _by_append(ask):
+        return record.position in world.by_then(ask.as_of).positions
+    return _valid(record, ask.as_of) and record.position not in _early(world, ask)
+
+
+def _by_append(ask: Ask) -> bool:
+    return ask.as_of is not None and ask.recipe["select"]["as_of"] == "append"
 
 
 def _early(world: World, ask: Ask) -> set[int]:
@@ -259,17 +276,18 @@ def select(world: World, ask: Ask) -> list[Record]:
     told = cast("dict[str, Any]", ask.recipe["select"])
     time = ask.now if ask.as_of is None else ask.as_of
     shown = told["superseded"] == "show"
-    replaced = {edge.target for edge in world.replacing if edge.holds(time) and not shown}
-    hidden = _early(world, ask) | replaced
+    if _by_append(ask):
+        hidden = world.by_then(time).replaced
+    else:
+        hidden = {edge.target for edge in world.replacing if edge.holds(time) and not shown}
     return [
         record
         for record in world.records
         if record.position not in hidden
-        and all(getattr(record, key) == value for key, value in ask.scope.items())
+        and _readable(world, ask, record)
         and (told["trust"] is None or record.trust in told["trust"])
         and not (told["archived"] == "hide" and record.archived)
         and not (told["expired"] == "hide" and _expired(record, ask.now))
-        and (ask.as_of is None or _valid(record, ask.as_of))
         and passes(ask.where, record)
     ]
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from recollect.store.port import Dump
+
+REPLACING: Final = ("supersedes", "corrects", "invalidates")
 
 
 def grid(value: float) -> float:
@@ -48,6 +50,31 @@ def links_of(dump: Dump, seq: int) -> list[Link]:
             told = (body["kind"], float(body["weight"]), since, until)
             last[key] = Link(row.seq, row.source, row.target, *told)
     return sorted(last.values(), key=lambda link: link.seq)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What had been written at some time: the positions given, and the links."""
+
+    time: int
+    positions: frozenset[int] = frozenset()
+    links: Sequence[Link] = ()
+
+    @property
+    def replaced(self) -> set[int]:
+        """Positions that a link took out of force, unless it had said that it no longer does."""
+        return {
+            link.target
+            for link in self.links
+            if link.kind in REPLACING and (link.until is None or self.time < link.until)
+        }
+
+
+def past_at(dump: Dump, seq: int, time: int) -> Past:
+    """What had been written at a time, as far as a view sees it."""
+    last = max((c.seq for c in dump.commits if c.time <= time and c.seq <= seq), default=0)
+    positions = frozenset(row.position for row in dump.records if row.row <= last)
+    return Past(time, positions, links_of(dump, last))
 
 
 Step = tuple[int, int, int, Link]

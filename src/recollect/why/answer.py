@@ -25,6 +25,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     def name(row: int) -> str:
         return ids_of(ctx.reading, np.array([row], np.int64))[0]
 
+    replaced = ctx.replaced_by(head.rows)
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
@@ -36,7 +37,16 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
         }
         why = explain(head, at, name)
         hits.append(
-            Hit(record, len(hits) + 1, why.value, why, told, moves(head, at, name), ctx.analyzer)
+            Hit(
+                record,
+                len(hits) + 1,
+                why.value,
+                why,
+                told,
+                moves(head, at, name),
+                ctx.analyzer,
+                replaced[at],
+            )
         )
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
 
@@ -46,6 +56,8 @@ def _account(ran: Ran, ctx: Context) -> Receipt:
     outcomes: dict[str, object] = dict(ran.outcomes)
     if isinstance(vector, np.ndarray):
         outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
+    if ctx.recorded is not None:
+        outcomes["recorded"] = ctx.recorded
     return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.scored.rows), outcomes)
 
 

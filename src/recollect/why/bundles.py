@@ -30,11 +30,19 @@ class Support:
     """How many seeds reach it."""
     kinds: tuple[str, ...]
     path: tuple[dict[str, object], ...]
+    superseded_by: tuple[str, ...] = ()
+    """As of a hit."""
 
     def to_dict(self) -> dict[str, object]:
         """The record and how it hangs there, as plain data."""
-        told = {"depth": self.depth, "seed_paths": self.seed_paths, "kinds": list(self.kinds)}
-        return {"record": self.record.to_dict(), **told, "path": [dict(hop) for hop in self.path]}
+        return {
+            "record": self.record.to_dict(),
+            "superseded_by": list(self.superseded_by),
+            "depth": self.depth,
+            "seed_paths": self.seed_paths,
+            "kinds": list(self.kinds),
+            "path": [dict(hop) for hop in self.path],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,10 @@ class Bundles(Sequence[Bundle]):
         return {"total": self.total, "offset": self.offset, "bundles": told}
 
 
+_Known = dict[int, tuple[Record | None, tuple[str, ...]]]
+"""Of each row the record, unless it was forgotten since, and what took its place."""
+
+
 def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     """The hits of the recipe's word lane in its order, each with what its walk lane reaches.
 
@@ -97,7 +109,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     page = found.rows[offset : offset + ctx.query.limit]
     hung = _hung(recipe, ctx, found.rows)
     wanted = [*page.tolist(), *(row for seed in page.tolist() for row in hung.rows(seed))]
-    records = dict(zip(wanted, fetch(wanted), strict=True))
+    replaced = ctx.replaced_by(np.array(wanted, np.int64))
+    records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
     made = [
         Bundle(hit, hung.told(hit.record.row, records))
         for hit in _hits(label, words, ctx, (found, page, offset), records)
@@ -110,17 +123,17 @@ def _hits(
     words: Words,
     ctx: Context,
     page: tuple[Ranking, Rows, int],
-    records: dict[int, Record | None],
+    records: _Known,
 ) -> Iterator[Hit]:
     found, rows, offset = page
     for at, (row, why) in enumerate(
         zip(rows.tolist(), words.evidence(ctx, found, rows), strict=True), start=offset
     ):
-        record = records[row]
+        record, replaced = records[row]
         if record is not None:  # forgotten since the view was opened
             score = float(found.scores[at])
             told = {label: LaneScore(at + 1, score, why)}
-            yield Hit(record, at + 1, score, why, told, {}, ctx.analyzer)
+            yield Hit(record, at + 1, score, why, told, {}, ctx.analyzer, replaced)
 
 
 class _Hung:
@@ -146,7 +159,7 @@ class _Hung:
         nodes = self._walked.trees[n].nodes[np.array(places)]
         return self._walked.terrain.graph.rows[nodes].tolist()
 
-    def told(self, seed: int, records: dict[int, Record | None]) -> tuple[Support, ...]:
+    def told(self, seed: int, records: _Known) -> tuple[Support, ...]:
         """The records that hang on a seed."""
         walked = self._walked
         n, places = self._places.get(seed, (0, []))
@@ -156,13 +169,14 @@ class _Hung:
         names = walked.terrain.names(on_paths([(tree, at) for at in places]))
         out: list[Support] = []
         for at, row in zip(places, self.rows(seed), strict=True):
-            record = records[row]
+            record, replaced = records[row]
             if record is None:  # as above
                 continue
             path = walked.terrain.path(tree, at, names, walked.worth)
             kinds = tuple(walked.terrain.kinds(tree, at))
             seeds = self._seeds[int(tree.nodes[at])]
-            out.append(Support(record, int(tree.depths[at]), seeds, kinds, tuple(path)))
+            way = int(tree.depths[at]), seeds, kinds, tuple(path)
+            out.append(Support(record, *way, replaced))
         return tuple(out)
 
 

@@ -42,6 +42,8 @@ class Hit:
     """What each pass and ordering that moved rows noted of it, and where it stood before."""
     analyzer: Analyzer = field(repr=False, compare=False)
     """Who read the query: it knows the matched words again in the text."""
+    superseded_by: tuple[str, ...] = ()
+    """The ids of what took its place at the time asked about, as far as the caller may read it."""
 
     @property
     def id(self) -> str:
@@ -97,6 +99,7 @@ class Hit:
             "rank": self.rank,
             "score": self.score,
             "record": self.record.to_dict(),
+            "superseded_by": list(self.superseded_by),
             "matched": self.matched,
             "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},

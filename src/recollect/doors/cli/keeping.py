@@ -51,7 +51,7 @@ def status(at: Place) -> None:
         "store": path,
         "tenant": found.tenant,
         "all tenants": ", ".join(found.tenants) or "none yet",
-        "memories": found.records,
+        "memories": _counted(found.records, found.expired),
         "sequence": found.seq,
         "last commit": moment(found.time) if found.seq else "never",
         "debt": f"{found.debt} vectors owed" if found.debt else "none",
@@ -59,6 +59,10 @@ def status(at: Place) -> None:
         "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
     }
     show(data, lambda: facts(told), as_json=at.json)
+
+
+def _counted(records: int, expired: int) -> str:
+    return f"{records}, and {expired} expired" if expired else str(records)
 
 
 def _sizes(path: Path) -> dict[str, int]:

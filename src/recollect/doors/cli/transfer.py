@@ -51,7 +51,7 @@ def import_(files: Files, at: Scoped, *, skip_bad: SkipBad = False) -> None:
     if bad and not skip_bad:
         raise _refused(bad)
     with opened(at, "make") as memory:
-        restored = sum(_restored(memory, path) for path in exports)
+        restored = sum(memory.load(path) for path in exports)
         ids = _written(memory, [line for line in lines if isinstance(line, Good)])
     for line in bad:
         note(f"skipped {line.where}: {line.reason}")
@@ -72,12 +72,6 @@ def _refused(bad: list[Bad]) -> BadRecord:
         hint=first.hint or "mend the line, or leave bad lines out with --skip-bad",
         field=first.field,
     )
-
-
-def _restored(memory: Memory, path: Path) -> int:
-    """Load an export; how many memories it brought, each counted once whatever its versions."""
-    memory.load(path)
-    return memory.status().records
 
 
 def _written(memory: Memory, lines: list[Good]) -> list[str]:

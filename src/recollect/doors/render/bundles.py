@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from recollect.doors.render.ink import DIM, STRONG, figure
+from recollect.doors.render.ink import DIM, STRONG, figure, replaced
 from recollect.doors.render.safe import one_line
 from recollect.why.bundles import Bundle, Bundles
 
@@ -24,10 +24,14 @@ def _bundle(bundle: Bundle) -> Tree:
     seed = bundle.seed
     line = Text(f"#{seed.rank} {figure(seed.score)}  ", STRONG)
     line.append(one_line(seed.record.text)).append(f"  {one_line(seed.id)}", DIM)
+    if seed.superseded_by:
+        line.append("\n").append_text(replaced(seed.superseded_by))
     tree = Tree(line, guide_style=DIM)
     for each in bundle.support:
         told = Text(one_line(each.record.text))
         told.append(f"\n{path_line(each.path)}", DIM)
+        if each.superseded_by:
+            told.append("\n").append_text(replaced(each.superseded_by))
         tree.add(told)
     return tree
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from recollect.core.times import iso
+from recollect.doors.render.safe import one_line
 
 DIM: Final = "dim"
 STRONG: Final = "bold"
@@ -61,6 +62,12 @@ def moment(value: int) -> str:
 def joined(parts: Iterable[Text | str], gap: str = " · ") -> Text:
     """Parts on one line."""
     return Text(gap).join([Text(part) if isinstance(part, str) else part for part in parts])
+
+
+def replaced(ids: Iterable[str]) -> Text:
+    """Says that other memories took this one's place; nothing where none did."""
+    told = ", ".join(map(one_line, ids))
+    return Text(f"superseded by {told}" if told else "", WARN)
 
 
 def pairs(facts: Mapping[str, object]) -> str:

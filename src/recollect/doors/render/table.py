@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from recollect.doors.render.bar import bar
-from recollect.doors.render.ink import BAD, DIM, STRONG, Ink, day, figure, inks, joined
+from recollect.doors.render.ink import BAD, DIM, STRONG, Ink, day, figure, inks, joined, replaced
 from recollect.doors.render.marks import marked
 from recollect.doors.render.safe import one_line
 from recollect.why.result import Hit, Result
@@ -19,7 +19,7 @@ NEAR_SHOWN: Final = 5
 
 
 class Table:
-    """A result, three lines to a hit."""
+    """A result, three lines to a hit; a fourth where other memories took its place."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -36,6 +36,8 @@ class Table:
             yield from first_lines(hit, best, lanes, options.max_width)
             yield indented(marked(hit, options.max_width - 5))
             yield indented(about(hit, options.max_width - 5))
+            if hit.superseded_by:
+                yield indented(replaced(hit.superseded_by))
         if not result:
             yield Text("  nothing found", DIM)
         if result.near:

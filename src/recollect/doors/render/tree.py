@@ -23,6 +23,7 @@ from recollect.doors.render.ink import (
     inks,
     joined,
     pairs,
+    replaced,
     short,
 )
 from recollect.doors.render.safe import one_line
@@ -45,6 +46,8 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head = joined([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
+    if hit.superseded_by:
+        head.append("\n").append_text(replaced(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
     _grow(tree, hit.explanation, hit, lanes)
     return Group(head, tree)
