@@ -1,0 +1,233 @@
+"""What mnestic promises of its two primitives, alone: MN-35 to MN-43."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.claims.corpus import CORPUS, VECTOR, close
+
+from recollect import rank
+from recollect.core.errors import BadQuery
+
+LISTS = {"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)]}
+ROWS = [[label, item, score] for label, pairs in LISTS.items() for item, score in pairs]
+FUSED = [("b", 0.0325225), ("a", 0.0163934), ("c", 0.0161290)]
+TEXT = [
+    ("m02", 3.427714), ("m17", 3.091663), ("m10", 1.791759), ("m09", 1.642446), ("m01", 1.576748),
+]  # fmt: skip
+VECTORS = {note.id: note.vector for note in CORPUS}
+
+
+def cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    return float(np.dot(one, other) / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def hybrid() -> dict[str, list[tuple[str, float]]]:
+    """The two lists of corpus A: ten by meaning, five by words."""
+    near = sorted(((note.id, cosine(note.vector, VECTOR)) for note in CORPUS), key=lambda p: -p[1])
+    return {"semantic": near[:10], "text": TEXT}
+
+
+def diverse(trade: float, limit: int) -> list[Any]:
+    items, relevance = zip(*rank.rrf(hybrid()), strict=True)
+    found = rank.mmr(items, relevance, map(VECTORS.get, items), trade=trade, limit=limit)
+    return list(found)
+
+
+# -- rank fusion -----------------------------------------------------------------------------------
+
+
+def test_mn_35_rrf_sums_reciprocal_ranks() -> None:
+    assert rank.rrf(LISTS) == close(FUSED, 1e-7)
+    assert rank.rrf(ROWS) == rank.rrf(LISTS)
+    assert rank.rrf(list(LISTS.values())) == rank.rrf(LISTS)
+    assert rank.rrf(iter(map(tuple, ROWS))) == rank.rrf(LISTS)
+
+
+def test_mn_35_rrf_has_its_other_names() -> None:
+    assert rank.RRF is rank.ReciprocalRankFusion is rank.rrf
+    assert rank.MMR is rank.MaximalMarginalRelevance is rank.mmr
+    with pytest.raises(AttributeError):
+        _ = rank.nothing  # type: ignore[attr-defined]
+
+
+def test_mn_35_the_output_feeds_further_steps() -> None:
+    again = rank.rrf({"fused": rank.rrf(LISTS), "more": [("c", 1)]})
+    assert again == close([("c", 1 / 63 + 1 / 61), ("b", 1 / 61), ("a", 1 / 62)], 1e-9)
+
+
+def test_mn_35_corpus_a() -> None:
+    assert rank.rrf(hybrid())[:9] == close(
+        [
+            ("m02", 0.0320184), ("m17", 0.0315136), ("m01", 0.0305361), ("m09", 0.0299107),
+            ("m18", 0.0163934), ("m13", 0.0161290), ("m08", 0.0158730), ("m10", 0.0158730),
+            ("m07", 0.0149254),
+        ],
+        1e-7,
+    )  # fmt: skip
+    assert rank.rrf(hybrid(), k=0)[:4] == close(
+        [("m02", 1.25), ("m18", 1.0), ("m17", 0.7), ("m13", 0.5)]
+    )
+
+
+def test_mn_35_three_pairs_are_a_list_and_three_values_a_row() -> None:
+    three = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
+    assert [item for item, _ in rank.rrf([three])] == ["a", "b", "c"]
+    assert rank.rrf([tuple(three)]) == rank.rrf([[0, item, score] for item, score in three])
+    assert rank.rrf({}) == rank.rrf([]) == rank.rrf([[]]) == rank.rrf({"none": []}) == []
+
+
+def test_mn_36_the_smallest_may_come_first_and_a_negative_k_counts_as_zero() -> None:
+    pairs = [("a", 0.1), ("b", 0.9)]
+    assert rank.rrf([pairs], descending=False) == close([("a", 1 / 61), ("b", 1 / 62)], 1e-9)
+    assert rank.rrf([pairs], k=-5) == [("b", 1.0), ("a", 0.5)]
+    assert rank.rrf([[("a", 0.1), ("a", 0.9), ("b", 0.5)]], descending=False)[0].item == "a"
+
+
+def test_mn_36_detailed_rows_tell_every_leg() -> None:
+    rows = rank.rrf(LISTS, detailed=True)
+    assert [tuple(row)[2:] for row in rows] == [
+        ("fts", 1, 7.2), ("vec", 2, 0.74), ("vec", 1, 0.91), ("fts", 2, 5.1),
+    ]  # fmt: skip
+    for item, score in rank.rrf(LISTS):
+        mine = [row for row in rows if row.item == item]
+        assert {row.score for row in mine} == {score}
+        assert score == pytest.approx(sum(1 / (60 + row.leg_rank) for row in mine), abs=1e-9)
+
+
+def test_mn_36_integers_stay_integers() -> None:
+    cycles = [(note.id, note.cycle) for note in CORPUS]
+    rows = rank.rrf({**hybrid(), "recency": cycles}, detailed=True)
+    assert [(row.item, row.score) for row in rows if row.list_id == "recency"][:4] == close(
+        [("m02", 0.0465112), ("m17", 0.0462195), ("m09", 0.0450622), ("m01", 0.0438695)], 1e-7
+    )
+    first = rows[0]
+    assert first[2:] == ("recency", 9, 20)
+    assert type(first.leg_score) is int
+
+
+def test_mn_37_equal_scores_get_consecutive_ranks_in_item_order() -> None:
+    rows = rank.rrf([["vec", item, 0.5] for item in "bac"], detailed=True)
+    assert [(row.item, row.leg_rank) for row in rows] == [("a", 1), ("b", 2), ("c", 3)]
+    mixed = rank.rrf([[(item, 1) for item in ("b", 10, 9, "a")]])
+    assert [item for item, _ in mixed] == [9, 10, "a", "b"]
+
+
+def test_mn_37_a_duplicate_keeps_its_best_score() -> None:
+    rows = rank.rrf([["vec", "a", 0.2], ["vec", "b", 0.5], ["vec", "a", 0.9]], detailed=True)
+    assert [(row.item, row.leg_rank, row.leg_score) for row in rows] == [
+        ("a", 1, 0.9),
+        ("b", 2, 0.5),
+    ]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, np.float32("nan")])
+def test_mn_38_what_is_not_finite_is_refused_by_its_column(bad: float) -> None:
+    with pytest.raises(BadQuery, match=r"score \(column 3\) of 'a': must be finite"):
+        rank.rrf([["vec", "a", bad]])
+    with pytest.raises(BadQuery, match=r"score \(column 2\) of 'a': must be finite") as told:
+        rank.rrf({"vec": [("a", bad)]})
+    assert told.value.field == "score"
+    assert told.value.hint
+    with pytest.raises(BadQuery, match=r"relevance \(column 2\): must be finite"):
+        rank.mmr(["a"], [bad], [[1.0]])
+    with pytest.raises(BadQuery, match=r"vector \(column 3\) of 'a': must be finite"):
+        rank.mmr(["a"], [1.0], [[1.0, bad]])
+
+
+# -- diversity -------------------------------------------------------------------------------------
+
+
+def test_mn_39_mmr_takes_the_best_that_does_not_repeat() -> None:
+    likes: Any = (["a", "b", "z"], [0.5, 0.5, 0.5], [[1, 0], [1, 0], [0, 1]])
+    assert rank.mmr(*likes) == [("a", 1), ("z", 2), ("b", 3)]
+    assert rank.mmr(*likes, limit=2) == rank.mmr(*likes)[:2]
+    assert rank.mmr(*(each[::-1] for each in likes)) == rank.mmr(*likes)
+    assert rank.mmr([], [], []) == []
+
+
+def test_mn_39_the_trade_is_clamped() -> None:
+    likes = (["a", "b", "c"], [0.2, 0.9, 0.8], [[1, 0], [0, 1], [0, 1]])
+    assert rank.mmr(*likes, trade=7) == rank.mmr(*likes, trade=1) == [("b", 1), ("c", 2), ("a", 3)]
+    assert rank.mmr(*likes, trade=-3) == rank.mmr(*likes, trade=0) == [("b", 1), ("a", 2), ("c", 3)]
+
+
+def test_mn_40_the_true_maximum_has_no_floor() -> None:
+    away = [[1, 0], [0, 1], [-1, 0]]
+    assert [item for item, _ in rank.mmr([*"abc"], [1, 0.5, 0.5], away)] == ["a", "c", "b"]
+
+
+def test_mn_40_a_zero_vector_has_cosine_zero() -> None:
+    found = rank.mmr([*"abcd"], [1, 0.5, 0.5, 0.5], [[1, 0], [0, 0], [1, 1], [-1, 0]])
+    assert [item for item, _ in found] == ["a", "d", "b", "c"]
+
+
+def test_mn_41_unequal_dimensions_are_named() -> None:
+    with pytest.raises(BadQuery, match="3 of 'a' and 2 of 'b'") as told:
+        rank.mmr([*"ab"], [1, 1], [[1, 2, 3], [1, 2]])
+    assert told.value.hint
+
+
+def test_mn_42_the_relevance_is_the_raw_rank_fusion() -> None:
+    assert [item for item, _ in diverse(0.5, 5)] == ["m02", "m10", "m16", "m01", "m09"]
+    for trade in (1.0, 7.0):
+        assert [item for item, _ in diverse(trade, 5)] == ["m02", "m17", "m01", "m09", "m18"]
+    assert [item for item, _ in diverse(0.5, 0)] == [
+        "m02", "m10", "m16", "m01", "m09", "m17", "m19", "m18", "m07", "m08", "m13",
+    ]  # fmt: skip
+
+
+def test_mn_43_who_has_no_vector_follows_after_the_others() -> None:
+    likes = (["a", "b", "c", "d"], [0.1, 0.9, 1.0, 0.9], [[1, 0], None, [0, 1], None])
+    assert rank.mmr(*likes) == [("c", 1), ("a", 2), ("b", 3), ("d", 4)]
+    assert rank.mmr(*likes, limit=3) == rank.mmr(*likes)[:3]
+    assert rank.mmr(["b", "a"], [1, 2], [None, None]) == [("a", 1), ("b", 2)]
+
+
+# -- what cannot be read ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: given.rrf("abc"),
+        lambda given: given.rrf(7),
+        lambda given: given.rrf([1, 2]),
+        lambda given: given.rrf([["a", "b"]]),
+        lambda given: given.rrf([["vec", "a", 0.5], ["vec", "b"]]),
+        lambda given: given.rrf([["vec", "a", "high"]]),
+        lambda given: given.rrf([["vec", "a", True]]),
+        lambda given: given.rrf([["vec", 1.5, 0.5]]),
+        lambda given: given.rrf([["vec", ("a",), 0.5]]),
+        lambda given: given.rrf([["vec", "a", 10**400]]),
+        lambda given: given.rrf({"vec": "ab"}),
+        lambda given: given.rrf({None: [("a", 1)]}),
+        lambda given: given.rrf(LISTS, k=math.nan),
+        lambda given: given.rrf(LISTS, k="60"),
+        lambda given: given.weighted(LISTS, [1.0]),
+        lambda given: given.weighted(LISTS, {"vec": 1.0}),
+        lambda given: given.weighted(LISTS, {"vec": 1.0, "fts": 1.0, "more": 1.0}),
+        lambda given: given.weighted(LISTS, [1.0, -1.0]),
+        lambda given: given.weighted(LISTS, scale="best"),
+        lambda given: given.weighted(LISTS, scale=[["max"], "max"]),
+        lambda given: given.weighted(LISTS, absent="drop"),
+        lambda given: given.weighted([[("a", 1e300)]], scale="none"),
+        lambda given: given.smooth([("a", 1)], [("a", 1)], fade=0),
+        lambda given: given.smooth([("a", 1)], [("a", 1)], lift=-1),
+        lambda given: given.smooth([("a", 1e9)], [("a", 1)]),
+        lambda given: given.mmr(["a"], [1.0, 2.0], [[1.0]]),
+        lambda given: given.mmr(["a", "a"], [1.0, 2.0], [[1.0], [1.0]]),
+        lambda given: given.mmr(["a"], [1.0], ["word"]),
+        lambda given: given.mmr(["a"], [1.0], [[[1.0]]]),
+        lambda given: given.mmr(["a"], [1.0], [object()]),
+        lambda given: given.mmr(["a"], [1.0], [[1.0]], limit=-1),
+        lambda given: given.mmr(["a"], [1.0], [[1.0]], trade=math.nan),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_a_bad_query(call: Any) -> None:
+    with pytest.raises(BadQuery) as told:
+        call(rank)
+    assert told.value.field

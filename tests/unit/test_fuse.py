@@ -1,0 +1,140 @@
+"""Fusion kernels with the figures that the five systems print, and near copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from recollect import rank
+from recollect.rank.diverse import mmr
+from recollect.rank.fuse import SCALES, rrf, scaled, shares, smooth
+from recollect.rank.grid import STEP, snap_one
+from recollect.rank.near import near_duplicates
+from recollect.text.fingerprint import fingerprint
+
+NAN = np.nan
+ALL = np.ones(3, np.bool_)
+
+
+def unit_rrf(ranks: list[list[float]], weights: np.ndarray) -> list[float]:
+    found = rrf(np.array(ranks), weights, scale="unit")
+    return np.nansum(found, axis=0).round(6).tolist()
+
+
+def test_rank_fusion_by_hand() -> None:
+    ranks = np.array([[1.0, 2.0, NAN], [3.0, NAN, 1.0]])
+    found = rrf(ranks, np.array([1.0, 1.5]))
+    expected = [[1 / 61, 1 / 62, NAN], [1.5 / 63, NAN, 1.5 / 61]]
+    assert_array_equal(found, np.rint(np.array(expected) / STEP) * STEP)
+    assert_array_equal(rrf(ranks, np.ones(2), k=0.0), [[1, 0.5, NAN], [snap_one(1 / 3), NAN, 1]])
+    assert rrf(np.zeros((0, 0)), np.zeros(0)).shape == (0, 0)
+
+
+def test_the_best_rank_may_count_as_any_number() -> None:
+    ranks = np.array([[1.0, 2.0]])
+    assert_array_equal(rrf(ranks, np.ones(1), 60.0, 0), rrf(ranks, np.ones(1), 59.0, 1))
+    assert_array_equal(rrf(ranks, np.ones(1), 60.0, 2), rrf(ranks, np.ones(1), 61.0))
+    assert rrf(ranks, np.ones(1), 1.0, 0).tolist() == [[1.0, 0.5]]
+    assert rrf(ranks, np.ones(1), 60.0, 0, "unit").round(6).tolist() == [[1.0, 0.983607]]
+
+
+def test_co_10_unit_scores_of_one_two_and_three_lanes() -> None:
+    assert unit_rrf([[1, 2, 3]], shares(np.ones(1), ALL[:1])) == [1.0, 0.983871, 0.968254]
+    two = shares(np.ones(2), ALL[:2])
+    assert unit_rrf([[1, NAN, 1], [NAN, 1, 2]], two) == [0.5, 0.5, 0.991935]
+    assert unit_rrf([[1], [1]], two) == [1.0]
+    three = shares(np.ones(3), ALL)
+    assert unit_rrf([[1, NAN], [NAN, 1], [NAN, 1]], three) == [0.333333, 0.666667]
+    silent = shares(np.ones(3), np.array([True, False, True]))
+    assert unit_rrf([[1], [NAN], [NAN]], silent) == [0.5]
+
+
+def test_co_11_weights_that_are_kept() -> None:
+    kept = shares(np.array([1.0, 1.5]), np.array([True, False]), "keep")
+    ranks = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0]
+    words = [0.4, 0.393548, 0.387302, 0.375385, 0.348571, 0.305]
+    meaning = [0.6, 0.590323, 0.580952, 0.563077, 0.522857, 0.4575]
+    assert unit_rrf([ranks, [NAN] * 6], kept) == words
+    assert unit_rrf([[NAN] * 6, ranks], kept) == meaning
+
+
+def test_shares() -> None:
+    weights = np.array([0.3, 0.55, 0.1, 0.05])
+    active = np.array([True, True, False, True])
+    assert shares(weights, active).round(6).tolist() == [0.333333, 0.611111, 0.0, 0.055556]
+    assert shares(weights, active, "keep").round(6).tolist() == weights.tolist()
+    assert shares(weights, np.zeros(4, np.bool_)).tolist() == [0.0] * 4
+    assert shares(np.zeros(2), ALL[:2]).tolist() == [0.0, 0.0]
+    six = shares(np.ones(6), np.ones(6, np.bool_))  # 1/6 is rounded up: six of them exceed 1
+    assert six.tolist() == [np.floor(2**32 / 6) * STEP] * 6
+    assert shares(np.array([0.3, 0.4, 0.3]), ALL).sum() == 1.0
+
+
+def test_each_lane_has_its_scale() -> None:
+    scores = np.array([[1.0, 3.0, NAN], [0.2, -0.4, 0.8], [2.0, NAN, 4.0]])
+    found = scaled(scores, ["min_max", "none", "max"])
+    assert_array_equal(found, [[0.0, 1.0, NAN], [0.2, -0.4, 0.8], [0.5, NAN, 1.0]])
+    assert list(SCALES) == ["max", "min_max", "none"]
+    assert scaled(np.zeros((0, 3)), []).shape == (0, 3)
+
+
+def test_md_42_the_lift_fades_smoothly() -> None:
+    base = np.array([NAN, 0.0, 3.0, 6.0, -2.0, 1e6])
+    assert smooth(base, np.ones(6), 35.0, 3.0).round(2).tolist() == [36, 36, 13.88, 5.74, 36, 1]
+    assert_array_equal(smooth(base, np.full(6, NAN), 35.0, 3.0), [NAN] * 6)
+    falling = smooth(np.linspace(0.0, 9.0, 1001), np.ones(1001), 35.0, 3.0)
+    assert (np.diff(falling) < 0).all()
+    assert np.abs(np.diff(falling)).max() < 0.11
+    fused = rank.smooth([("a", 3.0), ("b", 0.5)], [("a", 0.1), ("c", 0.2)])
+    assert [(item, round(score, 4)) for item, score in fused] == [
+        ("c", 7.2),
+        ("a", 4.3876),
+        ("b", 0.5),
+    ]
+
+
+def test_weighted_lists() -> None:
+    lists = {"words": [("a", 3.0), ("b", 1.0)], "meaning": [("b", 0.5), ("c", 0.25)], "none": []}
+    weights = {"words": 1.0, "meaning": 1.0, "none": 2.0}
+    raw = rank.weighted(
+        lists, weights, scale={"words": "min_max", "meaning": "none", "none": "max"}
+    )
+    assert raw == [("a", 0.5), ("b", 0.25), ("c", 0.125)]
+    assert rank.weighted(lists, weights, absent="keep", scale="min_max") == [
+        ("a", 0.25),
+        ("b", 0.25),
+        ("c", 0.0),
+    ]
+    assert rank.weighted(lists, [0, 0, 1]) == [("a", 0.0), ("b", 0.0), ("c", 0.0)]
+    assert rank.weighted({}) == []
+
+
+def test_a_pick_tells_what_likeness_cost_and_who_caused_it() -> None:
+    units = np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32)
+    picks = mmr(np.array([1.0, 0.9, 0.8, 0.7]), units, 0.75)
+    assert picks.order.tolist() == [0, 1, 2, 3]
+    assert picks.penalties.tolist() == [0.0, 0.0, 0.25, 0.25]
+    assert picks.causes.tolist() == [-1, 0, 1, 0]
+    none = mmr(np.zeros(0), np.zeros((0, 2), np.float32), 0.5)
+    assert [part.size for part in none] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("threshold", "copied"), [(0.9, [-1, -1, 0, -1]), (0.7, [-1, -1, 0, 1])])
+def test_near_copies_belong_to_the_first_that_stays(threshold: float, copied: list[int]) -> None:
+    units = np.array([[1, 0], [0, 1], [1, 0], [0.6, 0.8]], np.float32)
+    assert near_duplicates(units, threshold).tolist() == copied
+    assert near_duplicates(np.zeros((0, 4), np.float32), threshold).tolist() == []
+
+
+def test_a_copy_has_no_copies() -> None:
+    turned = np.array([[1, 0], [0.8, 0.6], [0.28, 0.96]], np.float32)  # each 0.8 from the next
+    assert near_duplicates(turned, 0.79).tolist() == [-1, 0, -1]
+
+
+def test_co_04_a_fingerprint_is_how_a_text_begins() -> None:
+    long = "The Plan of the week " * 20
+    assert fingerprint(f"  {long}") == fingerprint(long.upper() + "and more") == fingerprint(long)
+    assert fingerprint("ab" * 100 + "one") == fingerprint("AB" * 100 + "two")
+    assert fingerprint("ab" * 99 + "one") != fingerprint("AB" * 99 + "two")
+    assert fingerprint(" \n") == ""
