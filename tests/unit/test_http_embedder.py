@@ -101,7 +101,7 @@ def drips(to: Handler, _: list[str]) -> None:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.delenv("RECOLLECT_EMBED_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("recollect.embed.post._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("recollect.models.post._FIRST_WAIT", 0.01)
     made = Server()
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

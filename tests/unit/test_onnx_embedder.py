@@ -262,7 +262,7 @@ def test_the_fingerprint_names_all_that_decides_a_vector_and_no_place(tmp_path: 
 def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.embed.runtime.find_spec", lambda _: None)
+    monkeypatch.setattr("recollect.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
         Onnx(read_folder(folder(tmp_path)))
     assert caught.value.hint == 'pip install "recollect[onnx]"'
