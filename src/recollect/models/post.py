@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from recollect.core.errors import InputError, Unavailable
 from recollect.models.apart import apart
+from recollect.models.texts import one_line
 
 LARGEST_ANSWER: Final = 64 * 1024 * 1024
 _FIRST_WAIT: Final = 0.25
@@ -154,8 +155,7 @@ class Post:
         whole = content[:10_000].decode("utf-8", "replace")
         if self._key:
             whole = whole.replace(self._key, "(key)")
-        calm = "".join(char if char.isprintable() else " " for char in whole)
-        return " ".join(calm.split())[:200]
+        return one_line(whole)
 
     def _within(self, ask: Callable[[], tuple[int, Message, bytes]]) -> tuple[int, Message, bytes]:
         left = self._until - time.monotonic()

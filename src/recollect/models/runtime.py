@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _NEEDED: Final = ("onnxruntime", "tokenizers")
 _QUANTISED: Final = b"DynamicQuantizeLinear"
+_WIDEST: Final = 64
+"""Characters per token that are read at most: words are shorter, and blanks must not go on."""
 _INPUTS: Final = {"input_ids", "attention_mask", "token_type_ids"}
 
 
@@ -68,6 +71,7 @@ class OnnxRuntime:
             raise Unsupported(
                 f"{files.weights}: the model cannot be loaded: {error}", hint="is it complete?"
             ) from error
+        self._max_length = files.max_length
         self._types = {each.name: each.type for each in self._session.get_inputs()}
         if unknown := set(self._types) - _INPUTS:
             raise Unsupported(f"{files.weights}: the model wants {min(unknown)!r}, which we lack")
@@ -81,10 +85,25 @@ class OnnxRuntime:
         """The tokens of a text, with those that the model puts around it, cut to its length."""
         return self._tokenizer.encode(text).ids
 
-    def encode_pair(self, first: str, second: str) -> tuple[list[int], list[int]]:
-        """(the tokens of two texts in one row, to which text each belongs); the longer is cut."""
-        made = self._tokenizer.encode(first, second)
-        return made.ids, made.type_ids
+    def encode_pairs(self, first: str, seconds: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """For each second text (the tokens of both in one row, to which text each belongs).
+
+        A row is cut to the model's length, the longer of the two texts first.
+        """
+        short = self._cut(first)
+        made = [self._tokenizer.encode(short, self._cut(second)) for second in seconds]
+        return [(each.ids, each.type_ids) for each in made]
+
+    def _cut(self, text: str) -> str:
+        """What one row can hold of a text.
+
+        The tokenizer keeps what it cuts off, and of two texts every piece beside every other: two
+        of 5,000 words would fill the memory. A text goes to it cut, by where its tokens end.
+        """
+        if len(text) <= self._max_length:
+            return text
+        found = self._tokenizer.encode(text[: self._max_length * _WIDEST])
+        return text[: max((end for _, end in found.offsets), default=0)]
 
     def run(
         self,
