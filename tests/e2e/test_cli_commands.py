@@ -26,7 +26,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Runs a command in an empty folder; with `ok` it must succeed and its JSON comes back."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("STORE", "TENANT", "RECIPE", "AGENT", "USER", "SESSION", "DEBUG"):
+    for name in ("STORE", "TENANT", "RECIPE", "RERANKER", "AGENT", "USER", "SESSION", "DEBUG"):
         monkeypatch.delenv(f"RECOLLECT_{name}", raising=False)
 
     def call(*args: str, ok: bool = False, stdin: str | None = None) -> Any:
@@ -499,6 +499,25 @@ def test_settings_come_from_flag_environment_file_and_default(
     assert told["tenant"] == {"value": "t", "origin": "--tenant"}
     assert told["user"] == {"value": None, "origin": "default"}
     assert "RECOLLECT_STORE" in cli("config", "show").stdout
+
+
+def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("remember", "a red bird", ok=True)
+    name = "http:bge@http://localhost:1"
+    for verb in ("recall", "plan"):
+        cli(verb, "bird", "--reranker", name, ok=True)
+        result = cli(verb, "bird", "--reranker", "best")
+        assert result.exit_code == 2
+        assert "there is no reranker 'best'" in result.stderr
+        assert "onnx:<folder>" in result.stderr
+    (tmp_path / "recollect.toml").write_text(f'reranker = "{name}#tei"\n')
+    told = cli("config", "show", ok=True)["settings"]["reranker"]
+    assert told == {"value": f"{name}#tei", "origin": "recollect.toml"}
+    monkeypatch.setenv("RECOLLECT_RERANKER", "onnx:nowhere")
+    assert cli("recall", "bird").exit_code == 3
+    cli("browse", ok=True)  # what asks nothing needs no reranker
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
+    "models/apart.py": "whatever was raised is handed to the one who waits for the outcome",
     "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
     "pipeline/kinds.py": "loads other packages by entry point; one that fails is told of",
 }

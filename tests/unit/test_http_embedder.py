@@ -7,67 +7,21 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, cast
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from typing import Any
 
 import pytest
+from tests.unit.servers import KEY, Behaviour, Handler, Server, drips, hangs_up, says, served
 
 import recollect
 from recollect.core.errors import InputError, Unavailable
 from recollect.embed.http import Http
 from recollect.embed.port import Embedder
 
-KEY = "sk-very-secret-1234567890"
-Behaviour = Callable[["Handler", list[str]], None]
-
 
 def vector(text: str) -> list[float]:
     return [float(len(text)), float(text.count("a")), 1.0]
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        seen = cast("Server", self.server)
-        seen.asked.append(body["input"])
-        seen.headers.append(dict(self.headers))
-        seen.paths.append(self.path)
-        seen.models.append(body["model"])
-        behaviour = seen.script.pop(0) if seen.script else well
-        try:
-            behaviour(self, body["input"])
-        except OSError:
-            self.close_connection = True  # the client did not wait
-
-    def reply(self, status: int, body: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for field, value in {"Content_Length": str(len(body)), **headers}.items():
-            self.send_header(field.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-class Server(ThreadingHTTPServer):
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script: list[Behaviour] = []
-        self.asked: list[list[str]] = []
-        self.headers: list[dict[str, str]] = []
-        self.paths: list[str] = []
-        self.models: list[str] = []
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        pass
 
 
 def rows(vectors: list[Any]) -> bytes:
@@ -75,40 +29,21 @@ def rows(vectors: list[Any]) -> bytes:
     return json.dumps({"data": data}).encode()
 
 
-def well(to: Handler, texts: list[str]) -> None:
-    to.reply(200, rows([vector(text) for text in texts]))
+def well(to: Handler, body: dict[str, Any]) -> None:
+    to.reply(200, rows([vector(text) for text in body["input"]]))
 
 
-def says(status: int, body: bytes = b"{}", **headers: str) -> Behaviour:
-    return lambda to, _: to.reply(status, body, **headers)
-
-
-def hangs_up(to: Handler, _: list[str]) -> None:
-    to.close_connection = True
-    to.connection.close()
-
-
-def drips(to: Handler, _: list[str]) -> None:
-    to.send_response(200)
-    to.send_header("Content-Length", "1000")
-    to.end_headers()
-    for _nth in range(100):
-        to.wfile.write(b" ")
-        time.sleep(0.05)
+def asked(server: Server) -> list[list[str]]:
+    return [body["input"] for body in server.bodies]
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.delenv("RECOLLECT_EMBED_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("recollect.embed.post._FIRST_WAIT", 0.01)
-    made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made
-    made.shutdown()
-    thread.join()
-    made.server_close()
+    monkeypatch.setattr("recollect.models.post._FIRST_WAIT", 0.01)
+    with served(well) as made:
+        yield made
 
 
 def raised(embedder: Embedder, texts: list[str], side: Any = "record") -> Unavailable:
@@ -131,43 +66,43 @@ def test_texts_go_out_with_model_and_key_and_unit_vectors_come_back(server: Serv
     assert float(made @ made) == pytest.approx(1.0)
     assert made.tolist() == pytest.approx([v / 46**0.5 for v in (6.0, 3.0, 1.0)])
     assert server.paths == ["/v1/embeddings"]
-    assert server.models == ["small"]
-    assert server.asked == [["banana"]]
+    assert server.bodies[0]["model"] == "small"
+    assert asked(server) == [["banana"]]
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
 def test_nothing_is_asked_when_there_is_nothing_to_embed(server: Server) -> None:
     assert Http("small", server.base).embed([" ", ""], "query") == [None, None]
-    assert server.asked == []
+    assert asked(server) == []
 
 
 def test_each_side_has_its_prefix(server: Server) -> None:
     embedder = Http("small", server.base, query_prefix="query: ", record_prefix="passage: ")
     embedder.embed(["a"], "query")
     embedder.embed(["a"], "record")
-    assert server.asked == [["query: a"], ["passage: a"]]
+    assert asked(server) == [["query: a"], ["passage: a"]]
 
 
 def test_many_texts_go_in_batches_by_number_and_by_bytes(server: Server) -> None:
     texts = [f"text {nth}" for nth in range(250)]
     made = Http("small", server.base).embed(texts, "record")
-    assert [len(batch) for batch in server.asked] == [100, 100, 50]
+    assert [len(batch) for batch in asked(server)] == [100, 100, 50]
     assert all(each is not None for each in made)
-    server.asked.clear()
+    server.bodies.clear()
     Http("small", server.base, batch_bytes=10).embed(["aaaaa", "bbbbb", "c" * 30, "d"], "record")
-    assert server.asked == [["aaaaa", "bbbbb"], ["c" * 30], ["d"]]
+    assert asked(server) == [["aaaaa", "bbbbb"], ["c" * 30], ["d"]]
 
 
 def test_the_dimension_is_asked_for_once_when_nobody_said(server: Server) -> None:
     embedder = Http("small", server.base)
     assert (embedder.dimension, embedder.dimension) == (3, 3)
-    assert len(server.asked) == 1
+    assert len(server.bodies) == 1
 
 
 def test_a_lone_surrogate_does_no_harm(server: Server) -> None:
     (made,) = Http("small", server.base).embed(["a\ud800"], "query")
     assert made is not None
-    assert server.asked == [["a?"]]
+    assert asked(server) == [["a?"]]
 
 
 # --- keys ------------------------------------------------------------------------------------
@@ -245,25 +180,25 @@ def test_a_failure_that_passes_is_tried_again(server: Server, failure: Behaviour
     server.script = [failure, failure]
     (made,) = Http("small", server.base).embed(["a"], "record")
     assert made is not None
-    assert len(server.asked) == 3
+    assert len(server.bodies) == 3
 
 
 def test_a_failure_that_stays_is_told_after_some_tries(server: Server) -> None:
     server.script = [says(500)] * 9
     assert "answered 500 (4 tries)" in raised(Http("small", server.base, key=KEY), ["a"]).message
-    assert len(server.asked) == 4
+    assert len(server.bodies) == 4
 
 
 def test_a_question_is_tried_only_twice(server: Server) -> None:
     server.script = [hangs_up] * 9
     assert "(2 tries)" in raised(Http("small", server.base, key=KEY), ["a"], "query").message
-    assert len(server.asked) == 2
+    assert len(server.bodies) == 2
 
 
 def test_a_mistake_of_ours_is_not_tried_again(server: Server) -> None:
     server.script = [says(400, b'{"error": "no such model"}')]
     assert "no such model" in raised(Http("small", server.base), ["a"]).message
-    assert len(server.asked) == 1
+    assert len(server.bodies) == 1
 
 
 def test_a_server_that_asks_for_time_gets_it(server: Server) -> None:
@@ -274,7 +209,7 @@ def test_a_server_that_asks_for_time_gets_it(server: Server) -> None:
 
 
 def test_a_moment_to_come_back_is_read_by_the_clock_of_the_server(server: Server) -> None:
-    def later(to: Handler, _: list[str]) -> None:
+    def later(to: Handler, _: dict[str, Any]) -> None:
         to.send_response_only(503)
         to.send_header("Date", "Sun, 06 Nov 2094 08:49:37 GMT")
         to.send_header("Retry-After", "Sun, 06 Nov 2094 08:49:38 GMT")
@@ -316,14 +251,14 @@ def test_a_server_that_never_shakes_hands_is_left_at_the_deadline() -> None:
 
 
 def test_the_deadline_is_for_the_whole_call(server: Server) -> None:
-    def slowly(to: Handler, texts: list[str]) -> None:
+    def slowly(to: Handler, body: dict[str, Any]) -> None:
         time.sleep(0.15)
-        well(to, texts)
+        well(to, body)
 
     server.script = [slowly] * 9
     embedder = Http("small", server.base, record_seconds=0.4, batch_texts=1)
     assert "no answer within" in raised(embedder, list("abcdefghi")).message
-    assert len(server.asked) <= 4
+    assert len(server.bodies) <= 4
 
 
 def test_a_server_that_is_not_there_is_told(server: Server) -> None:
@@ -334,15 +269,15 @@ def test_a_server_that_is_not_there_is_told(server: Server) -> None:
 
 
 def test_a_body_that_ends_early_is_a_broken_connection(server: Server) -> None:
-    def cut(to: Handler, texts: list[str]) -> None:
-        body = rows([vector(text) for text in texts])
+    def cut(to: Handler, body: dict[str, Any]) -> None:
+        whole = rows([vector(text) for text in body["input"]])
         to.close_connection = True
-        to.reply(200, body[:-9], Content_Length=str(len(body)))
+        to.reply(200, whole[:-9], Content_Length=str(len(whole)))
 
     server.script = [cut]
     (made,) = Http("small", server.base).embed(["a"], "record")
     assert made is not None
-    assert len(server.asked) == 2
+    assert len(server.bodies) == 2
 
 
 @pytest.mark.parametrize(
@@ -369,7 +304,7 @@ def test_an_answer_that_is_not_usable_is_named(server: Server, body: bytes, said
     server.script = [says(200, body)]
     embedder = Http("small", server.base, dimension=3, key=KEY)
     assert said in raised(embedder, ["a"]).message
-    assert len(server.asked) == 1
+    assert len(server.bodies) == 1
 
 
 def test_a_dimension_that_changes_is_refused(server: Server) -> None:
@@ -381,8 +316,8 @@ def test_a_dimension_that_changes_is_refused(server: Server) -> None:
 
 @pytest.mark.parametrize("numbered", [True, False])
 def test_vectors_are_taken_in_the_order_the_server_says(server: Server, numbered: bool) -> None:  # noqa: FBT001
-    def shuffled(to: Handler, texts: list[str]) -> None:
-        data = [{"index": at, "embedding": vector(each)} for at, each in enumerate(texts)]
+    def shuffled(to: Handler, body: dict[str, Any]) -> None:
+        data = [{"index": at, "embedding": vector(each)} for at, each in enumerate(body["input"])]
         data = data[::-1] if numbered else [{"embedding": row["embedding"]} for row in data]
         to.reply(200, json.dumps({"data": data}).encode())
 
@@ -397,7 +332,7 @@ def test_vectors_are_taken_in_the_order_the_server_says(server: Server, numbered
 def test_redirects_are_not_followed_with_the_key(server: Server) -> None:
     server.script = [says(307, Location=f"{server.base}/elsewhere")]
     assert "answered 307" in raised(Http("small", server.base, key=KEY), ["a"]).message
-    assert len(server.asked) == 1
+    assert len(server.bodies) == 1
 
 
 def test_several_threads_share_one_embedder(server: Server) -> None:

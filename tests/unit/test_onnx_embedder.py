@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 from hashlib import sha256
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.unit.tiny import embedding, needs_extra
 
 from recollect.core.errors import Corrupt, InputError, NotFound, Unsupported
 from recollect.embed import packaged as packages
@@ -22,11 +21,6 @@ from recollect.embed.packaged import PACKAGED, Packaged, Piece, packaged
 from recollect.embed.port import Embedder
 from recollect.rank.grid import unit
 
-MISSING = [name for name in ("onnxruntime", "tokenizers", "onnx") if find_spec(name) is None]
-needs_extra = pytest.mark.skipif(
-    bool(MISSING),
-    reason=f'not installed: {", ".join(MISSING)}; pip install "recollect[onnx]" onnx runs this',
-)
 needs_models = pytest.mark.skipif(
     os.environ.get("RECOLLECT_TEST_MODELS") != "1",
     reason="RECOLLECT_TEST_MODELS=1 runs the packaged models that are installed",
@@ -262,7 +256,7 @@ def test_the_fingerprint_names_all_that_decides_a_vector_and_no_place(tmp_path: 
 def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.embed.runtime.find_spec", lambda _: None)
+    monkeypatch.setattr("recollect.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
         Onnx(read_folder(folder(tmp_path)))
     assert caught.value.hint == 'pip install "recollect[onnx]"'
@@ -298,53 +292,9 @@ def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch
 # --- the real runtime --------------------------------------------------------------------------
 
 
-def tiny(at: Path, *, quantised: bool = False) -> Path:
-    """A model of one table of random numbers and one matrix, and a tokenizer of 32 words."""
-    onnx: Any = import_module("onnx")
-    helper: Any = import_module("onnx.helper")
-    arrays: Any = import_module("onnx.numpy_helper")
-    tokenizers: Any = import_module("tokenizers")
-    at.mkdir(parents=True, exist_ok=True)
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{nth}" for nth in range(28))]
-    numbers = {word: nth for nth, word in enumerate(words)}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbers, unk_token=words[1]))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    made.post_processor = tokenizers.processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    made.enable_padding(length=64)
-    made.save(str(at / "tokenizer.json"))
-    table = np.random.default_rng(7).standard_normal((32, 6)).astype(np.float32)
-    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])]
-    if quantised:
-        nodes = [
-            helper.make_node("Gather", ["table", "input_ids"], ["raw"]),
-            helper.make_node("DynamicQuantizeLinear", ["raw"], ["q", "scale", "zero"]),
-            helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["last_hidden_state"]),
-        ]
-    graph = helper.make_graph(
-        nodes,
-        "tiny",
-        [
-            helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["texts", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ],
-        [
-            helper.make_tensor_value_info(
-                "last_hidden_state", onnx.TensorProto.FLOAT, [None, None, 6]
-            )
-        ],
-        [arrays.from_array(table, "table")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.save(model, str(at / "model.onnx"))
-    np.save(at / "table.npy", table)
-    return at
-
-
 @needs_extra
 def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
-    onnx = Onnx(read_folder(tiny(tmp_path)), threads=2)
+    onnx = Onnx(read_folder(embedding(tmp_path)), threads=2)
     table = np.load(tmp_path / "table.npy").astype(np.float64)
     texts = ["w3 w4", "w5", "", "w3 w4 w5 w6 w7 w8", "\ud800"]
     made = onnx.embed(texts, "record")
@@ -361,7 +311,7 @@ def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
 
 @needs_extra
 def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
-    (tiny(tmp_path) / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
+    (embedding(tmp_path) / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
     onnx = Onnx(read_folder(tmp_path))
     short, long = onnx.embed(["w1 w2 w3 w4", "w1 w2 w3 w4 w9 w9"], "record")
     assert short is not None
@@ -371,7 +321,7 @@ def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
 
 @needs_extra
 def test_a_text_has_the_same_vector_in_any_batch_of_a_quantised_model(tmp_path: Path) -> None:
-    onnx = Onnx(read_folder(tiny(tmp_path, quantised=True)))
+    onnx = Onnx(read_folder(embedding(tmp_path, quantised=True)))
     texts = [f"w{nth} w{nth * 5 % 28}" for nth in range(28)]
     for text, vector in zip(texts, onnx.embed(texts, "record"), strict=True):
         (alone,) = onnx.embed([text], "record")

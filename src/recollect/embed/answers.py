@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.models.texts import encodable
 from recollect.rank.units import units
 
 
@@ -47,10 +48,8 @@ def placed(
 def told(texts: Sequence[str], prefix: str) -> tuple[list[int], list[str]]:
     """(the places of the texts that are not blank, these texts behind their prefix).
 
-    A lone surrogate, which no encoder takes, becomes a question mark.
-
     >>> told(["red", " ", "blue"], "query: ")
     ([0, 2], ['query: red', 'query: blue'])
     """
     at = [nth for nth, text in enumerate(texts) if text.strip()]
-    return at, [prefix + texts[nth].encode("utf-8", "replace").decode() for nth in at]
+    return at, [prefix + encodable(texts[nth]) for nth in at]

@@ -9,15 +9,19 @@ from typing import Final, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from recollect.core.canonical import canonical, digest
 from recollect.core.errors import InputError, Unavailable
 from recollect.core.names import integer, name, number, text
 from recollect.embed.answers import checked, placed, told
 from recollect.embed.port import Side
-from recollect.embed.post import Post, key_for, server_of
+from recollect.models.parsed import parsed
+from recollect.models.post import Post, Want, key_for, server_of
 
+_WANT: Final = Want(
+    "embedder", "RECOLLECT_EMBED_KEY", {"api.openai.com": "OPENAI_API_KEY"}, "api.openai.com/v1"
+)
 _TRIES: Final[dict[Side, int]] = {"record": 4, "query": 2}
 """A question that cannot be embedded is answered by words; nobody should wait long for that."""
 
@@ -63,8 +67,8 @@ class Http:
         if unknown := set(options) - set(Options.__annotations__):
             raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
         self._model = name(model, "model", InputError, 256)
-        self._server = server_of(base)
-        self._key = key_for(self._server, options.get("key"))
+        self._server = server_of(base, _WANT)
+        self._key = key_for(self._server, options.get("key"), _WANT)
         self._prefixes: dict[Side, str] = {
             "record": text(options.get("record_prefix", ""), "record_prefix", InputError, 4096),
             "query": text(options.get("query_prefix", ""), "query_prefix", InputError, 4096),
@@ -125,12 +129,8 @@ class Http:
         body = json.dumps({"model": self._model, "input": texts}).encode()
         content = post.send("/embeddings", body)
         try:
-            rows = _in_order(_Answer.model_validate_json(content).data)
+            rows = _in_order(parsed(content, _Answer).data)
             table = checked(rows, len(texts), self._dimension)
-        except ValidationError as wrong:
-            first = wrong.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(step) for step in first["loc"]) or "JSON"
-            raise self._nonsense(f"{where}: {first['msg']}") from None
         except ValueError as wrong:
             raise self._nonsense(str(wrong)) from None
         self._learn(table.shape[1])

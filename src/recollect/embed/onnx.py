@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,29 @@ from recollect.core.names import integer
 from recollect.embed.answers import checked, placed, told
 from recollect.embed.folder import Pooling, Setup
 from recollect.embed.port import Side
-from recollect.embed.runtime import OnnxRuntime, Runtime, require
-
-_BATCH: Final = 32
-_BATCH_TOKENS: Final = 4_096
-"""Texts and tokens, padding included, that a model reads at a time."""
+from recollect.models.batch import BATCH, batches, mask, padded
+from recollect.models.runtime import OnnxRuntime, require
 
 Tokens = list[int]
+
+
+class Runtime(Protocol):
+    """A model that is loaded."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether texts must not share a batch, because they would change each other's vectors."""
+        ...
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text, with those that the model puts around it, cut to its length."""
+        ...
+
+    def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A vector for each token of each text, or one for each text."""
+        ...
+
+
 Load = Callable[[Setup, int], Runtime]
 
 
@@ -33,7 +49,7 @@ class Onnx:
 
     def __init__(self, setup: Setup, threads: int = 1, load: Load | None = None) -> None:
         if load is None:
-            require()
+            require("embedder")
         self._setup = setup
         self._threads = integer(threads, "threads", 1, 256, InputError)
         self._load = load or OnnxRuntime
@@ -78,8 +94,9 @@ class Onnx:
         encoded = [runtime.encode(self._lowered(text)) for text in asked]
         longer = [nth for nth, tokens in enumerate(encoded) if len(tokens) > least]
         order = sorted(longer, key=lambda nth: len(encoded[nth]))
-        batches = _batches([encoded[nth] for nth in order], 1 if runtime.alone else _BATCH)
-        tables = [self._pooled(runtime, batch) for batch in batches]
+        most = 1 if runtime.alone else BATCH
+        rows = [encoded[nth] for nth in order]
+        tables = [self._pooled(runtime, batch) for batch in batches(rows, most)]
         if not tables:
             return [None] * len(texts)
         return placed(np.concatenate(tables), [at[nth] for nth in order], len(texts))
@@ -94,24 +111,9 @@ class Onnx:
             return self._loaded
 
     def _pooled(self, runtime: Runtime, batch: Sequence[Tokens]) -> NDArray[np.floating]:
-        longest = max(map(len, batch))
-        ids = np.full((len(batch), longest), self._setup.pad, np.int64)
-        mask = np.zeros_like(ids)
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
-        answer = pool(runtime.run(ids, mask), [len(each) for each in batch], self._setup.pooling)
+        made = runtime.run(padded(batch, self._setup.pad), mask(batch))
+        answer = pool(made, [len(each) for each in batch], self._setup.pooling)
         return checked(answer, len(batch), self._dimension)
-
-
-def _batches(texts: Sequence[Tokens], most: int) -> Iterator[Sequence[Tokens]]:
-    """Texts in the order of their lengths, so that little is padded."""
-    begin = 0
-    for end in range(1, len(texts) + 1):
-        full = end - begin == most
-        if end == len(texts) or full or (end + 1 - begin) * len(texts[end]) > _BATCH_TOKENS:
-            yield texts[begin:end]
-            begin = end
 
 
 def pool(

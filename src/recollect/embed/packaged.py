@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from recollect.core.errors import Corrupt, NotFound
-from recollect.embed.folder import Pooling, Setup, sha256
+from recollect.embed.folder import Pooling, Setup
+from recollect.models.folder import sha256
 
 
 class Piece(NamedTuple):

@@ -20,6 +20,9 @@ from recollect.memory.embedders import embedder_of, kin_of
 from recollect.memory.embedding import chosen
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
+from recollect.memory.rerankers import reranker_of
+from recollect.rerank.callable import Judge
+from recollect.rerank.port import Reranker
 from recollect.store.port import Log
 from recollect.store.ram import Ram
 from recollect.store.sqlite.connect import Durability
@@ -37,6 +40,7 @@ class Options(TypedDict, total=False):
     read_only: bool
     durability: Durability
     embedder: str | Embedder | None
+    reranker: str | Reranker | Judge | None
     entities: Literal["given", "rules"] | Extractor
     maintenance: Literal["auto", "manual"]
     flush_rows: int
@@ -57,14 +61,16 @@ def open_memory(
         **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
             a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
             "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
-            see `embedder_of`. `entities`: "given" by the caller, found by "rules", or by a function
-            of yours, where a record comes without any. `maintenance`: "manual" turns background
-            upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`. `clock` and
-            `entropy`: for tests.
+            see `embedder_of`. `reranker`: None, a local cross-encoder, a server, a function or an
+            object of yours: see `reranker_of`. `entities`: "given" by the caller, found by "rules",
+            or by a function of yours, where a record comes without any. `maintenance`: "manual"
+            turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
+            `clock` and `entropy`: for tests.
 
     """
     scope = Scope.of(tenant)
     _check(options)
+    reranker = reranker_of(options.get("reranker"))
     log, folder, writable = _store(
         place,
         read_only=options.get("read_only", False),
@@ -88,7 +94,7 @@ def open_memory(
     )
     kin = kin_of(shop.embedder)
     shelf = Shelf(log, Spaces(shop.analyzer, shop.space, kin), upkeep, clock)
-    return Memory(Parts(log, shelf, shop, kin), scope)
+    return Memory(Parts(log, shelf, shop, kin, reranker), scope)
 
 
 def _said(log: Log, tenant: str) -> Said:

@@ -20,6 +20,7 @@ from recollect.index.reading import Reading
 from recollect.index.shelf import Shelf
 from recollect.lanes.port import Skipped
 from recollect.rank.grid import unit
+from recollect.rerank.port import Reranker
 from recollect.store.port import Log
 from recollect.text.port import Analyzer
 from recollect.write.prepare import Workshop, embed
@@ -36,6 +37,7 @@ class Parts:
     shelf: Shelf
     shop: Workshop
     kin: Kindred | None = None
+    reranker: Reranker | None = None
     pid: int = field(default_factory=os.getpid)
 
     @property

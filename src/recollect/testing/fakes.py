@@ -1,10 +1,11 @@
-"""Stand-ins for what enters from outside: a clock, randomness, an embedder with faults."""
+"""Stand-ins for what enters from outside: clock, randomness, embedder and reranker with faults."""
 
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,3 +75,33 @@ class ToyEmbedder:
             if letter.isalpha():
                 counts[ord(letter) % self.dimension] += 1.0 if ord(letter) % 3 else -1.0
         return unit(counts)
+
+
+class ToyReranker:
+    """Scores a text by the words it shares with the question, and has three faults to switch on.
+
+    `failing` makes it raise, `hanging` makes it wait until it is `released`, `answer` is what it
+    answers instead of scores.
+    """
+
+    name = "toy"
+    fingerprint = "toy-reranker/1"
+
+    def __init__(self) -> None:
+        self.failing = False
+        self.hanging = False
+        self.answer: Any = None
+        self.released = threading.Event()
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def score(self, query: str, texts: Sequence[str]) -> Any:
+        """Shared words, as a share of those of the question."""
+        self.asked.append((query, tuple(texts)))
+        if self.hanging:
+            self.released.wait()
+        if self.failing:
+            raise ConnectionError("the toy reranker was told to fail")
+        if self.answer is not None:
+            return self.answer
+        words = set(query.casefold().split())
+        return [len(words & set(text.casefold().split())) / max(len(words), 1) for text in texts]

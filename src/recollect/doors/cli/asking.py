@@ -11,7 +11,7 @@ import typer
 from recollect.core.errors import InputError
 from recollect.doors.cli.fields import time_of
 from recollect.doors.cli.opening import opened
-from recollect.doors.cli.options import AsOf, KnownAt, Scoped, Where
+from recollect.doors.cli.options import AsOf, KnownAt, Reranker, Scoped, Where
 from recollect.doors.cli.out import show
 from recollect.doors.cli.settings import setting
 from recollect.doors.cli.tree import command
@@ -118,10 +118,11 @@ def recall(
     *,
     explain: Explain = False,
     receipt: ReceiptFile = None,  # a switch of the command line
+    reranker: Reranker = None,
 ) -> None:
     """Find the right memories and say why each one is right."""
     options = ask.options(setting("recipe", ask.recipe))
-    with opened(at, "read") as memory:
+    with opened(at, "read", setting("reranker", reranker)) as memory:
         result = memory.recall(query, ask.limit, **options)
     _save(result, receipt)
     show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
@@ -159,10 +160,10 @@ def bundles(
 
 
 @command("plan", 'recollect plan "which port for ssh?" --override lanes.meaning.enabled=false')
-def plan(query: Question, ask: Ask, at: Scoped) -> None:
+def plan(query: Question, ask: Ask, at: Scoped, reranker: Reranker = None) -> None:
     """Say what a recall would do, without doing it."""
     options = ask.options(setting("recipe", ask.recipe))
-    with opened(at, "read") as memory:
+    with opened(at, "read", setting("reranker", reranker)) as memory:
         made = memory.plan(query, ask.limit, **options)
     from recollect.doors.render.tree import plan_tree  # noqa: PLC0415  # loads the engine
 

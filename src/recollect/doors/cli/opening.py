@@ -19,7 +19,7 @@ Access = Literal["read", "change", "make"]
 
 
 @contextlib.contextmanager
-def opened(at: Place, access: Access) -> Generator[Memory]:
+def opened(at: Place, access: Access, reranker: str | None = None) -> Generator[Memory]:
     """The memory that the options name, closed afterwards."""
     scope = (at.agent, at.user, at.session) if isinstance(at, Scoped) else (None, None, None)
     flags = dict(zip(("agent", "user", "session"), scope, strict=True))
@@ -29,7 +29,8 @@ def opened(at: Place, access: Access) -> Generator[Memory]:
         must_exist(place)
     from recollect.memory.opening import open_memory  # noqa: PLC0415  # loads the engine
 
-    with open_memory(place, str(told["tenant"].value), read_only=access == "read") as memory:
+    tenant = str(told["tenant"].value)
+    with open_memory(place, tenant, read_only=access == "read", reranker=reranker) as memory:
         if isinstance(at, Scoped):
             yield memory.scoped(*(told[key].value for key in flags))
         else:

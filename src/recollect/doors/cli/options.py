@@ -28,6 +28,13 @@ Key = Annotated[
     str | None,
     typer.Option("--key", help="Run twice with the same key, the second run changes nothing."),
 ]
+Reranker = Annotated[
+    str | None,
+    typer.Option(
+        "--reranker",
+        help="Reads the best candidates again, for recipes that ask one (RECOLLECT_RERANKER).",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from recollect import __version__
-from recollect.doors.cli.options import AsJson, Scoped
+from recollect.doors.cli.options import AsJson, Reranker, Scoped
 from recollect.doors.cli.out import show
-from recollect.doors.cli.settings import files, settings
+from recollect.doors.cli.settings import DEFAULTS, files, settings
 from recollect.doors.cli.tree import branch, command
 
 config = branch("config", "Settings: from flags, the environment, TOML files, defaults.")
@@ -23,6 +23,7 @@ class Everything(Scoped):
     recipe: Annotated[str | None, typer.Option("--recipe", help="A recipe (RECOLLECT_RECIPE).")] = (
         None
     )
+    reranker: Reranker = None
 
 
 @command("show", "recollect config show", under=config)
@@ -32,8 +33,7 @@ def show_(at: Everything) -> None:
     A flag wins over RECOLLECT_…, that over recollect.toml in the current directory, that over
     recollect/config.toml in ~/.config, that over the default.
     """
-    names = ("store", "tenant", "recipe", "agent", "user", "session")
-    found = settings({name: getattr(at, name) for name in names})
+    found = settings({name: getattr(at, name) for name in DEFAULTS})
     from recollect.doors.render.columns import Columns  # noqa: PLC0415  # `--json` needs none of it
 
     data = {

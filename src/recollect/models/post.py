@@ -6,8 +6,7 @@ import http.client
 import os
 import socket
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -15,15 +14,27 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from recollect.core.errors import InputError, Unavailable
+from recollect.models.apart import apart
+from recollect.models.texts import one_line
 
-KEY_VARIABLES: Final = ("RECOLLECT_EMBED_KEY", "OPENAI_API_KEY")
-"""Where a key is looked for. The second is only ever sent to its own host."""
 LARGEST_ANSWER: Final = 64 * 1024 * 1024
-_OPENAI: Final = "api.openai.com"
 _FIRST_WAIT: Final = 0.25
 _BUSY: Final = 429
 _BROKEN: Final = 500
 _FINE: Final = 200
+
+
+class Want(NamedTuple):
+    """Who asks a server, and where keys are looked for."""
+
+    who: str
+    """The option that an error names."""
+    variable: str
+    """Holds the key for any server."""
+    owners: Mapping[str, str]
+    """Hosts, and the variable of the key that is only ever sent to each."""
+    example: str
+    """A base URL that would do, without its scheme."""
 
 
 class Server(NamedTuple):
@@ -40,43 +51,44 @@ class Server(NamedTuple):
         return f"{'https' if self.secure else 'http'}://{host}{port}{self.path}"
 
 
-def server_of(base: str) -> Server:
+def server_of(base: str, want: Want) -> Server:
     """The server that a URL names; nothing secret may stand in it.
 
-    >>> str(server_of("https://API.example.com/v1/"))
+    >>> str(server_of("https://API.example.com/v1/", Want("embedder", "KEY", {}, "a.b/v1")))
     'https://api.example.com/v1'
     """
     try:
         parts = urlsplit(base)
         port = parts.port
     except ValueError:
-        raise _bad("it cannot be read") from None
+        raise _bad(want, "it cannot be read") from None
     if not base.isascii() or not base.isprintable() or " " in base:
-        raise _bad("it holds characters that a URL cannot hold")
+        raise _bad(want, "it holds characters that a URL cannot hold")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise _bad("it must begin with http:// or https:// and name a host")
+        raise _bad(want, "it must begin with http:// or https:// and name a host")
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise _bad("it may hold a scheme, a host, a port and a path, nothing else")
+        raise _bad(want, "it may hold a scheme, a host, a port and a path, nothing else")
     return Server(parts.scheme == "https", parts.hostname, port, parts.path.rstrip("/"))
 
 
-def _bad(why: str) -> InputError:
+def _bad(want: Want, why: str) -> InputError:
     return InputError(
-        f"embedder: the base URL is not usable: {why}",
-        hint=f"for example https://{_OPENAI}/v1; a key goes into {KEY_VARIABLES[0]}",
-        field="embedder",
+        f"{want.who}: the base URL is not usable: {why}",
+        hint=f"for example https://{want.example}; a key goes into {want.variable}",
+        field=want.who,
     )
 
 
-def key_for(server: Server, given: str | None) -> str:
+def key_for(server: Server, given: str | None, want: Want) -> str:
     """The key to send: the given one, or one from the environment; empty for none."""
-    key = os.environ.get(KEY_VARIABLES[0], "") if given is None else given
-    if given is None and not key and server.secure and server.host == _OPENAI:
-        key = os.environ.get(KEY_VARIABLES[1], "")
+    key = os.environ.get(want.variable, "") if given is None else given
+    owner = want.owners.get(server.host)
+    if given is None and not key and server.secure and owner is not None:
+        key = os.environ.get(owner, "")
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
-            "embedder: the key holds characters that no key holds",
+            f"{want.who}: the key holds characters that no key holds",
             hint="was a whole line or a file name copied?",
             field="key",
         )
@@ -102,14 +114,11 @@ class Post:
         self._tries = tries
         make = http.client.HTTPSConnection if server.secure else http.client.HTTPConnection
         self._connection = make(server.host, server.port, timeout=seconds)
-        # Resolving a name and dripping bytes know no time limit, so somebody else waits for them.
-        self._waiter = ThreadPoolExecutor(1, "recollect-embed")
 
     def __enter__(self) -> Post:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._waiter.shutdown(wait=False)
         self._cut()
 
     def send(self, path: str, body: bytes) -> bytes:
@@ -146,15 +155,15 @@ class Post:
         whole = content[:10_000].decode("utf-8", "replace")
         if self._key:
             whole = whole.replace(self._key, "(key)")
-        calm = "".join(char if char.isprintable() else " " for char in whole)
-        return " ".join(calm.split())[:200]
+        return one_line(whole)
 
     def _within(self, ask: Callable[[], tuple[int, Message, bytes]]) -> tuple[int, Message, bytes]:
         left = self._until - time.monotonic()
         try:
             if left <= 0.0:
                 raise TimeoutError  # noqa: TRY301  # as if it had been asked
-            return self._waiter.submit(ask).result(timeout=left)
+            # Resolving a name and dripping bytes know no time limit: somebody else waits for them.
+            return apart(ask, "recollect-post").result(timeout=left)
         except TimeoutError:
             self._cut()
             raise self._failed(f"no answer within {self._seconds:g} s") from None

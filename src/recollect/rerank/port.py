@@ -1,0 +1,28 @@
+"""What a reranker is: a question and texts in, one score each out. An effect, like an embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Reranker(Protocol):
+    """Reads texts next to a question. Equal fingerprints mean scores on one scale."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Names all that decides a score; never a key."""
+        ...
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """One finite score per text, in order; the best text has the greatest.
+
+        It raises when it cannot answer. It may be called by several threads at once, and nobody
+        may be waiting any more when it returns: see `rerank.call`.
+        """
+        ...

@@ -1,0 +1,88 @@
+"""A real server that answers as it is told: well, wrongly, slowly or not at all."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
+
+KEY = "sk-very-secret-1234567890"
+Behaviour = Callable[["Handler", dict[str, Any]], None]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        seen = cast("Server", self.server)
+        seen.bodies.append(body)
+        seen.headers.append(dict(self.headers))
+        seen.paths.append(self.path)
+        behaviour = seen.script.pop(0) if seen.script else seen.well
+        try:
+            behaviour(self, body)
+        except OSError:
+            self.close_connection = True  # the client did not wait
+
+    def reply(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for field, value in {"Content_Length": str(len(body)), **headers}.items():
+            self.send_header(field.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, well: Behaviour) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.well = well
+        self.script: list[Behaviour] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
+
+
+@contextmanager
+def served(well: Behaviour) -> Iterator[Server]:
+    made = Server(well)
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def says(status: int, body: bytes = b"{}", **headers: str) -> Behaviour:
+    return lambda to, _: to.reply(status, body, **headers)
+
+
+def hangs_up(to: Handler, _: dict[str, Any]) -> None:
+    to.close_connection = True
+    to.connection.close()
+
+
+def drips(to: Handler, _: dict[str, Any]) -> None:
+    to.send_response(200)
+    to.send_header("Content-Length", "1000")
+    to.end_headers()
+    for _nth in range(100):
+        to.wfile.write(b" ")
+        time.sleep(0.05)

@@ -1,0 +1,287 @@
+"""Asking a reranker: an answer in time, or a reason; nobody waits, nothing is raised."""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.core.errors import Unavailable
+from recollect.rank.grid import STEP
+from recollect.rerank.call import MOST_LEFT, TIMEOUT_MS, Failed, Scored, counts, scored
+from recollect.rerank.callable import Function
+from recollect.testing.fakes import ToyReranker
+
+TEXTS = ["red fish", "blue bird", "red bird"]
+MARGIN = 0.25
+"""Seconds that a busy machine may take over the deadline."""
+
+
+@pytest.fixture
+def toy() -> Iterator[ToyReranker]:
+    made = ToyReranker()
+    yield made
+    made.released.set()
+
+
+def values(outcome: Scored | Failed) -> list[float]:
+    assert isinstance(outcome, Scored)
+    assert outcome.values.dtype == np.float64
+    return outcome.values.tolist()
+
+
+def reason(outcome: Scored | Failed) -> str:
+    assert isinstance(outcome, Failed)
+    return outcome.reason
+
+
+def answering(answer: object) -> ToyReranker:
+    toy = ToyReranker()
+    toy.answer = answer
+    return toy
+
+
+def running() -> int:
+    return sum(thread.name == "recollect-rerank" for thread in threading.enumerate())
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+def test_scores_come_back_in_order_on_the_grid(toy: ToyReranker) -> None:
+    assert values(scored(toy, "red bird", TEXTS)) == [0.5, 0.5, 1.0]
+    assert toy.asked == [("red bird", tuple(TEXTS))]
+    third, *_ = values(scored(answering([1 / 3, -1 / 3, 0.0]), "q", TEXTS))
+    assert third == round(2**32 / 3) * STEP
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [1, 0, -2],
+        (1.0, 0.0, -2.0),
+        np.array([1, 0, -2], np.int8),
+        np.array([1, 0, -2], np.float32),
+        [np.float16(1.0), -0.0, np.int64(-2)],
+    ],
+)
+def test_numbers_of_any_kind_are_scores_and_there_is_one_zero(answer: object) -> None:
+    assert str(values(scored(answering(answer), "q", TEXTS))) == "[1.0, 0.0, -2.0]"
+
+
+def test_without_texts_nobody_is_asked(toy: ToyReranker) -> None:
+    toy.failing = True
+    assert values(scored(toy, "q", [])) == []
+    assert toy.asked == []
+
+
+def test_the_largest_score_is_exact() -> None:
+    assert values(scored(answering([2.0**20, -(2.0**20), STEP]), "q", TEXTS))[2] == STEP
+
+
+# --- nonsense --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "came"),
+    [
+        ([], "no scores"),
+        ([1.0], "1 score"),
+        ([1.0, 2.0], "2 scores"),
+        ([1.0, 2.0, 3.0, 4.0], "4 scores"),
+        ([1.0, float("nan"), 3.0], "NaN or infinity"),
+        ([1.0, float("inf"), 3.0], "NaN or infinity"),
+        (np.array([1, 2, np.inf], np.float16), "NaN or infinity"),
+        ([1.0, 2.0, 2.0**20 + 1], "a score beyond ±1,048,576"),
+        ([1.0, 2.0, -1e300], "a score beyond ±1,048,576"),
+        (["1", "2", "3"], "a list with other things than numbers"),
+        ([1.0, 2.0, "3"], "a list with other things than numbers"),
+        ([1.0, 2.0, None], "a list with other things than numbers"),
+        ([1, 2, 10**400], "a list with other things than numbers"),
+        ([True, False, True], "a list with other things than numbers"),
+        ([1j, 2j, 3j], "a list with other things than numbers"),
+        ([[1.0], [2.0], [3.0]], "a table"),
+        ([[1.0], [2.0, 3.0], []], "lists of several lengths"),
+        ("1 2 3", "str"),
+        (7.0, "float"),
+        ({0: 1.0, 1: 2.0, 2: 3.0}, "dict"),
+        ({1.0, 2.0, 3.0}, "set"),
+        ((each for each in (1.0, 2.0, 3.0)), "generator"),
+    ],
+)
+def test_an_answer_that_is_none_is_named(answer: object, came: str) -> None:
+    outcome = scored(answering(answer), "q", TEXTS)
+    assert reason(outcome) == f"rerank_failed: answered {came} instead of 3 scores"
+
+
+def test_no_answer_at_all_is_named() -> None:
+    def judge(*_: object) -> Any:
+        return None
+
+    said = "rerank_failed: answered nothing instead of 1 score"
+    assert reason(scored(Function(judge), "q", ["a"])) == said
+
+
+# --- failures --------------------------------------------------------------------------------
+
+
+def test_a_reranker_that_raises_is_a_reason(toy: ToyReranker) -> None:
+    toy.failing = True
+    said = "rerank_failed: ConnectionError: the toy reranker was told to fail"
+    assert reason(scored(toy, "q", TEXTS)) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError(), "ValueError"),
+        (TimeoutError("mine"), "TimeoutError: mine"),
+        (Unavailable("http://a: answered 500 (2 tries)"), "http://a: answered 500 (2 tries)"),
+        (SystemExit(3), "SystemExit: 3"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (RuntimeError("two\nlines \x1b[31m\ud800 and " + "more " * 999), "RuntimeError: two lines"),
+    ],
+)
+def test_whatever_is_raised_becomes_one_short_line(error: BaseException, said: str) -> None:
+    def judge(query: str, texts: list[str]) -> list[float]:
+        raise error
+
+    told = reason(scored(Function(judge), "q", TEXTS))
+    assert told.startswith(f"rerank_failed: {said}")
+    assert told.isprintable()
+    assert len(told) <= 220
+
+
+def test_what_is_remembered_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    def judge(query: str, texts: list[str]) -> list[float]:
+        raise ValueError(f"cannot read {texts[0]}")
+
+    with caplog.at_level(logging.DEBUG):
+        assert "red fish" in reason(scored(Function(judge), "secret question", TEXTS))
+    assert "ValueError" in caplog.text
+    assert "red fish" not in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_the_reranker_cannot_change_the_texts_of_the_caller() -> None:
+    def judge(query: str, texts: list[str]) -> list[float]:
+        texts.clear()
+        return [1.0, 2.0, 3.0]
+
+    mine = list(TEXTS)
+    assert values(scored(Function(judge), "q", mine)) == [1.0, 2.0, 3.0]
+    assert mine == TEXTS
+
+
+def test_what_the_caller_set_in_its_context_is_seen() -> None:
+    trace: contextvars.ContextVar[float] = contextvars.ContextVar("trace", default=0.0)
+    trace.set(7.0)
+    assert values(scored(Function(lambda _, texts: [trace.get()] * len(texts)), "q", ["a"])) == [
+        7.0
+    ]
+
+
+# --- deadlines -------------------------------------------------------------------------------
+
+
+def test_the_deadline_is_800_ms_unless_somebody_says(toy: ToyReranker) -> None:
+    toy.hanging = True
+    start = time.monotonic()
+    assert reason(scored(toy, "q", TEXTS)) == "rerank_timeout: no answer within 800 ms"
+    assert TIMEOUT_MS / 1000 <= time.monotonic() - start < TIMEOUT_MS / 1000 + MARGIN
+
+
+@pytest.mark.parametrize("timeout_ms", [1, 40.5, 200])
+def test_nobody_waits_longer_than_the_deadline(toy: ToyReranker, timeout_ms: float) -> None:
+    toy.hanging = True
+    start = time.monotonic()
+    told = f"rerank_timeout: no answer within {timeout_ms:g} ms"
+    assert reason(scored(toy, "q", TEXTS, timeout_ms)) == told
+    assert time.monotonic() - start < timeout_ms / 1000 + MARGIN
+
+
+def test_an_answer_that_never_ends_is_left_at_the_deadline() -> None:
+    class Endless(Sequence[float]):
+        """It drips: each number takes a while."""
+
+        def __len__(self) -> int:
+            return 10**6
+
+        def __getitem__(self, at: Any) -> Any:
+            time.sleep(0.001)
+            return float(at)
+
+    start = time.monotonic()
+    endless = answering(Endless())
+    assert reason(scored(endless, "q", TEXTS, 50)).startswith("rerank_timeout")
+    assert time.monotonic() - start < 0.05 + MARGIN
+
+
+def test_a_reranker_that_hangs_is_asked_no_more_until_it_ends(toy: ToyReranker) -> None:
+    toy.hanging = True
+    before = running()
+    for _ in range(MOST_LEFT):
+        assert reason(scored(toy, "q", TEXTS, 10)).startswith("rerank_timeout")
+    start = time.monotonic()
+    for _ in range(50):
+        said = reason(scored(toy, "q", TEXTS, 5000))
+        assert said == "rerank_failed: still busy with 4 earlier questions"
+    assert time.monotonic() - start < 1.0
+    assert running() - before == MOST_LEFT == len(toy.asked)
+    assert values(scored(ToyReranker(), "red", TEXTS)) == [1.0, 0.0, 1.0]  # the others are free
+    toy.hanging = False
+    toy.released.set()
+    until = time.monotonic() + 5.0
+    while running() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert values(scored(toy, "red", TEXTS)) == [1.0, 0.0, 1.0]
+
+
+def test_many_threads_ask_at_once() -> None:
+    made: list[list[float]] = []
+
+    def ask() -> None:
+        made.extend(values(scored(shared, "red", TEXTS, 10_000)) for _ in range(20))
+
+    shared = ToyReranker()
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [[1.0, 0.0, 1.0]] * 160
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="forking with threads warns from 3.12 on")
+def test_a_child_of_a_fork_does_not_wait_for_the_threads_of_its_parent(toy: ToyReranker) -> None:
+    toy.hanging = True
+    for _ in range(MOST_LEFT):
+        scored(toy, "q", TEXTS, 10)
+    child = os.fork()
+    if child == 0:
+        toy.hanging = False
+        os._exit(0 if isinstance(scored(toy, "red", TEXTS, 5000), Scored) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+# --- the counter -----------------------------------------------------------------------------
+
+
+def test_every_outcome_is_counted(toy: ToyReranker) -> None:
+    before = counts()
+    scored(toy, "q", TEXTS)
+    scored(toy, "q", [])
+    scored(answering([]), "q", TEXTS)
+    toy.hanging = True
+    scored(toy, "q", TEXTS, 5)
+    more = {kind: count - before[kind] for kind, count in counts().items()}
+    assert more == {"scored": 1, "rerank_failed": 1, "rerank_timeout": 1}
