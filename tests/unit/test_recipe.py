@@ -12,10 +12,11 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.recipe import library, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "04e290ddec6b153784b38bee1b974fd360a4cee153adf50506ea18d0fd728315",
-    "lexical": "6b3d873e197122bc6f1080d5cb91ddf717075575a99afed429f992029852d63e",
-    "linked": "69ff2926bef9ceeb0d54b7763303427b9d6cb6eb0b8e8331eeb9daecc1c6c568",
-    "semantic": "c39f410b8e274a429d739123ea1c4b0e80249ec3af96281f5b328803986bfe72",
+    "recollect": "89c6e88a1210457c1d5b77e9f78795aa20510f03b0b9405e8ee85048e37c570c",
+    "lexical": "534b2257b3e2437b4d8c6ba007d0575d6e7d3218edf3531129f7c5bcc0ebd31a",
+    "linked": "23406c314c812e213578e65eb77102517406d11b2b880c5706bf712fa060928f",
+    "semantic": "95f6a11d6f726e5ffe52e60bdfa798e3621a48fc0f0e83628f88f1fa3f061eb4",
+    "reflections": "f101c7c7d87847752385e3d159a201b8c01c17f53162620e8ca024c95962abbc",
 }
 
 
@@ -42,6 +43,7 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("lanes.meaning.min_cosine", 2, "lanes.meaning.vector.min_cosine"),
     ("select.archived", "maybe", "select.archived"),
     ("select.trust", ["anyone"], "select.trust.0"),
+    ("select.reflections", "some", "select.reflections"),
     ("final.limit", 0, "final.limit"),
     ("pass", [], "pass"),
     ("pass.0.fuse.kind", "rrrf", "pass.0.fuse.kind"),

@@ -29,6 +29,7 @@ def criteria_of(query: Query, recipe: Recipe) -> Criteria:
         recipe.select.archived,
         recipe.select.expired,
         recipe.select.superseded,
+        recipe.select.reflections,
     )
 
 

@@ -22,6 +22,7 @@ from recollect.lanes.entity import Entity
 from recollect.lanes.graph import Walk
 from recollect.lanes.kin import Kin
 from recollect.lanes.legs import Cheapest, Hops
+from recollect.lanes.listed import Listed
 from recollect.lanes.meaning import Meaning
 from recollect.lanes.moment import Near
 from recollect.lanes.spec import Seeded, Spec
@@ -31,7 +32,8 @@ from recollect.text.analyzers import NAMES
 
 FORMAT: Final = 1
 AnyLane = Annotated[
-    Words | Kin | Meaning | Walk | Hops | Cheapest | Entity | Near, Field(discriminator="kind")
+    Words | Kin | Meaning | Walk | Hops | Cheapest | Entity | Near | Listed,
+    Field(discriminator="kind"),
 ]
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
@@ -45,13 +47,14 @@ class Select(Spec):
     archived: Literal["hide", "show"] = "hide"
     expired: Literal["hide", "show"] = "hide"
     superseded: Literal["hide", "show"] = "hide"
+    reflections: Literal["show", "hide", "only"] = "show"
 
 
 class Weighted(Spec):
-    """Scores scaled lane by lane, weighted and added."""
+    """Scores scaled lane by lane, or as they are, weighted and added."""
 
     kind: Literal["weighted"]
-    scale: Literal["max", "min_max"]
+    scale: Literal["max", "min_max", "none"]
     weights: dict[Label, Weight]
     absent: Literal["redistribute", "keep"] = "redistribute"
 

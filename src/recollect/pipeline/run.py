@@ -18,7 +18,7 @@ from recollect.pipeline.waves import starts, waves_of
 from recollect.rank.fuse import align, by_max, min_max, weighted
 from recollect.rank.top import top
 
-_SCALES: Final = {"max": by_max, "min_max": min_max}
+_SCALES: Final = {"max": by_max, "min_max": min_max, "none": np.copy}
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ def answer(world: World, ask: Ask) -> Answer:
     found = {
         label: _lane(world, ask, lane, chosen)
         for label, lane in lanes.items()
-        if lane["kind"] in ("bm25", "kin", "vector") and _runs(world, ask, lane)
+        if lane["kind"] in ("bm25", "kin", "vector", "listed") and _runs(world, ask, lane)
     }
     ids = {record.row: record.id for record in chosen}
     walks: dict[str, dict[str, Found]] = {}
@@ -269,6 +269,7 @@ def select(world: World, ask: Ask) -> list[Record]:
         and (told["trust"] is None or record.trust in told["trust"])
         and not (told["archived"] == "hide" and record.archived)
         and not (told["expired"] == "hide" and _expired(record, ask.now))
+        and told["reflections"] in ("show", "only" if record.kind == "reflection" else "hide")
         and (ask.as_of is None or _valid(record, ask.as_of))
         and passes(ask.where, record)
     ]
@@ -290,6 +291,8 @@ def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
         return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
     if lane["kind"] == "kin":
         return bool(naive_kin.tokens(ask.text))
+    if lane["kind"] == "listed":
+        return True
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)
 
@@ -303,6 +306,8 @@ def _lane(
             scores = words(world, ask, lane, chosen)
         case "kin":
             scores = kin(world, ask, lane, chosen)
+        case "listed":
+            scores = {record.row: 0.0 for record in chosen}
         case _:
             scores = meaning(world, cast("Vector", ask.vector), lane, chosen)
     best = sorted(scores, key=lambda row: (-scores[row], row))[: lane["pool"]]
@@ -356,6 +361,8 @@ def fuse(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict
 
 def _scaled(scores: Mapping[int, float], how: str) -> dict[int, float]:
     """`max`: s / max, negative as 0. `min_max`: (s − min) / (max − min), ½ where all are equal."""
+    if how == "none":
+        return dict(scores)
     low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     if how == "max":
         return {row: max(s, 0.0) / high if high > 0.0 else 0.0 for row, s in scores.items()}
