@@ -38,6 +38,8 @@ class Query:
     """Which of the recipe's modes; None for all of the recipe."""
     seeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The ids that lanes start from, by lane."""
+    cycle: int | None = None
+    """The caller's own count of time, for recipes that measure age by it; others ignore it."""
 
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
@@ -49,21 +51,17 @@ class Query:
             "limit": self.limit,
             "where": to_data(self.where),
         }
-        if self.as_of is not None:
-            out["as_of"] = iso(self.as_of)
-        if self.known_at is not None:
-            out["known_at"] = iso(self.known_at)
-        if self.overrides:
-            out["overrides"] = dict(self.overrides)
-        if self.aliases:
-            out["aliases"] = {word: list(others) for word, others in self.aliases.items()}
-        if self.mode is not None:
-            out["mode"] = self.mode
-        if self.seeds:
-            out["seeds"] = {lane: list(ids) for lane, ids in self.seeds.items()}
-        if self.require:
-            out["require"] = sorted(self.require)
-        return out
+        given: dict[str, object | None] = {
+            "as_of": None if self.as_of is None else iso(self.as_of),
+            "known_at": None if self.known_at is None else iso(self.known_at),
+            "overrides": dict(self.overrides) or None,
+            "aliases": {word: list(others) for word, others in self.aliases.items()} or None,
+            "mode": self.mode,
+            "seeds": {lane: list(ids) for lane, ids in self.seeds.items()} or None,
+            "cycle": self.cycle,
+            "require": sorted(self.require) or None,
+        }
+        return {**out, **{key: value for key, value in given.items() if value is not None}}
 
 
 def aliases_of(given: object) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
-from recollect.core.names import integer, metadata, names, text
+from recollect.core.names import EXACT_INT, integer, metadata, names, text
 from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, seeds_of
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
@@ -30,6 +30,7 @@ class Ask(TypedDict, total=False):
     mode: str | None
     aliases: Mapping[str, Iterable[str]] | None
     seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
+    cycle: int | None
 
 
 def asked_for(
@@ -47,6 +48,7 @@ def asked_for(
     recipe = recipe_of(ask.get("recipe", "recollect")).overridden(overrides)
     vector, now = ask.get("vector"), _time(ask.get("now"), "now")
     mode = None if ask.get("mode") is None else text(ask.get("mode"), "mode", BadQuery, 32)
+    cycle = ask.get("cycle")
     recipe.mode(mode)
     question = Query(
         text=text(query, "query", BadQuery, TEXT_LIMIT),
@@ -64,6 +66,7 @@ def asked_for(
         aliases=aliases_of(ask.get("aliases")),
         mode=mode,
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
+        cycle=None if cycle is None else integer(cycle, "cycle", 0, EXACT_INT, BadQuery),
     )
     return question, recipe
 

@@ -84,6 +84,11 @@ class Ask:
         typer.Option("--seed", metavar="ID", help="Where graph lanes start; may be repeated."),
     ] = None
 
+    cycle: Annotated[
+        int | None,
+        typer.Option("--cycle", help="The present cycle, in recipes that count age in cycles."),
+    ] = None
+
     def options(self, recipe: str | None) -> dict[str, Any]:
         """What the library takes beside text and limit."""
         given = {
@@ -97,6 +102,7 @@ class Ask:
             "mode": self.mode,
             "aliases": aliases_of(self.alias),
             "seeds": self.seed or None,
+            "cycle": self.cycle,
         }
         return {name: value for name, value in given.items() if value is not None}
 

@@ -1,0 +1,34 @@
+"""The vectors of some rows, one for each: the middle of its parts where a text was split."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.ranking import Rows
+from recollect.index.reading import Reading
+from recollect.rank.cluster import middle
+
+
+def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
+    parts = [
+        (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
+        for segment in reading.segments
+        if (
+            seen := np.isin(segment.arrays["vectors.rows"], rows)
+            & (segment.arrays["vectors.seqs"] <= reading.seq)
+        ).any()
+    ]
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
+    owners = np.concatenate([mine for mine, _ in parts])
+    order = np.argsort(owners, kind="stable")
+    matrix = np.concatenate([each for _, each in parts])[order]
+    found, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
+    out, kept = matrix[starts], np.ones(found.size, np.bool_)
+    for at in np.flatnonzero(counts > 1).tolist():
+        centre = middle(matrix[starts[at] : starts[at] + counts[at]])
+        kept[at] = centre is not None
+        out[at] = 0.0 if centre is None else centre
+    return found[kept], out[kept]
