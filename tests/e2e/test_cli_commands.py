@@ -294,6 +294,25 @@ def test_keywords_find_by_words_alone(cli: Cli) -> None:
     assert cli("keywords", "kitten", ok=True)["hits"] == []
 
 
+def test_reflect_sums_up_and_reflections_show_it(cli: Cli) -> None:
+    for text in ("a flight to Berlin", "the flight to Berlin", "flight and hotel in Berlin"):
+        cli("remember", text, "--cycle", "1")
+    cli("remember", "a recipe for soup")
+    near = ("--similarity", "0.5", "--algorithm", "agglomerative")
+    shown = cli("reflect", *near, "--dry-run", ok=True)
+    assert (len(shown["created"]), shown["dry_run"]) == (1, True)
+    assert cli("reflections", ok=True)["hits"] == []
+    assert "would make 1 reflection," in cli("reflect", *near, "--dry-run").stdout
+    assert "made 1 reflection, kept 0" in cli("reflect", *near, "--cycle", "2").stdout
+    assert cli("reflect", *near, ok=True)["kept"] == [shown["created"][0]["id"]]
+    told = cli("reflections", "a journey to Berlin", "--cycle", "3", "--explain").stdout
+    assert "REFLECTION [flight, berlin, hotel]" in told
+    assert "recency" in told
+    assert "listed" in cli("reflections").stdout
+    assert cli("reflect", "--similarity", "7").exit_code == 2
+    assert cli("recall", "Berlin", "--override", "select.reflections=hide", ok=True)["total"] == 4
+
+
 def test_bundles_show_what_hangs_on_a_hit(cli: Cli) -> None:
     cli("remember", "the cat sleeps", "--id", "a")
     cli("remember", "on the sofa", "--id", "b")

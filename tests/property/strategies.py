@@ -40,7 +40,7 @@ metadata = st.dictionaries(names, json_values, max_size=3)
 _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "title": texts,
     "summary": texts,
-    "kind": names,
+    "kind": names | st.just("reflection"),
     "role": names,
     "memory_type": st.sampled_from(["working", "episodic", "semantic", "procedural"]),
     "tags": name_lists,
@@ -147,4 +147,4 @@ def wheres() -> st.SearchStrategy[dict[str, Any]]:
 
 
 queries = plain_text | st.sampled_from(["port", "ssh port", "…", "café 東京", ""]) | any_text
-recipes = st.sampled_from(["recollect", "lexical", "semantic", "linked"])
+recipes = st.sampled_from(["recollect", "lexical", "semantic", "linked", "reflections"])

@@ -33,6 +33,7 @@ overrides = st.fixed_dictionaries(
         "lanes.words.enabled": st.booleans(),
         "final.limit": st.integers(1, 10_000),
         "select.archived": st.sampled_from(["hide", "show"]),
+        "select.reflections": st.sampled_from(["show", "hide", "only"]),
         "fusion.absent": st.sampled_from(["keep", "redistribute"]),
         "fusion.weights.words": st.floats(0, 1000),
     },

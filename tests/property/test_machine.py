@@ -42,7 +42,7 @@ ids = st.sampled_from(IDS)
 overrides = st.fixed_dictionaries(
     {},
     optional={
-        "fusion.scale": st.sampled_from(["max", "min_max"]),
+        "fusion.scale": st.sampled_from(["max", "min_max", "none"]),
         "fusion.absent": st.sampled_from(["keep", "redistribute"]),
         "fusion.weights.words": st.sampled_from([0.0, 0.3, 2.0]),
         "lanes.words.pool": st.integers(1, 4),
@@ -51,6 +51,7 @@ overrides = st.fixed_dictionaries(
         "lanes.words.k1": st.sampled_from([0.0, 2.0]),
         "select.superseded": st.just("show"),
         "select.trust": st.just(["system", "external"]),
+        "select.reflections": st.sampled_from(["show", "hide", "only"]),
     },
 )
 QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [
@@ -247,7 +248,10 @@ class Histories(RuleBasedStateMachine):
     @rule(where=st.none() | wheres(), newest=st.booleans(), limit=st.integers(1, 4))
     def browse(self, where: dict[str, Any] | None, *, newest: bool, limit: int) -> None:
         sort = "newest" if newest else "oldest"
-        select = {"trust": None, "archived": "hide", "expired": "hide", "superseded": "show"}
+        select = {
+            "trust": None, "archived": "hide", "expired": "hide", "superseded": "show",
+            "reflections": "show",
+        }  # fmt: skip
         ask = naive.Ask("", {"select": select}, self.clock.now(), where=where)
         told = naive.browse(world_of(self.ram), ask, newest=newest)
         for memory in (self.ram, *self.handles):

@@ -12,10 +12,11 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "18512265656c927689d5ab009a4847152da9d7ec5fd30905c2aa85abb38f4e7c",
-    "lexical": "8cd570d37619129d96a9f4bd950620ae1f555532eedc7d71dcf4ea4ccd1846de",
-    "linked": "cfa726a4fd016d0fc43c461cea7811380c9ad99bf4e434e66b0ce0fa1748ec82",
-    "semantic": "df2b4f1f2f4c11dd78cbb025a193586a7d1baa77bebb4bd9ddb1dcfb9544fc01",
+    "recollect": "c4766a38d4a8d4a0161f302498c429d8de0a1c0df698537b851486ff585f607c",
+    "lexical": "153c96a0fc0f10d39b5069fa85a31a571da081d2e0a5c77041c7c09ca56ea46c",
+    "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
+    "semantic": "7613c9b3e89a20299ab51ff69278cfa8de1c9ce4d838915d2386bcf046ff5788",
+    "reflections": "f232ea5e8e88e4aff788b6d8fce352c6015a518a500b2047dfe33e4f23722a31",
 }
 
 
@@ -42,6 +43,7 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("lanes.meaning.min_cosine", 2, "lanes.meaning.min_cosine"),
     ("select.archived", "maybe", "select.archived"),
     ("select.trust", ["anyone"], "select.trust.0"),
+    ("select.reflections", "some", "select.reflections"),
     ("final.limit", 0, "final.limit"),
     ("pass", [], "pass"),
     ("pass.0.fuse.kind", "rrrf", "pass.0.fuse"),

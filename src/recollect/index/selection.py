@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.ranking import Rows
 from recollect.core.scope import Scope
-from recollect.core.where import EVERYTHING, AllOf, Test, Where
+from recollect.core.where import EVERYTHING, AllOf, Not, Test, Where
 from recollect.index.columns import NO_TIME, holds_at
 from recollect.index.filter import Fetch, passing
 from recollect.index.reading import Reading
 from recollect.index.segment import Segment
+
+_REFLECTION: Final = Test("kind", "eq", "reflection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Criteria:
     archived: Literal["hide", "show"] = "show"
     expired: Literal["hide", "show"] = "show"
     superseded: Literal["hide", "show"] = "show"
+    reflections: Literal["show", "hide", "only"] = "show"
     recorded: int | None = None
     """The last entry of the log at `as_of`, where append time decides and not validity."""
 
@@ -120,6 +123,9 @@ def _hidden(
     out = mask
     if criteria.trust is not None:
         out = passing(Test("trust", "in", criteria.trust), segment, out, _never)
+    if criteria.reflections != "show":
+        kept = _REFLECTION if criteria.reflections == "only" else Not(_REFLECTION)
+        out = passing(kept, segment, out, _never)
     if criteria.archived == "hide" and segment.has_archived:
         out = out & ~segment.arrays["archived"]
     if criteria.expired == "hide" and segment.has_expiry:

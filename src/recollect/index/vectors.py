@@ -1,4 +1,4 @@
-"""The vectors of given rows, in the space that serves."""
+"""The vectors of some rows, one for each: the middle of its parts where a text was split."""
 
 from __future__ import annotations
 
@@ -7,19 +7,37 @@ from numpy.typing import NDArray
 
 from recollect.core.ranking import Mask, Rows
 from recollect.index.reading import Reading
+from recollect.rank.cluster import middle
+
+
+def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
+    parts = [
+        (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
+        for segment in reading.segments
+        if (
+            seen := np.isin(segment.arrays["vectors.rows"], rows)
+            & (segment.arrays["vectors.seqs"] <= reading.seq)
+        ).any()
+    ]
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
+    owners = np.concatenate([mine for mine, _ in parts])
+    order = np.argsort(owners, kind="stable")
+    matrix = np.concatenate([each for _, each in parts])[order]
+    found, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
+    out, kept = matrix[starts], np.ones(found.size, np.bool_)
+    for at in np.flatnonzero(counts > 1).tolist():
+        centre = middle(matrix[starts[at] : starts[at] + counts[at]])
+        kept[at] = centre is not None
+        out[at] = 0.0 if centre is None else centre
+    return found[kept], out[kept]
 
 
 def units_of(reading: Reading, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
-    """(a unit vector per row, which rows have one); of a text in parts the first part's."""
-    width = max((s.arrays["vectors.matrix"].shape[1] for s in reading.segments), default=0)
-    out = np.zeros((rows.size, width), np.float32)
-    known = np.zeros(rows.size, np.bool_)
-    for segment in reading.segments:
-        owners = segment.arrays["vectors.rows"]
-        there = segment.arrays["vectors.seqs"] <= reading.seq
-        seen = np.flatnonzero(there & np.isin(owners, rows))
-        first = {int(owners[at]): int(at) for at in seen[::-1]}
-        for at, row in enumerate(rows.tolist()):
-            if row in first and not known[at]:
-                out[at], known[at] = segment.arrays["vectors.matrix"][first[row]], True
+    """(a unit vector for each of these rows, which of them have one; zeros where not)."""
+    found, matrix = vectors_of(reading, rows)
+    known = np.isin(rows, found)
+    out = np.zeros((rows.size, matrix.shape[1]), np.float32)
+    out[known] = matrix[np.searchsorted(found, rows[known])]
     return out, known

@@ -22,7 +22,7 @@ class Listed(Spec):
 
     kind: Literal["list"]
     enabled: bool = True
-    pool: int = Field(default=100_000, ge=1, le=100_000)
+    pool: int = Field(default=100_000, ge=1, le=10_000_000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the call brings the list."""
@@ -56,7 +56,7 @@ class By(Spec):
     """The attribute, smallest first; a leading minus turns it round."""
     flat: bool = False
     """Whether all score 0 and only their order counts; else the attribute is the score."""
-    pool: int = Field(default=100_000, ge=1, le=100_000)
+    pool: int = Field(default=100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")
     def _can_be_ranked(self) -> Self:

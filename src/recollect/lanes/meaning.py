@@ -27,7 +27,7 @@ class Meaning(Spec):
 
     kind: Literal["vector"]
     enabled: bool = True
-    pool: int = Field(ge=1, le=100_000)
+    pool: int = Field(ge=1, le=10_000_000)
     min_cosine: float = Field(ge=-1.0, le=1.0)
     fresh: float = Field(default=1.0, ge=0.0, le=1000.0)
     """What a cosine counts when every record has its vector."""

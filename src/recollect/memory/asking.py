@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.errors import BadQuery
 from recollect.core.query import Query
-from recollect.lanes.port import Context, Skipped
+from recollect.core.ranking import Scores
+from recollect.lanes.port import Context, Judge, Skipped
 from recollect.memory.parts import Parts
 from recollect.pipeline.bind import bind
 from recollect.pipeline.plan import Plan, plan
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import run
+from recollect.rerank.call import Failed, scored
 from recollect.text.analyzers import analyzer
 from recollect.why.answer import answer
 from recollect.why.bundles import Bundles, bundle
@@ -31,6 +35,20 @@ def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
     asks = parts.shop.embedder is not None
     return plan(recipe, _bound(parts, query, recipe, lambda: None if asks else parts.vector(query)))
+
+
+def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
+    """Reflections by a recipe that keeps to them; without a question, all of them."""
+    if recipe.select.reflections != "only":
+        raise BadQuery(
+            f"recipe: {recipe.name} does not keep to reflections",
+            hint='its [select] needs reflections = "only"',
+            field="recipe",
+        )
+    asked = query.given is not None or query.text.strip()
+    idle = Skipped("nothing to compare with", idle=True)
+    ctx = _bound(parts, query, recipe, lambda: parts.vector(query) if asked else idle)
+    return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
 
 
 def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
@@ -53,7 +71,22 @@ def _bound(
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
     outcome = (reader, vector(), unread, parts.kin, recorded)
-    return bind(query, recipe, reading, parts.fetch(tenant), outcome)
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), outcome)
+    return replace(ctx, judge=_judge(parts, query))
+
+
+def _judge(parts: Parts, query: Query) -> Judge | None:
+    """How the reranker is asked about a query; None where there is none."""
+    reranker = parts.reranker
+    if reranker is None:
+        return None
+
+    def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
+        del rows
+        made = scored(reranker, query.text, texts, timeout_ms)
+        return made.reason if isinstance(made, Failed) else made.values
+
+    return judge
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:

@@ -7,20 +7,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from recollect.core.batch import Commit, Key
 from recollect.core.draft import spelled_changes
 from recollect.core.edge import Edge
 from recollect.core.errors import BadQuery, InputError, NotFound
-from recollect.core.names import choice, integer, name
-from recollect.core.query import LIMIT_LIMIT, OFFSET_LIMIT, Query
+from recollect.core.names import integer, name
+from recollect.core.query import OFFSET_LIMIT, Query
 from recollect.core.record import Record, plain
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
 from recollect.core.where import EVERYTHING, parse
-from recollect.index.pages import SORTS, Cursor, Sort, asked, page
+from recollect.index.pages import Sort
 from recollect.index.selection import Criteria, select
+from recollect.memory.browsing import Look, Page, browsed
 from recollect.memory.parts import Parts
 from recollect.memory.status import Status, status_of
 from recollect.store.verify import sound
@@ -35,38 +36,12 @@ if TYPE_CHECKING:
     from recollect.memory.analyzers import Analyzers
     from recollect.memory.asked import Ask
     from recollect.memory.embedding import Embedding
+    from recollect.memory.reflecting import How
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
     from recollect.why.bundles import Bundles
     from recollect.why.result import Result
-
-Show = Literal["hide", "show"]
-
-
-class Look(TypedDict, total=False):
-    """What browsing takes beside sort, cursor and limit."""
-
-    where: object
-    as_of: TimeLike | None
-    known_at: TimeLike | None
-    archived: Show
-    expired: Show
-    superseded: Show
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some records of a view, the number of all, and where the next page begins."""
-
-    records: tuple[Record, ...]
-    total: int
-    cursor: str | None
-    """None on the last page."""
-
-    def to_dict(self) -> dict[str, object]:
-        """The page as plain data."""
-        records = [record.to_dict() for record in self.records]
-        return {"records": records, "total": self.total, "cursor": self.cursor}
+    from recollect.write.reflect import Reflected
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +144,12 @@ class Memory:
             raise BadQuery("id: expected text, or a list of texts", field="id")
         return self._writer.forget([id] if isinstance(id, str) else id, key)
 
+    def reflect(self, *, dry_run: bool = False, **how: Unpack[How]) -> Reflected:
+        """Sum up clusters of related memories as reflections, and retire those without members."""
+        from recollect.memory.reflecting import reflect  # noqa: PLC0415  # rarely asked for
+
+        return reflect(self._parts, self._scope, how, dry_run=dry_run)
+
     def _ids(self, where: object) -> list[str]:
         condition = parse(where)
         if condition == EVERYTHING:
@@ -230,6 +211,14 @@ class Memory:
         asked_for = self._query(query, limit, {"recipe": "linked", **ask})
         return bundled(self._parts, *asked_for, offset)
 
+    def reflections(self, query: str = "", limit: int | None = None, **ask: Unpack[Ask]) -> Result:
+        """Reflections alone, all of them considered, by meaning; with a cycle also by age."""
+        from recollect.memory.asking import reflections  # noqa: PLC0415  # loads the recipes
+
+        return reflections(
+            self._parts, *self._query(query, limit, {"recipe": "reflections", **ask})
+        )
+
     def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
         from recollect.memory.asked import asked_for  # noqa: PLC0415  # loads pydantic
 
@@ -247,49 +236,7 @@ class Memory:
         **look: Unpack[Look],
     ) -> Page:
         """Records by date, in stable pages over one view, with a true total."""
-        if sort not in SORTS:
-            raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", field="sort")
-        integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
-        after = None if cursor is None else Cursor.read(cursor)
-        known_at = self._time(look.get("known_at"), "known_at")
-        index = self._parts.shelf.index(self._scope.tenant)
-        reading = (
-            index.reading(after.seq) if after else self._parts.reading(self._scope.tenant, known_at)
-        )
-        criteria = self._criteria(look, after.now if after else self._parts.clock.now())
-        mark = asked(criteria, sort)
-        if after and after.asked != mark:
-            raise BadQuery(
-                "cursor: belongs to another question", hint="begin again without it", field="cursor"
-            )
-        selection = select(reading, criteria, self._fetch)
-        rows, created = page(reading, selection, sort, after, limit + 1)
-        shown = [record for record in self._fetch(rows[:limit].tolist()) if record is not None]
-        follow = None
-        if rows.size > limit:
-            last = int(created[limit - 1]), int(rows[limit - 1])
-            follow = Cursor(reading.seq, criteria.now, *last, mark).spelled()
-        return Page(tuple(shown), selection.count, follow)
-
-    def _criteria(self, look: Look, now: int) -> Criteria:
-        if unknown := set(look) - set(Look.__annotations__):
-            raise BadQuery(
-                f"{min(unknown)}: no such option",
-                hint=f"known: {', '.join(Look.__annotations__)}",
-                field=min(unknown),
-            )
-        for key in ("archived", "expired", "superseded"):
-            choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)
-        return Criteria(
-            self._scope,
-            parse(look.get("where")),
-            now,
-            self._time(look.get("as_of"), "as_of"),
-            None,
-            look.get("archived", "hide"),
-            look.get("expired", "hide"),
-            look.get("superseded", "show"),
-        )
+        return browsed(self._parts, self._scope, look, sort, cursor, limit)
 
     def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:
         """One memory, as it is or as it was known at a moment."""

@@ -22,6 +22,7 @@ from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.scoring import Boosting, Scored, fused, order_of
 from recollect.rank.grid import snap
 from recollect.rank.top import top
+from recollect.rerank.unanimity import agreement
 
 AGAIN: Final = "again"
 """The stage of a second fusion."""
@@ -143,20 +144,17 @@ def _needless(rerank: Rerank, rankings: Mapping[str, Ranking], count: int) -> st
     if not count:
         return "empty_candidates: there is nothing to rerank"
     if rerank.unless is not None:
-        agreed = agreement(rerank.unless, rankings)
+        agreed = _agreed(rerank.unless, rankings)
         if agreed >= rerank.unless.agree:
             lanes = " and ".join(rerank.unless.lanes)
             return f"unanimity: {lanes} agree on {agreed} of their first {rerank.unless.depth}"
     return None
 
 
-def agreement(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
-    """On how many of their best rows two lanes agree; 0 where one has not enough."""
-    pair = [rankings[label].rows[: rule.depth] for label in rule.lanes if label in rankings]
-    if len(pair) < len(rule.lanes) or any(rows.size < rule.depth for rows in pair):
-        return 0
-    one, two = pair
-    return int((one == two).sum()) if rule.by == "place" else int(np.isin(one, two).sum())
+def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
+    """On how many of their best rows two lanes agree."""
+    one, two = (rankings.get(label, Ranking.empty()).rows for label in rule.lanes)
+    return agreement(one, two, rule.depth, rule.by)
 
 
 def _asked(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:

@@ -35,6 +35,7 @@ def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
         recipe.select.archived,
         recipe.select.expired,
         recipe.select.superseded,
+        recipe.select.reflections,
         recorded,
     )
 

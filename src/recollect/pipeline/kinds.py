@@ -25,6 +25,7 @@ _LANES: Final = (
     "recollect.lanes.legs:Cheapest",
     "recollect.lanes.entity:Entity",
     "recollect.lanes.moment:Near",
+    "recollect.lanes.origins:Origins",
     "recollect.lanes.listed:Listed",
     "recollect.lanes.listed:By",
 )
@@ -38,6 +39,8 @@ _BOOSTS: Final = (
     "recollect.pipeline.boosts.cohesion:Cohesion",
     "recollect.pipeline.boosts.session:Session",
     "recollect.pipeline.boosts.neighbours:Neighbours",
+    "recollect.pipeline.boosts.sources:Sources",
+    "recollect.pipeline.boosts.intent:Intent",
     "recollect.pipeline.boosts.moment:Moment",
 )
 _ORDERINGS: Final = (

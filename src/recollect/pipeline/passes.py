@@ -28,7 +28,7 @@ class Unanimity(Spec):
     """How many of the best rows of each are compared."""
     agree: int = Field(default=2, ge=1, le=100)
     """How many must coincide."""
-    by: Literal["place", "set"] = "place"
+    by: Literal["positional", "overlap"] = "positional"
     """Whether a row must stand at the same place in both, or only among the best of both."""
 
 

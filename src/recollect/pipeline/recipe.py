@@ -43,6 +43,7 @@ class Select(Spec):
     superseded: Literal["hide", "show"] = "hide"
     as_of: Literal["validity", "append"] = "validity"
     """What decides whether a record was there at a time: its interval, or when it was written."""
+    reflections: Literal["show", "hide", "only"] = "show"
 
 
 class Mode(Spec):

@@ -19,6 +19,7 @@ from recollect.core.words import Words
 from recollect.store.port import Dump
 from recollect.store.rows import VectorRow
 from recollect.testing import naive_kin
+from recollect.testing.naive_fuse import fuse, grid
 from recollect.testing.naive_graph import (
     REPLACING,
     Found,
@@ -34,11 +35,6 @@ from recollect.testing.wheres import passes
 from recollect.text.port import Analyzer
 
 Vector = Sequence[float]
-
-
-def grid(value: float) -> float:
-    """The nearest multiple of 2^-32, half to even."""
-    return round(value * 2**32) / 2**32
 
 
 def unit(vector: Iterable[float]) -> Vector | None:
@@ -195,7 +191,7 @@ def answer(world: World, ask: Ask) -> Answer:
     found = {
         label: _lane(world, ask, lane, chosen)
         for label, lane in lanes.items()
-        if lane["kind"] in ("bm25", "kin", "vector") and _runs(world, ask, lane)
+        if lane["kind"] in ("bm25", "kin", "vector", "listed") and _runs(world, ask, lane)
     }
     ids = {record.row: record.id for record in chosen}
     walks: dict[str, dict[str, Found]] = {}
@@ -288,6 +284,7 @@ def select(world: World, ask: Ask) -> list[Record]:
         and (told["trust"] is None or record.trust in told["trust"])
         and not (told["archived"] == "hide" and record.archived)
         and not (told["expired"] == "hide" and _expired(record, ask.now))
+        and told["reflections"] in ("show", "only" if record.kind == "reflection" else "hide")
         and passes(ask.where, record)
     ]
 
@@ -308,6 +305,8 @@ def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
         return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
     if lane["kind"] == "kin":
         return bool(naive_kin.tokens(ask.text))
+    if lane["kind"] == "listed":
+        return True
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)
 
@@ -321,6 +320,8 @@ def _lane(
             scores = words(world, ask, lane, chosen)
         case "kin":
             scores = kin(world, ask, lane, chosen)
+        case "listed":
+            scores = {record.row: 0.0 for record in chosen}
         case _:
             scores = meaning(world, cast("Vector", ask.vector), lane, chosen)
     best = sorted(scores, key=lambda row: (-scores[row], row))[: lane["pool"]]
@@ -355,39 +356,6 @@ def meaning(
         if record.row in world.vectors
     }
     return {row: score for row, score in best.items() if score >= lane["min_cosine"]}
-
-
-def fuse(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict[int, float]:
-    """Σ over lanes of share · scaled score."""
-    mine = _shares(found, told)
-    out: dict[int, float] = {}
-    for label, scores in found.items():
-        for row, scaled in _scaled(scores, told["scale"]).items():
-            out[row] = out.get(row, 0.0) + grid(mine[label] * scaled)
-    return out
-
-
-def _shares(found: Mapping[str, dict[int, float]], told: Mapping[str, Any]) -> dict[str, float]:
-    """Weights as parts of the whole, on the grid, together never more than 1."""
-    counted = {
-        label: told["weights"][label] if scores or told["absent"] == "keep" else 0.0
-        for label, scores in found.items()
-    }
-    whole = math.fsum(counted.values())
-    if not whole:
-        return dict.fromkeys(counted, 0.0)
-    near = {label: grid(weight / whole) for label, weight in counted.items()}
-    if math.fsum(near.values()) <= 1.0:
-        return near
-    return {n: math.floor(weight / whole * 2**32) / 2**32 for n, weight in counted.items()}
-
-
-def _scaled(scores: Mapping[int, float], how: str) -> dict[int, float]:
-    """`max`: s / max, negative as 0. `min_max`: (s − min) / (max − min), ½ where all are equal."""
-    low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
-    if how == "max":
-        return {row: max(s, 0.0) / high if high > 0.0 else 0.0 for row, s in scores.items()}
-    return {row: (s - low) / (high - low) if high > low else 0.5 for row, s in scores.items()}
 
 
 def browse(world: World, ask: Ask, *, newest: bool) -> list[str]:

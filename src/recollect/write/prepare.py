@@ -69,7 +69,7 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
     salts = shop.entropy.draw(SALT_BYTES * len(drafts))
     noise = shop.entropy.draw(10 * len(drafts))
     return tuple(
-        _put(
+        put_of(
             draft,
             content,
             draft.id or uuid7(stamp, noise[10 * at : 10 * at + 10]),
@@ -93,13 +93,14 @@ Outcomes = tuple[Vector, ...] | Exception
 """The vectors of a record, one for each part that could be embedded, or why it failed."""
 
 
-def _put(
+def put_of(
     draft: Draft,
     content: Content,
     record_id: str,
     salt: bytes,
     made: tuple[str, Outcomes, tuple[Analyzer, ...]],
 ) -> Put:
+    """The act that writes a new record; `made` is its space, its vectors there, who reads it."""
     space, found, analyzers = made
     owes = (space,) if isinstance(found, Exception) else ()
     vectors = given_vectors(draft.vector, space)

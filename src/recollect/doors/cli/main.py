@@ -16,6 +16,7 @@ from recollect.doors.cli import (
     looking,
     reading,
     recipes,
+    reflecting,
     registry,
     settling,
     telling,
@@ -25,7 +26,7 @@ from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
     asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, reading,
-    recipes, registry, settling, telling, transfer,
+    recipes, reflecting, registry, settling, telling, transfer,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

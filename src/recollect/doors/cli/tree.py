@@ -16,8 +16,8 @@ from recollect.doors.cli.spread import spread
 Command = TypeVar("Command", bound=Callable[..., object])
 PANELS: Final = {
     "Start": ("init", "demo"),
-    "Write": ("remember", "import", "update", "link", "expire", "forget"),
-    "Ask": ("recall", "keywords", "bundles", "plan"),
+    "Write": ("remember", "import", "update", "link", "expire", "forget", "reflect"),
+    "Ask": ("recall", "keywords", "bundles", "reflections", "plan"),
     "Look": ("browse", "get", "history", "links", "agents"),
     "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
     "Tune": ("recipe", "analyzer", "embed", "eval", "config", "version"),

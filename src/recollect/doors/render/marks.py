@@ -16,8 +16,12 @@ _LEAD: Final = 24
 
 
 def marked(hit: Hit, width: int) -> Text:
-    """The text on one line, cut to a width around its first match, with every match marked."""
-    line = one_line(hit.record.text)
+    """The text on one line, cut to a width around its first match, with every match marked.
+
+    A reflection shows its summary: its text is for programs.
+    """
+    record = hit.record
+    line = one_line(record.essence if record.kind == "reflection" else record.text)
     spans = spans_of(line, hit.marks, hit.analyzer)
     start = _start(line, spans, width)
     out = Text(line)

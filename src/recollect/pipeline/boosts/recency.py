@@ -13,6 +13,7 @@ from recollect.index.reads import length, numbers
 from recollect.lanes.port import Context, Ready, Skipped
 from recollect.pipeline.boosts.leaning import Leaning
 from recollect.pipeline.boosts.port import Boosted
+from recollect.pipeline.fusing import Label
 from recollect.rank.decay import by_clock, by_cycle, by_position
 from recollect.rank.grid import snap
 
@@ -30,6 +31,9 @@ class Recency(Leaning):
     of: Literal["created", "committed", "occurred"] = "created"
     """The time that `seconds` and `days` go by."""
 
+    beside: Label | None = None
+    """A lane that must know a record; what it does not know has no age."""
+
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Cycles need the call to say which one it is."""
         if self.unit == "cycle" and ctx.query.cycle is None:
@@ -38,7 +42,12 @@ class Recency(Leaning):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Each row's share of newness."""
-        return Boosted(self.worth(self._shares(ctx, slate)))
+        shares = self._shares(ctx, slate)
+        if self.beside is not None:
+            none = np.full(slate.rows.size, np.nan)
+            known = slate.columns.get(f"{self.beside}.score", none)
+            shares = np.where(np.isnan(known), np.nan, shares)
+        return Boosted(self.worth(shares))
 
     def _shares(self, ctx: Context, slate: Slate) -> Scores:
         reading, rows = ctx.reading, slate.rows

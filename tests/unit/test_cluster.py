@@ -1,0 +1,90 @@
+"""Clusters by hand: near pairs, single link, label propagation, cohesion, the middle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from recollect.rank import cluster
+from recollect.rank.cluster import clusters, cohesion, joined, middle, near, propagated
+from recollect.rank.grid import unit
+
+
+def units(*vectors: tuple[float, ...]) -> NDArray[np.float32]:
+    made = [unit(np.array(vector)) for vector in vectors]
+    return np.stack([one for one in made if one is not None])
+
+
+def pairs(size: int, *edges: tuple[int, int]) -> NDArray[np.bool_]:
+    out = np.zeros((size, size), np.bool_)
+    for one, other in edges:
+        out[one, other] = out[other, one] = True
+    return out
+
+
+def test_a_pair_at_the_threshold_is_near() -> None:
+    vectors = units((1.0, 0.0), (0.6, 0.8), (0.0, 1.0))
+    exact = float(np.rint(vectors[0].astype(float) @ vectors[1].astype(float) * 2**32) / 2**32)
+    assert near(vectors, exact)[0, 1]
+    assert not near(vectors, exact + 2.0**-32)[0, 1]
+    assert near(vectors, 0.79).tolist() == [[False] * 3, [False, False, True], [False, True, False]]
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(-3, 3)] * 3).filter(any), min_size=1, max_size=12),
+    st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+)
+def test_near_is_what_exact_cosines_say_whatever_the_block(
+    given_: list[tuple[int, ...]], least: float
+) -> None:
+    vectors = units(*(tuple(map(float, one)) for one in given_))
+    wide = vectors.astype(np.float64)
+    exact = np.rint(wide @ wide.T * 2**32) / 2**32 >= least
+    np.fill_diagonal(exact, val=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "_BLOCK", 2)
+        assert np.array_equal(near(vectors, least), exact)
+
+
+def test_single_link_follows_chains() -> None:
+    chain = pairs(5, (0, 2), (2, 4))
+    assert joined(chain).tolist() == [0, 1, 0, 3, 0]
+    assert [each.tolist() for each in clusters(joined(chain))] == [[0, 2, 4], [1], [3]]
+
+
+def test_labels_spread_within_dense_parts_and_not_over_a_bridge() -> None:
+    one = [(a, b) for a in range(4) for b in range(a)]
+    other = [(a + 4, b + 4) for a, b in one]
+    close = pairs(8, *one, *other, (0, 7))
+    assert joined(close).tolist() == [0] * 8
+    # 0 takes 1 of {1, 2, 3, 7}, so do 1, 2 and 3; 4 takes 5 of {5, 6, 7}, so do 5 and 6; then 7
+    # has three neighbours with 5 and one with 1.
+    assert propagated(close).tolist() == [1, 1, 1, 1, 5, 5, 5, 5]
+
+
+def test_of_equally_many_labels_the_smallest_is_taken() -> None:
+    # A path 2-0-1: 0 takes 1 of {1, 2}; 1 takes 1; 2 takes 1.
+    assert propagated(pairs(3, (0, 1), (0, 2)), rounds=1).tolist() == [1, 1, 1]
+
+
+def test_propagation_ends_when_nothing_changes() -> None:
+    assert propagated(pairs(3)).tolist() == [0, 1, 2]
+    assert propagated(pairs(2, (0, 1))).tolist() == [1, 1]
+    assert propagated(np.zeros((0, 0), np.bool_)).tolist() == []
+    assert clusters(np.zeros(0, np.int64)) == []
+
+
+def test_cohesion_is_the_mean_over_pairs() -> None:
+    # Cosines .6, 0 and .8.
+    assert cohesion(units((1, 0), (0.6, 0.8), (0, 1))) == pytest.approx(1.4 / 3, abs=1e-6)
+
+
+def test_the_middle_weighs_vectors_by_their_length() -> None:
+    # (2, 0) and (0, 1): mean (1, .5), length sqrt(1.25).
+    assert middle(np.array([[2.0, 0.0], [0.0, 1.0]])) == pytest.approx(
+        [0.894427, 0.447214], abs=1e-6
+    )
+    assert middle(np.array([[1.0, 0.0], [-1.0, 0.0]])) is None
