@@ -20,6 +20,7 @@ from recollect.core.ranking import Rows
 from recollect.core.words import Sketch
 from recollect.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
 from recollect.index.dictionary import Dictionary
+from recollect.index.talks import Keys, Talks, keys_of
 from recollect.index.windows import Windows, windows_of
 from recollect.rank.grid import unit
 from recollect.store.port import Delta
@@ -121,6 +122,16 @@ class Segment:
     def windows(self) -> Windows:
         """The words of the kin table, window by window."""
         return Windows(self.arrays)
+
+    @cached_property
+    def sessions(self) -> Keys:
+        """The session of each row."""
+        return keys_of(self.arrays)
+
+    @cached_property
+    def talks(self) -> Talks:
+        """The rows in sessions, in the order of writing."""
+        return Talks.of(self.arrays)
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:

@@ -1,0 +1,72 @@
+"""Who stands beside whom in a conversation, and what that lends."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recollect
+from recollect.memory.facade import Memory
+from recollect.pipeline.boosts.session import beside
+
+acts = st.lists(
+    st.tuples(
+        st.sampled_from([None, "a", "b"]),
+        st.sampled_from(["keep", "update", "forget", "tidy"]),
+        st.integers(0, 30),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def written(told: list[tuple[str | None, str, int]]) -> Memory:
+    memory = recollect.open(":memory:", embedder=None)
+    ids: list[str] = []
+    for n, (session, act, which) in enumerate(told):
+        ids += memory.remember(f"turn {n}", session=session).ids
+        if act == "update":
+            memory.update(ids[which % len(ids)], tags=[str(n)])
+        if act == "forget" and len(ids) > 1:
+            memory.forget(ids.pop(which % len(ids)))
+        if act == "tidy":
+            memory.maintain()
+    return memory
+
+
+@given(acts)
+def test_a_neighbour_is_the_record_before_or_after_in_the_session(
+    told: list[tuple[str | None, str, int]],
+) -> None:
+    memory = written(told)
+    reading = memory._parts.reading("default", None)
+    seen = zip(reading.segments, reading.visible, strict=True)
+    rows = np.concatenate([segment.rows[mask] for segment, mask in seen])
+    records = [r for r in memory._parts.log.records("default", rows.tolist()) if r is not None]
+    before, after = beside(reading, rows)
+    for at, record in enumerate(records):
+        talk = sorted(
+            (r.position, r.row) for r in records if record.session and r.session == record.session
+        )
+        place = talk.index((record.position, record.row)) if talk else 0
+        wanted = [talk[n][1] if 0 <= n < len(talk) else -1 for n in (place - 1, place + 1)]
+        assert [before[at], after[at]] == wanted
+
+
+def test_the_better_neighbour_lends_a_share_of_its_score() -> None:
+    memory = recollect.open(":memory:", embedder=None)
+    for text, session in (
+        ("did you adopt a dog", "s"), ("yes, from the shelter dog dog", "s"), ("dog food", "t"),
+    ):  # fmt: skip
+        memory.remember(text, session=session)
+    alone = memory.recall("dog", overrides={"boosts.session.enabled": False})
+    plain = {hit.record.text: hit.score for hit in alone}
+    for hit in memory.recall("dog"):
+        parts = {part.label: part for part in hit.explanation.parts}
+        if hit.record.session == "t":
+            assert "session" not in parts
+            continue
+        (other,) = [t for t in plain if t != hit.record.text and "food" not in t]
+        assert parts["session"].value == np.rint(0.3 * plain[other] * 2**32) / 2**32
+        assert memory.get(str(parts["session"].facts["row"])).text == other
