@@ -222,6 +222,24 @@ def test_md_15_a_walk_passes_what_was_replaced_and_not_what_came_later(memory: M
     assert ["hidden" in hop for hop in path] == [False, True, False]
 
 
+def test_md_15_a_boost_by_links_uses_only_those_recorded_by_then(memory: Memory) -> None:
+    for name in "ab":
+        memory.remember("lru seed", id=name)
+    bare = wait(memory)
+    memory.link("a", "b", "related_to", valid_from=START - DAY)
+    tied = wait(memory)
+    lifting = {"kind": "neighbours", "of": ["words.scaled"]}
+    one = {**BY_APPEND["pass"][0], "boosts": ["near"]}
+    recipe = {**BY_APPEND, "boosts": {"near": lifting}, "pass": [one]}
+
+    def lifted(as_of: int) -> list[bool]:
+        result = ask(memory, "lru", recipe=recipe, as_of=as_of)
+        return [hit.score > hit.explanation.parts[0].value for hit in result]
+
+    assert lifted(bare) == [False, False]
+    assert lifted(tied) == [True, True]
+
+
 def test_md_15_bundles_leave_out_what_was_not_there_or_was_replaced(memory: Memory) -> None:
     between, after = replaced(memory)
     for as_of, seeds in ((between - 1, []), (between, ["old"]), (after, ["new"])):

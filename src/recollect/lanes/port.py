@@ -14,6 +14,7 @@ from recollect.core.query import Query
 from recollect.core.ranking import Ranking, Rows, Scores
 from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
+from recollect.index.graph import Graph
 from recollect.index.ids import replaced_by
 from recollect.index.reading import Reading
 from recollect.index.selection import Selection
@@ -88,6 +89,11 @@ class Context:
     def time(self) -> int:
         """The time asked about."""
         return self.query.now if self.query.as_of is None else self.query.as_of
+
+    @property
+    def graph(self) -> Graph:
+        """The edges of the view; where append time decides, as they were recorded by then."""
+        return self.reading.graph.upto(self.recorded)
 
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each of these rows the ids of what took its place, as far as it may be read.

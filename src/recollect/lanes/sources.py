@@ -21,11 +21,10 @@ def sources_of(ctx: Context, rows: Rows, kinds: Sequence[str] | None = None) -> 
 
     Wanted are those that the selection lets be found and, if kinds are named, that are of these.
     """
-    graph, query = ctx.reading.graph, ctx.query
+    graph = ctx.graph
     edges = graph.edges
-    time = query.now if query.as_of is None else query.as_of
     owners = graph.positions(rows)
-    at = np.flatnonzero(edges.holding(time, SOURCE) & np.isin(edges.sources, owners))
+    at = np.flatnonzero(edges.holding(ctx.time, SOURCE) & np.isin(edges.sources, owners))
     at = at[np.lexsort((at, -edges.weights[at], edges.sources[at]))]
     wanted = graph.nodes(_masks(ctx, kinds))[edges.targets[at]]
     return Sources(

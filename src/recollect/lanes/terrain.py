@@ -56,7 +56,7 @@ class Terrain:
     @classmethod
     def of(cls, lane: Linked, ctx: Context) -> Terrain:
         """The edges valid at the time asked about, the nodes that the lane may pass."""
-        graph = ctx.reading.graph.upto(ctx.recorded)
+        graph = ctx.graph
         inside = graph.nodes(ctx.selection.masks)
         passed = inside if lane.through == "selection" else graph.nodes(ctx.selection.readable)
         ways = Ways(

@@ -28,13 +28,12 @@ class Neighbours(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gets from its neighbours; nothing below 0."""
-        graph, query = ctx.reading.graph, ctx.query
-        time = query.now if query.as_of is None else query.as_of
+        graph = ctx.graph
         nodes = graph.positions(slate.rows)
         within = np.zeros(graph.rows.size, np.bool_)
         within[nodes] = True
         near = graph.neighbours(
-            nodes, graph.edges.holding(time), graph.nodes(ctx.selection.readable), self.most
+            nodes, graph.edges.holding(ctx.time), graph.nodes(ctx.selection.readable), self.most
         )
         base = np.zeros(graph.rows.size)
         base[nodes] = self._base(slate)
