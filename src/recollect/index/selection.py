@@ -107,7 +107,7 @@ def _without(
 
 
 def _never(_: object) -> list[None]:
-    raise AssertionError("scope and trust are columns")
+    raise AssertionError("scope, trust and kind are columns")
 
 
 def _scope(
