@@ -23,6 +23,16 @@ from recollect.store.verify import verify
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 
 
+def alike(told: list[Any]) -> bool:
+    """The same hits in the same order; scores to a few steps of the grid: fusion is not the file."""
+    pairs = zip(json.loads(json.dumps(told)), EXPECTED["answers"], strict=True)
+    return all(
+        [id for id, _ in found] == [id for id, _ in wanted]
+        and all(abs(a - b) < 2**-28 for (_, a), (_, b) in zip(found, wanted, strict=True))
+        for found, wanted in pairs
+    )
+
+
 def log_of(memory: Memory) -> Any:
     return memory._parts.log  # the format is the log's
 
@@ -58,7 +68,7 @@ def test_it_opens_and_verifies(store: Path) -> None:
 
 def test_it_answers_as_it_did(store: Path) -> None:
     with recollect.open(store, tenant="acme") as memory:
-        assert json.loads(json.dumps(answers(memory))) == EXPECTED["answers"]
+        assert alike(answers(memory))
 
 
 def test_it_goes_on(store: Path) -> None:
@@ -83,7 +93,7 @@ def test_its_export_loads(store: Path, tmp_path: Path) -> None:
         copy.load(FOLDER / "store.jsonl")
         ours, theirs = log_of(copy).dump("acme"), log_of(original).dump("acme")
         assert replace(ours, words=[]) == replace(theirs, words=[])
-        assert json.loads(json.dumps(answers(copy))) == EXPECTED["answers"]
+        assert alike(answers(copy))
         copy.export(tmp_path / "again.jsonl")
         assert (tmp_path / "again.jsonl").read_bytes() == (FOLDER / "store.jsonl").read_bytes()
 

@@ -350,6 +350,7 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
         "meaning",
         "moment",
         "fuse",
+        "session",
         "limit",
     ]
     drawn = cli("plan", "cat", "--override", "lanes.words.enabled=false").stdout

@@ -34,6 +34,12 @@ class Recency(Leaning):
     beside: Label | None = None
     """A lane that must know a record; what it does not know has no age."""
 
+    def shows(self) -> dict[str, object]:
+        """What the plan prints: what this unit goes by."""
+        unused = {"position": ("half_life", "of"), "cycle": ("of",), "days": ("half_life",)}
+        told = super().shows()
+        return {key: told[key] for key in told if key not in unused.get(self.unit, ())}
+
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Cycles need the call to say which one it is."""
         if self.unit == "cycle" and ctx.query.cycle is None:
