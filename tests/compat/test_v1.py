@@ -24,7 +24,7 @@ EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encod
 
 
 def alike(told: list[Any]) -> bool:
-    """The same hits in the same order; scores to a few steps of the grid: fusion is not the file."""
+    """The same hits in the same order, scores to a few steps of the grid: fusion is no format."""
     pairs = zip(json.loads(json.dumps(told)), EXPECTED["answers"], strict=True)
     return all(
         [id for id, _ in found] == [id for id, _ in wanted]
