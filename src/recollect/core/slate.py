@@ -17,6 +17,8 @@ from recollect.core.errors import InvariantError
 from recollect.core.ranking import Matrix, Rows, Scores
 
 Op = Literal["sum", "product", "max", "min"]
+TIER: Final = "tier"
+"""The column that says which pass gave a row its score: 1 for a second one, 2 for the rest."""
 
 
 @dataclass(frozen=True, slots=True)

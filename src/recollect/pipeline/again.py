@@ -14,7 +14,7 @@ import numpy as np
 
 from recollect.core.errors import InvariantError, Unavailable
 from recollect.core.ranking import Mask, Ranking, Scores
-from recollect.core.slate import Slate, Step
+from recollect.core.slate import TIER, Slate, Step
 from recollect.lanes.port import Context
 from recollect.pipeline.fusing import Heard
 from recollect.pipeline.passes import Head, Pass, Rerank, Unanimity
@@ -28,7 +28,6 @@ AGAIN: Final = "again"
 """The stage of a second fusion."""
 RERANK: Final = "rerank"
 """The stage of a reranker."""
-TIER: Final = "tier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,11 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     lists = lists_of(slate, step.head)
     ranks = np.stack(list(lists.values()))
     inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
-    known = [slate.columns.get(f"{name}.score", slate.score) for name in lists]
-    scores = np.where(np.isnan(ranks), np.nan, np.stack(known))
+    known = np.stack([slate.columns.get(f"{name}.score", slate.score) for name in lists])
+    scores = np.where(np.isnan(ranks), np.nan, known)
+    for at, name in enumerate(lists):
+        scaled = step.fuse.scaled(name, scores[at])
+        scores[at] = scores[at] if scaled is None else scaled
     slate = slate.noting({f"{AGAIN}.{name}.rank": mine for name, mine in lists.items()})
     heard = Heard(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
     slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(heard))

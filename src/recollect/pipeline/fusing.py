@@ -86,7 +86,7 @@ class Weighted(Fusion):
 
     def fuse(self, heard: Heard) -> Fused:
         """Weight · scaled score; `heard` holds the scaled ones."""
-        weights = np.array([self.weights.get(label, self.lists) for label in heard.labels])
+        weights = np.array([self.weights.get(label, 1.0) for label in heard.labels])
         mine = shares(weights, heard.answered, self.absent)
         told = np.where(np.isnan(heard.scores), np.nan, mine[:, None])
         return Fused(weighted(heard.scores, mine), {"weight": told})
@@ -117,7 +117,7 @@ class Rrf(Fusion):
 
     def fuse(self, heard: Heard) -> Fused:
         """Weight / (k + rank)."""
-        weights = np.array([self.weights.get(label, self.lists) for label in heard.labels])
+        weights = np.array([self.weights.get(label, 1.0) for label in heard.labels])
         if self.scale == "unit":
             weights = shares(weights, heard.answered, self.absent)
         told = np.where(np.isnan(heard.ranks), np.nan, weights[:, None])

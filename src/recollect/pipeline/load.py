@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
 from recollect.pipeline.kinds import broken
-from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.recipe import TAKEN, Recipe
 
 
 def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
@@ -32,7 +32,8 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     new = {label: told for label, told in lists.items() if label not in recipe.lanes}
     for label, told in lists.items():
         lane = recipe.lanes.get(label) or recipe.boosts.get(label)
-        if lane is not None and (getattr(lane, "kind", "") != "list" or isinstance(told, str)):
+        mine = getattr(lane, "kind", "") == "list" and not isinstance(told, str)
+        if label in TAKEN or (lane is not None and not mine):
             raise BadQuery(
                 f"lists: {label!r} is taken by the recipe", hint="choose another", field="lists"
             )

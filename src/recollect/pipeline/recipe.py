@@ -31,6 +31,10 @@ else:
     AnyOrdering = Annotated[Union[kinds("orderings")], Field(discriminator="kind")]  # noqa: UP007  # as above
 
 FORMAT: Final = 1
+TAKEN: Final = frozenset(
+    {"select", "fuse", "again", "rerank", "limit", "budget", "boost", "tie", "tier", "order"}
+)
+"""Names of steps and columns, which no lane and no boost can have."""
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
@@ -100,6 +104,9 @@ class Recipe(Spec):
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
         waves_of(self.lanes)
+        steps = {*TAKEN, "min_score", *(str(getattr(each, "kind", "")) for each in self.order)}
+        if taken := steps & {*self.lanes, *self.boosts}:
+            raise ValueError(f"{sorted(taken)} are names of steps: choose other labels")
         if both := set(self.lanes) & set(self.boosts):
             raise ValueError(f"{sorted(both)} are lanes and boosts at once")
         if self.passes[0].head is not None or self.passes[0].fuse is None:

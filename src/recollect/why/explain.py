@@ -40,7 +40,7 @@ def explain(slate: Slate, at: int, name: Name) -> Explanation:
 def _leaf(slate: Slate, key: str, at: int, told: tuple[set[str], Name]) -> Explanation:
     """A column's value, with what its owner noted beside it."""
     inside, name = told
-    owner = key.removesuffix(".score") if key.endswith(".score") else key.rpartition(".")[2]
+    owner = key.removesuffix(".score").rpartition(".")[2]
     noted = {
         other.removeprefix(f"{owner}."): float(column[at])
         for other, column in slate.columns.items()

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from recollect.core.ranking import Scores
-from recollect.core.slate import Slate
+from recollect.core.slate import TIER, Slate
 from recollect.index.vectors import units_of
 from recollect.lanes.port import Context
 from recollect.pipeline.orderings.port import Moved, Ordering
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Mmr(Ordering):
     """Takes, one by one, who has the most of trade · relevance − (1 − trade) · likeness.
 
-    Rows without a vector are like nobody: they follow after those taken.
+    Rows without a vector are like nobody: they follow after those taken. Rows below the head of a
+    second pass have scores of another scale, and take no part.
     """
 
     kind: Literal["mmr"]
@@ -40,7 +41,8 @@ class Mmr(Ordering):
         """Those taken, then those without a vector, then the rest."""
         del recipe
         size = slate.rows.size
-        units, known = units_of(ctx.reading, slate.rows[: self.head])
+        count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
+        units, known = units_of(ctx.reading, slate.rows[:count])
         part = np.flatnonzero(known)
         picks = mmr(self._relevance(slate.score)[part], units[part], self.trade, self.take)
         taken = part[picks.order]
