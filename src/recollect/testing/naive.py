@@ -191,7 +191,7 @@ def answer(world: World, ask: Ask) -> Answer:
     found = {
         label: _lane(world, ask, lane, chosen)
         for label, lane in lanes.items()
-        if lane["kind"] in ("bm25", "kin", "vector", "listed") and _runs(world, ask, lane)
+        if lane["kind"] in ("bm25", "kin", "vector", "by") and _runs(world, ask, lane)
     }
     ids = {record.row: record.id for record in chosen}
     walks: dict[str, dict[str, Found]] = {}
@@ -206,7 +206,7 @@ def answer(world: World, ask: Ask) -> Answer:
             walks[label] = {ids[row]: walked[row] for row in best}
     found = {label: found[label] for label in lanes if label in found}
     scores = fuse(found, ask.recipe["pass"][0]["fuse"])
-    best = sorted(scores, key=lambda row: (-scores[row], row))
+    best = _sorted(scores, ask, chosen)
     return Answer([(ids[row], scores[row]) for row in best], list(found), walks)
 
 
@@ -305,7 +305,7 @@ def _runs(world: World, ask: Ask, lane: Mapping[str, Any]) -> bool:
         return lane_of.read(ask.text, ask.aliases) is not None or bool(loosely)
     if lane["kind"] == "kin":
         return bool(naive_kin.tokens(ask.text))
-    if lane["kind"] == "listed":
+    if lane["kind"] == "by":
         return True
     known = any(record.row in world.vectors for record in world.records)
     return ask.vector is not None and (known or not world.records)
@@ -320,12 +320,19 @@ def _lane(
             scores = words(world, ask, lane, chosen)
         case "kin":
             scores = kin(world, ask, lane, chosen)
-        case "listed":
+        case "by":  # flat: all score 0
             scores = {record.row: 0.0 for record in chosen}
         case _:
             scores = meaning(world, cast("Vector", ask.vector), lane, chosen)
-    best = sorted(scores, key=lambda row: (-scores[row], row))[: lane["pool"]]
+    best = _sorted(scores, ask, chosen)[: lane["pool"]]
     return {row: scores[row] for row in best}
+
+
+def _sorted(scores: Mapping[int, float], ask: Ask, chosen: Sequence[Record]) -> list[int]:
+    """Rows by score; equals by id where the recipe says so, in the end by row."""
+    ids = {record.row: record.id for record in chosen}
+    by_id = "id" in ask.recipe["ties"]
+    return sorted(scores, key=lambda row: (-scores[row], ids[row] if by_id else "", row))
 
 
 def words(
