@@ -96,6 +96,11 @@ class Plan:
         return bool(self.missing) and otherwise is not None and self.running == (otherwise,)
 
     @property
+    def approximate(self) -> bool:
+        """Whether a lane looks for nearly all of the best instead of all."""
+        return any(step.shows.get("scan") == "approximate" for step in self.steps)
+
+    @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every search of a lane that may search again."""
         return tuple(attempt for step in self.steps for attempt in step.attempts)
