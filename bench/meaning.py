@@ -24,6 +24,7 @@ from recollect.index.segment import LIVE, Segment
 from recollect.index.selection import Selection
 from recollect.lanes.port import Context
 from recollect.memory.facade import Memory
+from recollect.memory.spaces import vector_in
 from recollect.pipeline.bind import bind
 from recollect.pipeline.load import overridden, recipe_of
 from recollect.rank.grid import UNIT_STEP, unit
@@ -159,7 +160,7 @@ def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[np.n
         more = {"where": where} if where else {}
         query, _ = memory._query("x", TOP, {"vector": question.tolist(), **more})
         reading = parts.reading(query.scope.tenant, None)
-        vector = parts.vector(query)
+        vector = vector_in(parts.shop, query, reading)
         fetch = parts.fetch(query.scope.tenant)
         ctx = bind(
             query, recipe, reading, fetch, (parts.shop.analyzer, vector, None, parts.kin, None)

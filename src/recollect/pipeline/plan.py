@@ -194,12 +194,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
-    lanes = tuple(
-        PlanStep(label, v.shows)
-        if isinstance(v, Ready)
-        else PlanStep(label, {}, v.reason, idle=v.idle)
-        for label, v in ((label, verdicts[label]) for label in recipe.lanes)
-    )
+    lanes = [step for label in recipe.lanes for step in _steps(label, verdicts[label])]
     made = Plan(
         recipe,
         query.scope.tenant,
@@ -231,6 +226,13 @@ def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
     if isinstance(verdict, Ready):
         return PlanStep(name, verdict.shows)
     return PlanStep(name, {}, verdict.reason, idle=verdict.idle)
+
+
+def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
+    """A lane, and those parts of it that cannot take part."""
+    yield _step(label, verdict)
+    if isinstance(verdict, Ready):
+        yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in verdict.lacks.items())
 
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
