@@ -66,7 +66,7 @@ def asked_for(
         known_at=_time(ask.get("known_at"), "known_at"),
         overrides=overrides,
         require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
-        given=None if vector is None else vector_of(vector, "vector", BadQuery),
+        given=None if vector is None else vector_of(vector, "vector", BadQuery, zero=True),
         aliases=aliases_of(ask.get("aliases")),
         mode=mode,
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from recollect.core.errors import BadQuery
 from recollect.core.query import Query
@@ -26,15 +23,15 @@ from recollect.why.result import Result
 
 def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     """Answer a query."""
-    wanted = needs_vector(recipe, query.mode)
-    ctx = _bound(parts, query, recipe, lambda: parts.vector(query) if wanted else None)
+    ctx = _bound(parts, query, recipe)
+    if needs_vector(recipe, query.mode):
+        ctx = parts.spaces(ctx, asking=True)
     return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
 
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
-    asks = parts.shop.embedder is not None
-    return plan(recipe, _bound(parts, query, recipe, lambda: None if asks else parts.vector(query)))
+    return plan(recipe, parts.spaces(_bound(parts, query, recipe), asking=False))
 
 
 def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
@@ -45,32 +42,29 @@ def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
             hint='its [select] needs reflections = "only"',
             field="recipe",
         )
-    asked = query.given is not None or query.text.strip()
-    idle = Skipped("nothing to compare with", idle=True)
-    ctx = _bound(parts, query, recipe, lambda: parts.vector(query) if asked else idle)
+    ctx = _bound(parts, query, recipe)
+    if query.given is not None or query.text.strip():
+        ctx = parts.spaces(ctx, asking=True)
+    else:
+        ctx = replace(ctx, vector=Skipped("nothing to compare with", idle=True))
     return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
 
 
 def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
     """The hits of the word lane, each with what hangs on it."""
-    ctx = _bound(parts, query, recipe, lambda: None)
+    ctx = _bound(parts, query, recipe)
     return bundle(recipe, ctx, parts.fetch(query.scope.tenant), offset)
 
 
-def _bound(
-    parts: Parts,
-    query: Query,
-    recipe: Recipe,
-    vector: Callable[[], NDArray[np.float32] | Skipped | None],
-) -> Context:
-    """The view, what may be found in it, and all that lanes look at; then the query's vector."""
+def _bound(parts: Parts, query: Query, recipe: Recipe) -> Context:
+    """The view, what may be found in it, and all that lanes look at but vectors."""
     tenant = query.scope.tenant
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
-    outcome = (reader, vector(), unread, parts.kin, recorded)
+    outcome = (reader, None, unread, parts.kin, recorded)
     ctx = bind(query, recipe, reading, parts.fetch(tenant), outcome)
     return replace(ctx, judge=_judge(parts, query))
 

@@ -96,6 +96,11 @@ class Plan:
         return bool(self.missing) and otherwise is not None and self.running == (otherwise,)
 
     @property
+    def approximate(self) -> bool:
+        """Whether a lane looks for nearly all of the best instead of all."""
+        return any(step.shows.get("scan") == "approximate" for step in self.steps)
+
+    @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every search of a lane that may search again."""
         return tuple(attempt for step in self.steps for attempt in step.attempts)
@@ -189,12 +194,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
-    lanes = tuple(
-        PlanStep(label, v.shows)
-        if isinstance(v, Ready)
-        else PlanStep(label, {}, v.reason, idle=v.idle)
-        for label, v in ((label, verdicts[label]) for label in recipe.lanes)
-    )
+    lanes = [step for label in recipe.lanes for step in _steps(label, verdicts[label])]
     made = Plan(
         recipe,
         query.scope.tenant,
@@ -226,6 +226,13 @@ def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
     if isinstance(verdict, Ready):
         return PlanStep(name, verdict.shows)
     return PlanStep(name, {}, verdict.reason, idle=verdict.idle)
+
+
+def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
+    """A lane, and those parts of it that cannot take part."""
+    yield _step(label, verdict)
+    if isinstance(verdict, Ready):
+        yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in verdict.lacks.items())
 
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:

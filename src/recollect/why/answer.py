@@ -56,6 +56,12 @@ def _account(ran: Ran, ctx: Context) -> Receipt:
     outcomes: dict[str, object] = dict(ran.outcomes)
     if isinstance(vector, np.ndarray):
         outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
+    if beside := {
+        each.name: base64.b64encode(each.vector.tobytes()).decode()
+        for each in ctx.beside
+        if isinstance(each.vector, np.ndarray)
+    }:
+        outcomes["vectors"] = beside
     if ctx.recorded is not None:
         outcomes["recorded"] = ctx.recorded
     return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.scored.rows), outcomes)

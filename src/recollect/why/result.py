@@ -151,6 +151,11 @@ class Result(Sequence[Hit]):
         return self.plan.fell_back
 
     @property
+    def approximate(self) -> bool:
+        """Whether a lane looked for nearly all of the best: so many vectors are read by codes."""
+        return self.plan.approximate
+
+    @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every search of a lane that searches again when it finds nothing."""
         return self.plan.attempts
@@ -185,6 +190,7 @@ class Result(Sequence[Hit]):
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,
+            **({"approximate": True} if self.approximate else {}),
             **({"near": list(self.near)} if self.near else {}),
             "plan": self.plan.to_dict(),
             "hits": [hit.to_dict() for hit in self.hits],
