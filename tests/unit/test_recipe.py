@@ -12,11 +12,11 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "c4766a38d4a8d4a0161f302498c429d8de0a1c0df698537b851486ff585f607c",
+    "recollect": "8854565864a0e01393bb2f621c94ff50c390bcaf5a12b40fe20ff366fc76d7b6",
     "lexical": "153c96a0fc0f10d39b5069fa85a31a571da081d2e0a5c77041c7c09ca56ea46c",
     "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
-    "semantic": "7613c9b3e89a20299ab51ff69278cfa8de1c9ce4d838915d2386bcf046ff5788",
-    "reflections": "f232ea5e8e88e4aff788b6d8fce352c6015a518a500b2047dfe33e4f23722a31",
+    "semantic": "d35fec47f1fc7c8b6462a6bf1fafe81924b4d389ec0ea52ba23b7ff54af758e2",
+    "reflections": "e583f16ab313d461c4616c938aa35ca03b61650e98627eb279a066e238532bcd",
 }
 
 
