@@ -70,6 +70,7 @@ class Query:
             "cycle": self.cycle,
             "lists": {label: [list(p) for p in pairs] for label, pairs in self.lists.items()},
             "require": sorted(self.require),
+            "vector": None if self.given is None else list(self.given),
         }
         return out | {key: value for key, value in more.items() if value not in (None, {}, [])}
 

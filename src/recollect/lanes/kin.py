@@ -113,6 +113,7 @@ def _told(
     for each, (windows, nth) in zip(asked, met, strict=True):
         scores[windows] += each.shares[nth]
     begins = segment.windows.begins
+    said = math.fsum(each.norm * each.idf for each in asked)
     told: dict[int, Explanation] = {}
     for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
         first, last = int(begins[place]), int(begins[place + 1])
@@ -123,7 +124,7 @@ def _told(
             for at in nth[windows == best].tolist()
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
-        facts = {"window": best - first + 1, "windows": last - first}
+        facts = {"window": best - first + 1, "windows": last - first, "said": said}
         told[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
     return told
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from functools import partial
 
 import numpy as np
@@ -12,8 +11,8 @@ from recollect.index.filter import Fetch
 from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
 from recollect.pipeline.run import Ran, at_lane
+from recollect.why.account import account
 from recollect.why.explain import explain, moves
-from recollect.why.receipt import Receipt, receipt_of
 from recollect.why.result import Hit, LaneScore, Result
 
 
@@ -48,23 +47,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 replaced[at],
             )
         )
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
-
-
-def _account(ran: Ran, ctx: Context) -> Receipt:
-    vector = ctx.vector
-    outcomes: dict[str, object] = dict(ran.outcomes)
-    if isinstance(vector, np.ndarray):
-        outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
-    if beside := {
-        each.name: base64.b64encode(each.vector.tobytes()).decode()
-        for each in ctx.beside
-        if isinstance(each.vector, np.ndarray)
-    }:
-        outcomes["vectors"] = beside
-    if ctx.recorded is not None:
-        outcomes["recorded"] = ctx.recorded
-    return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.scored.rows), outcomes)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(account, ran, ctx, lanes))
 
 
 def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:

@@ -112,7 +112,7 @@ def _facts(facts: Facts) -> str:
         score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
         made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
-    if {"window", "windows"} == set(facts):
+    if {"window", "windows"} <= set(facts):
         return f"window {facts['window']} of {facts['windows']}"
     rest = {key: value for key, value in facts.items() if key != "path"}
     told = [one_line(pairs(rest))] if rest else []

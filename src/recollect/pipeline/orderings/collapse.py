@@ -69,7 +69,11 @@ class Collapse(Ordering):
         for places in groups:
             if len(places) > 1:
                 standing[places] = len(places)
-        return Moved(at, {"group": standing}, {"dropped": dropped})
+        shared = [places for places in groups if len(places) > 1]
+        looked: dict[str, object] = {"groups": shared}
+        if self.keep == "newest":
+            looked["created"] = [[int(created[at]) for at in places] for places in shared]
+        return Moved(at, {"group": standing}, {"dropped": dropped}, looked)
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[int]]:
         """The places of each group, best first."""

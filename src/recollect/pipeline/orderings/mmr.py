@@ -55,7 +55,8 @@ class Mmr(Ordering):
         at = np.concatenate([taken, bare] if self.drop else [taken, bare, left]).astype(np.intp)
         noted: dict[str, object] = {"taken": int(taken.size)}
         noted |= {"without a vector": int(bare.size)} if bare.size else {}
-        return Moved(at, {"penalty": penalty, "cause": cause}, noted)
+        looked = {"bare": bare.tolist()}
+        return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
 
     def _relevance(self, score: Scores) -> Scores:
         if self.relevance == "score" or not score.size:

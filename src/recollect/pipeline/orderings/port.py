@@ -28,6 +28,8 @@ class Moved:
     """Numbers that say why, one per row of the slate as it was."""
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the plan shows after it ran."""
+    looked: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What it looked at beside the slate, as plain data by place: inputs of the receipt."""
 
 
 class Ordering(Spec):
