@@ -18,6 +18,7 @@ BENCHES = {
     "words": "bench.words",
     "meaning": "bench.meaning",
     "kin": "bench.kin",
+    "proof": "bench.proof",
     "quality": "bench.quality",
 }
 

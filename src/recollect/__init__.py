@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from recollect.core.record import Record
     from recollect.memory.facade import Memory
     from recollect.memory.opening import open_memory as open  # the word users type
+    from recollect.why.receipt import Receipt, verify
     from recollect.why.result import Hit, Result
+    from recollect.why.verify import Verified
 
 __version__ = "0.1.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -52,10 +54,13 @@ _LAZY = {
     "Explanation": "recollect.core.explanation",
     "Hit": "recollect.why.result",
     "Memory": "recollect.memory.facade",
+    "Receipt": "recollect.why.receipt",
     "Record": "recollect.core.record",
     "Result": "recollect.why.result",
+    "Verified": "recollect.why.verify",
     "aopen": "recollect.aio",
     "open": "recollect.memory.opening",
+    "verify": "recollect.why.receipt",
 }
 """Names that are loaded when first used, so that importing the package costs nothing."""
 
@@ -77,6 +82,7 @@ __all__ = [
     "Memory",
     "NotFound",
     "NothingToRun",
+    "Receipt",
     "RecollectError",
     "Record",
     "Result",
@@ -84,8 +90,10 @@ __all__ = [
     "Unavailable",
     "UnknownRecipe",
     "Unsupported",
+    "Verified",
     "aopen",
     "open",
+    "verify",
 ]
 
 

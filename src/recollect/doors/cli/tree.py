@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 PANELS: Final = {
     "Start": ("init", "demo"),
     "Write": ("remember", "import", "update", "link", "expire", "forget", "reflect"),
-    "Ask": ("recall", "keywords", "bundles", "reflections", "plan"),
+    "Ask": ("recall", "keywords", "bundles", "reflections", "plan", "verify"),
     "Look": ("browse", "get", "history", "links", "agents"),
     "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
     "Tune": ("recipe", "analyzer", "embed", "eval", "config", "version"),

@@ -41,7 +41,9 @@ def check_evidence(s: Search) -> None:
         wanted = [label for label in lanes_run(s) if s.told[f"{label}.score"][at] is not None]
         if not set(wanted) <= set(told):
             s.wrong(f"evidence/{n}", "a lane says nothing")
-        for label in set(wanted) & set(told):
+        for label in sorted(set(told) - set(wanted)):
+            s.attested[f"evidence/{n}/{label}"] = None
+        for label in [label for label in wanted if label in told]:
             _tree(s, label, at, (f"evidence/{n}/{label}", told[label]))
     s.same("evidence", len(s.body["evidence"]), len(s.standing))
 
