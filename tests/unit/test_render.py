@@ -14,9 +14,9 @@ from recollect.doors.render.columns import Columns
 from recollect.doors.render.ink import figure, inks, short
 from recollect.doors.render.marks import marked
 from recollect.doors.render.plain import edge_list, history_list, page_list, record_card
-from recollect.doors.render.safe import one_line, safe
 from recollect.doors.render.table import Table
 from recollect.doors.render.tree import hit_tree, plan_tree
+from recollect.text.safe import one_line, safe
 from recollect.why.result import Hit, Result
 
 LANES = inks(["words", "meaning"])

@@ -19,7 +19,7 @@ from recollect.why.result import Hit, LaneScore, Result
 
 def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     """The result of a search."""
-    head = ran.slate.head(ctx.query.limit)
+    head = ran.shown
     lanes = _lanes(ran, ctx, head.rows)
 
     def name(row: int) -> str:
@@ -48,7 +48,8 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 replaced[at],
             )
         )
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
+    account = partial(_account, ran, ctx)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, account, ctx.query.budget)
 
 
 def _account(ran: Ran, ctx: Context) -> Receipt:

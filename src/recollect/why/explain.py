@@ -10,7 +10,7 @@ from recollect.core.slate import Slate
 
 FROM = ".from"
 """The end of the columns that say where a row stood before a stage."""
-_WHOLE = ("rank", "row", "group")
+_WHOLE = ("rank", "row", "group", "tokens", "chars")
 Name = Callable[[int], str]
 """The id of a row."""
 

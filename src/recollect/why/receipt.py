@@ -64,14 +64,14 @@ def receipt_of(ran: Ran, query: Query, ids: list[str], outcomes: Mapping[str, ob
             "skipped": ran.plan.skipped,
             "slate": _slate(ran.scored, ids),
             "moves": [_move(name, move) for name, move in ran.moves.items()],
-            "hits": _hits(ran, ids, query.limit),
+            "hits": _hits(ran, ids),
         }
     )
 
 
-def _hits(ran: Ran, ids: list[str], limit: int) -> list[str]:
+def _hits(ran: Ran, ids: list[str]) -> list[str]:
     name = dict(zip(ran.scored.rows.tolist(), ids, strict=True))
-    return [name[row] for row in ran.slate.rows[:limit].tolist()]
+    return [name[row] for row in ran.shown.rows.tolist()]
 
 
 def _move(name: str, move: Moved) -> dict[str, object]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from recollect.doors.render.ink import DIM, STRONG, figure, replaced
-from recollect.doors.render.safe import one_line
+from recollect.text.safe import one_line
 from recollect.why.bundles import Bundle, Bundles
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from recollect.core.times import iso
-from recollect.doors.render.safe import one_line
+from recollect.text.safe import one_line
 
 DIM: Final = "dim"
 STRONG: Final = "bold"

@@ -11,7 +11,7 @@ from rich.text import Text
 from recollect.doors.render.bar import bar
 from recollect.doors.render.ink import BAD, DIM, STRONG, Ink, day, figure, inks, joined, replaced
 from recollect.doors.render.marks import marked
-from recollect.doors.render.safe import one_line
+from recollect.text.safe import one_line
 from recollect.why.result import Hit, Result
 
 NEAR_SHOWN: Final = 5

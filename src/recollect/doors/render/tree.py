@@ -26,8 +26,8 @@ from recollect.doors.render.ink import (
     replaced,
     short,
 )
-from recollect.doors.render.safe import one_line
 from recollect.pipeline.plan import Plan, PlanStep
+from recollect.text.safe import one_line
 from recollect.why.result import Hit
 
 _OPS: Final = {
