@@ -221,9 +221,13 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
     fuse = recipe.passes[at].fuse
-    told = {} if fuse is None else fuse.model_dump(mode="json", exclude={"lists"})
+    told: dict[str, object] = {}
+    if fuse is not None:
+        told = {"kind": fuse.kind, **fuse.model_dump(mode="json", exclude={"kind", "lists"})}
     if recipe.passes[at].ties or recipe.ties != ("row",):
         told["ties"] = list(recipe.passes[at].ties or recipe.ties)
+    if recipe.passes[at].boosts:
+        told["boosts"] = list(recipe.passes[at].boosts)
     return told
 
 
@@ -264,7 +268,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         told |= _fusing(recipe, 1)
     else:
         told |= step.rerank.model_dump(mode="json", exclude_none=True)
-    told |= {"boosts": list(step.boosts)} if step.boosts else {}
+        told |= {"boosts": list(step.boosts)} if step.boosts else {}
     off: Skipped | None = None
     if not step.enabled:
         off = Skipped("switched off", idle=True)

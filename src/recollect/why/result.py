@@ -95,6 +95,12 @@ class Hit:
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 
+    def _repr_html_(self) -> str:
+        """The hit as notebooks show it."""
+        from recollect.why.card import card  # noqa: PLC0415  # only where it is shown
+
+        return card(self)
+
     def to_dict(self) -> dict[str, object]:
         """The hit as plain data."""
         return {
@@ -192,6 +198,18 @@ class Result(Sequence[Hit]):
         budget = Budget.of(budget_tokens, budget_chars) or self.budget
         told = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
         return block_of(told, budget)
+
+    def to_html(self) -> str:
+        """The result as a static page of its own: no script, nothing from elsewhere."""
+        from recollect.why.card import page  # noqa: PLC0415  # as above
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        """The result as notebooks show it."""
+        from recollect.why.card import answer  # noqa: PLC0415  # as above
+
+        return answer(self)
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain data."""
