@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from recollect.core.budget import FREE, Budget
 from recollect.core.errors import BadQuery
 from recollect.core.names import Json, name, names
 from recollect.core.scope import Scope
@@ -49,6 +50,8 @@ class Query:
         default_factory=dict[str, tuple[tuple[str, float], ...]]
     )
     """Ranked lists of the caller's own: (id, score), higher is better."""
+    budget: Budget = FREE
+    """How much of a prompt the hits may take together."""
 
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
@@ -71,6 +74,7 @@ class Query:
             "lists": {label: [list(p) for p in pairs] for label, pairs in self.lists.items()},
             "require": sorted(self.require),
             "vector": None if self.given is None else list(self.given),
+            **self.budget.to_dict(),
         }
         return out | {key: value for key, value in more.items() if value not in (None, {}, [])}
 

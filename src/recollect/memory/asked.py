@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from recollect.core.budget import Budget
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
 from recollect.core.names import EXACT_INT, integer, metadata, names, text
@@ -33,6 +34,8 @@ class Ask(TypedDict, total=False):
     seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
     lists: Mapping[str, object] | None
     cycle: int | None
+    budget_tokens: int | None
+    budget_chars: int | None
 
 
 def asked_for(
@@ -72,6 +75,7 @@ def asked_for(
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
         lists={label: told for label, told in lists.items() if not isinstance(told, str)},
         cycle=None if cycle is None else integer(cycle, "cycle", 0, EXACT_INT, BadQuery),
+        budget=Budget.of(ask.get("budget_tokens"), ask.get("budget_chars")),
     )
     return question, recipe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Final, cast
 
 from recollect.core.errors import BadQuery, NothingToRun, Unavailable
 from recollect.core.ranking import Attempt, Ranking
@@ -14,6 +14,10 @@ from recollect.lanes.spec import Seeded
 from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.waves import cannot_start, waves_of
+from recollect.text.prompt import head_size
+
+BUDGET: Final = "budget"
+"""The step that leaves out hits for which a prompt has no room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             *_again(recipe, ctx),
             *_ordering(recipe, ctx),
             PlanStep("limit", {"limit": query.limit}),
+            *_budgeting(ctx),
         ),
         query.mode,
     )
@@ -216,9 +221,13 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
     fuse = recipe.passes[at].fuse
-    told = {} if fuse is None else fuse.model_dump(mode="json", exclude={"lists"})
+    told: dict[str, object] = {}
+    if fuse is not None:
+        told = {"kind": fuse.kind, **fuse.model_dump(mode="json", exclude={"kind", "lists"})}
     if recipe.passes[at].ties or recipe.ties != ("row",):
         told["ties"] = list(recipe.passes[at].ties or recipe.ties)
+    if recipe.passes[at].boosts:
+        told["boosts"] = list(recipe.passes[at].boosts)
     return told
 
 
@@ -266,7 +275,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         told |= _fusing(recipe, 1)
     else:
         told |= step.rerank.model_dump(mode="json", exclude_none=True)
-    told |= {"boosts": list(step.boosts)} if step.boosts else {}
+        told |= {"boosts": list(step.boosts)} if step.boosts else {}
     off: Skipped | None = None
     if not step.enabled:
         off = Skipped("switched off", idle=True)
@@ -283,6 +292,13 @@ def _ordering(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         yield _step(name, off or each.ready(ctx, recipe))
     if recipe.final.min_score is not None:
         yield PlanStep("min_score", {"min_score": recipe.final.min_score})
+
+
+def _budgeting(ctx: Context) -> Iterator[PlanStep]:
+    if ctx.query.budget:
+        tokens, chars = head_size()
+        head = {"head_tokens": tokens, "head_chars": chars}
+        yield PlanStep(BUDGET, {**ctx.query.budget.to_dict(), **head})
 
 
 def named(recipe: Recipe) -> dict[str, Ordering]:

@@ -12,8 +12,9 @@ from recollect.core.slate import Slate
 from recollect.lanes.port import Context
 from recollect.lanes.spec import Seeded
 from recollect.pipeline.again import AGAIN, RERANK, fused_again, reranked
-from recollect.pipeline.orderings.port import Moved
-from recollect.pipeline.plan import Plan, named
+from recollect.pipeline.orderings.budget import within
+from recollect.pipeline.orderings.port import Moved, moved
+from recollect.pipeline.plan import BUDGET, Plan, named
 from recollect.pipeline.scoring import Scored, first_pass
 from recollect.pipeline.waves import starts, waves_of
 
@@ -26,6 +27,8 @@ class Ran:
     rankings: Mapping[str, Ranking]
     slate: Slate
     """The answer before its limit."""
+    shown: Slate
+    """The answer."""
     scored: Slate
     """Every candidate after the passes, before anything was dropped."""
     moves: Mapping[str, Moved] = field(default_factory=dict[str, Moved])
@@ -52,10 +55,15 @@ def run(plan: Plan, ctx: Context) -> Ran:
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
-    counts["limit"] = min(slate.rows.size, ctx.query.limit)
+    shown = slate.head(ctx.query.limit)
+    counts["limit"] = shown.rows.size
+    if ctx.query.budget:
+        moves[BUDGET] = move = within(ctx, shown)
+        shown = moved(shown, BUDGET, move)
+        counts[BUDGET] = shown.rows.size
     noted = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
     plan = plan.counted(counts, rankings).telling(noted)
-    return Ran(plan, rankings, slate, scored.slate, moves, outcomes, seeds)
+    return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
 
 
 def _second_pass(
@@ -78,13 +86,12 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
     for name, ordering in named(plan.recipe).items():
         if plan.runs(name):
             moves[name] = move = ordering.move(ctx, plan.recipe, slate)
-            beside = {f"{name}.{key}": values for key, values in move.beside.items()}
-            slate = slate.noting(beside).ordered(name, move.at)
+            slate = moved(slate, name, move)
     floor = plan.recipe.final.min_score
     if floor is not None:
         move = Moved(np.flatnonzero(_first_scores(slate) >= floor))
         moves["min_score"] = move
-        slate = slate.ordered("min_score", move.at)
+        slate = moved(slate, "min_score", move)
     return slate, moves
 
 

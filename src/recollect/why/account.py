@@ -27,10 +27,11 @@ from recollect.pipeline.boosts.cohesion import Cohesion
 from recollect.pipeline.boosts.recency import Recency
 from recollect.pipeline.orderings.mmr import Mmr
 from recollect.pipeline.orderings.port import Moved
-from recollect.pipeline.plan import named
+from recollect.pipeline.plan import BUDGET, named
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran
 from recollect.rank.grid import STEP
+from recollect.text.prompt import head_size
 from recollect.why.receipt import VERSION, Receipt, sealed
 from recollect.why.result import LaneScore
 
@@ -46,7 +47,7 @@ def account(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
     recipe = ran.plan.recipe
     ids = ids_of(ctx.reading, ran.scored.rows)
     name = dict(zip(ran.scored.rows.tolist(), ids, strict=True))
-    rows = ran.slate.rows[: ctx.query.limit]
+    rows = ran.shown.rows
     return sealed(
         {
             "receipt": VERSION,
@@ -56,12 +57,25 @@ def account(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
             "outcomes": _outcomes(ran, ctx),
             "skipped": {s.name: s.skipped for s in ran.plan.steps if s.skipped is not None},
             "slate": _slate(ran, ctx, ids),
-            "moves": [_move(name, move) for name, move in ran.moves.items()],
+            "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
+            **_budget(ran),
             "hits": [name[row] for row in rows.tolist()],
             "evidence": [_evidence(lanes, row) for row in rows.tolist()],
             "vectors": _vectors(ran, ctx, rows),
         }
     )
+
+
+def _budget(ran: Ran) -> dict[str, object]:
+    """The sizes of the rendered entries within the limit, and what the head above them takes."""
+    if BUDGET not in ran.moves:
+        return {}
+    move = ran.moves[BUDGET]
+    sizes = {  # None for what was forgotten since the view was opened
+        key: [None if np.isnan(size) else int(size) for size in move.beside[key]]
+        for key in ("tokens", "chars")
+    }
+    return {"budget": {"head": list(head_size()), **sizes, "kept": move.at.tolist()}}
 
 
 def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
@@ -167,7 +181,7 @@ def _evidence(lanes: Lanes, row: int) -> dict[str, object]:
 
 
 def _vectors(ran: Ran, ctx: Context, rows: Rows) -> dict[str, object]:
-    """The vectors that cosines of the answer rest on: `best` parts by space, `units` for diversity."""
+    """What cosines of the answer rest on: `best` parts by space, `units` for diversity."""
     out: dict[str, object] = {}
     if any(ran.plan.recipe.lanes[label].kind == "vector" for label in ran.rankings):
         out["best"] = {

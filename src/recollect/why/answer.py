@@ -18,7 +18,7 @@ from recollect.why.result import Hit, LaneScore, Result
 
 def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     """The result of a search."""
-    head = ran.slate.head(ctx.query.limit)
+    head = ran.shown
     lanes = _lanes(ran, ctx, head.rows)
 
     def name(row: int) -> str:
@@ -47,7 +47,8 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 replaced[at],
             )
         )
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(account, ran, ctx, lanes))
+    told = partial(account, ran, ctx, lanes)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, told, ctx.query.budget)
 
 
 def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:

@@ -97,6 +97,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     """
     if ctx.given:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
+    if ctx.query.budget:
+        raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
     label, words = next(
         ((name, lane) for name, lane in recipe.lanes.items() if isinstance(lane, Words)), ("", None)
     )

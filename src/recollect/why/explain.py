@@ -10,7 +10,7 @@ from recollect.core.slate import Slate
 
 FROM = ".from"
 """The end of the columns that say where a row stood before a stage."""
-_WHOLE = ("rank", "row", "group")
+_WHOLE = ("rank", "row", "group", "tokens", "chars")
 Name = Callable[[int], str]
 """The id of a row."""
 
@@ -55,19 +55,35 @@ def _leaf(slate: Slate, key: str, at: int, told: tuple[set[str], Name]) -> Expla
 def _plain(note: str, value: float, name: Name) -> object:
     if note in ("row", "cause"):
         return name(int(value))
-    return int(value) if note in _WHOLE else value
+    return int(value) if note.rpartition(".")[2] in _WHOLE else value
 
 
 def moves(slate: Slate, at: int, name: Name) -> dict[str, dict[str, object]]:
-    """What each ordering noted of a row, and where it stood before."""
+    """What each pass and ordering that moved rows noted of a row, and where it stood before.
+
+    Of a pass that gave it a new score: the score before, and the new one.
+    """
     stages = [key.removesuffix(FROM) for key in slate.columns if key.endswith(FROM)]
+    inside = {*(key for step in slate.steps for key in (*step.inputs, step.out))}
     out: dict[str, dict[str, object]] = {}
     for stage in stages:
         told: dict[str, object] = {"from": int(slate.columns[f"{stage}{FROM}"][at])}
         for key, column in slate.columns.items():
-            if key.startswith(f"{stage}.") and not key.endswith(FROM):
+            if key.startswith(f"{stage}.") and not key.endswith(FROM) and key not in inside:
                 note, value = key.removeprefix(f"{stage}."), float(column[at])
                 if not math.isnan(value):
                     told[note] = _plain(note, value, name)
-        out[stage] = told
+        out[stage] = {**told, **_rescored(slate, at, stage)}
     return out
+
+
+def _rescored(slate: Slate, at: int, stage: str) -> dict[str, float]:
+    """The score before a pass and after it; nothing where it gave the row none."""
+    before, after = math.nan, math.nan
+    for step in slate.steps:
+        value = float(slate.columns[step.out][at])
+        if step.out.partition(".")[0] == stage:
+            after = after if math.isnan(value) else value
+        elif not math.isnan(value):
+            before = value
+    return {} if math.isnan(after) else {"before": before, "score": after}

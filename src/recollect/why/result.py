@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast, overload
 
+from recollect.core.budget import FREE, Budget
 from recollect.core.explanation import Explanation, Facts
 from recollect.core.ranking import Attempt
 from recollect.core.record import Record
 from recollect.pipeline.plan import Plan
 from recollect.text.port import Analyzer
 from recollect.text.spans import Matched, Span, snippet, spans_of
+from recollect.why.context import Block, block_of
 from recollect.why.receipt import Receipt
 
 
@@ -93,6 +95,12 @@ class Hit:
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 
+    def _repr_html_(self) -> str:
+        """The hit as notebooks show it."""
+        from recollect.why.card import card  # noqa: PLC0415  # only where it is shown
+
+        return card(self)
+
     def to_dict(self) -> dict[str, object]:
         """The hit as plain data."""
         return {
@@ -124,6 +132,8 @@ class Result(Sequence[Hit]):
     """How many candidates stood in the slate before the limit."""
     account: Callable[[], Receipt] = field(repr=False, compare=False)
     """Makes the receipt."""
+    budget: Budget = FREE
+    """How much of a prompt the call allowed the hits."""
 
     @cached_property
     def receipt(self) -> Receipt:
@@ -182,6 +192,29 @@ class Result(Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
+
+    def context(
+        self, *, budget_tokens: int | None = None, budget_chars: int | None = None
+    ) -> Block:
+        """The hits as text for a prompt, whole entries within a budget; the call's own by default.
+
+        Numbered in order; `citations` says which id a number stands for.
+        """
+        budget = Budget.of(budget_tokens, budget_chars) or self.budget
+        told = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
+        return block_of(told, budget)
+
+    def to_html(self) -> str:
+        """The result as a static page of its own: no script, nothing from elsewhere."""
+        from recollect.why.card import page  # noqa: PLC0415  # as above
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        """The result as notebooks show it."""
+        from recollect.why.card import answer  # noqa: PLC0415  # as above
+
+        return answer(self)
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain data."""

@@ -175,13 +175,13 @@ def drawn(result: Result, *, explain: bool) -> RenderableType:
     from rich.console import Group  # noqa: PLC0415  # `--json` needs none of it
     from rich.text import Text  # noqa: PLC0415  # as above
 
-    from recollect.doors.render.ink import inks  # noqa: PLC0415  # as above
+    from recollect.doors.render.ink import inks_of  # noqa: PLC0415  # as above
     from recollect.doors.render.table import Table  # noqa: PLC0415  # as above
     from recollect.doors.render.tree import hit_tree, plan_tree  # noqa: PLC0415  # as above
 
     parts: list[RenderableType] = [Table(result)]
     if explain:
-        lanes = inks(result.plan.recipe.lanes)
+        lanes = inks_of(result.plan.recipe)
         for hit in result:
             parts += [Text(), hit_tree(hit, lanes)]
         parts += [Text(), plan_tree(result.plan)]

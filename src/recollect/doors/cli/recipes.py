@@ -112,7 +112,7 @@ def _numbered(items: list[Any]) -> dict[str, Any]:
 
 
 def _cell(value: object) -> str:
-    from recollect.doors.render.ink import short  # noqa: PLC0415  # as above
+    from recollect.why.figures import short  # noqa: PLC0415  # as above
 
     text = "—" if value is None else short(value)
     return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

@@ -52,6 +52,12 @@ class Ordering(Spec):
         """The new order of a slate."""
 
 
+def moved(slate: Slate, name: str, move: Moved) -> Slate:
+    """The slate as a move leaves it, with what it noted."""
+    beside = {f"{name}.{key}": values for key, values in move.beside.items()}
+    return slate.noting(beside).ordered(name, move.at)
+
+
 def kept(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The places that stay where a mask says so, in the order they had."""
     return np.flatnonzero(mask)

@@ -148,6 +148,29 @@ MOVES: Final[dict[str, Callable[[Search, Data, Data, str], list[int]]]] = {
 
 
 def check_hits(s: Search) -> None:
-    """The answer is the first rows."""
-    s.standing = s.standing[: s.body["query"]["limit"]]
+    """The answer is the first rows, and of those what the budget has room for."""
+    query = s.body["query"]
+    s.standing = s.standing[: query["limit"]]
+    asked = [query.get("budget_tokens"), query.get("budget_chars")]
+    if asked != [None, None]:
+        s.same("budget/kept", s.body["budget"]["kept"], _fitting(s, asked))
+        s.standing = [s.standing[at] for at in s.body["budget"]["kept"]]
     s.same("hits", s.body["hits"], [s.ids[at] for at in s.standing])
+
+
+def _fitting(s: Search, asked: list[int | None]) -> list[int]:
+    """Whole entries, the best first; one that does not fit is passed over."""
+    told = s.body["budget"]
+    s.attested["budget/sizes"] = None
+    used, out = list(told["head"]), list[int]()
+    sizes = list(zip(told["tokens"], told["chars"], strict=True))
+    if len(sizes) != len(s.standing):
+        s.wrong("budget/tokens", "not one size for each row within the limit")
+    for at, mine in enumerate(sizes):
+        if None in mine:
+            continue
+        then = [have + more for have, more in zip(used, mine, strict=True)]
+        if all(most is None or have <= most for have, most in zip(then, asked, strict=True)):
+            out.append(at)
+            used = then
+    return out
