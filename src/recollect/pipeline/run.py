@@ -82,13 +82,13 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
             slate = slate.noting(beside).ordered(name, move.at)
     floor = plan.recipe.final.min_score
     if floor is not None:
-        move = Moved(np.flatnonzero(_first_scores(slate) >= floor))
+        move = Moved(np.flatnonzero(first_scores(slate) >= floor))
         moves["min_score"] = move
         slate = slate.ordered("min_score", move.at)
     return slate, moves
 
 
-def _first_scores(slate: Slate) -> np.ndarray:
+def first_scores(slate: Slate) -> np.ndarray:
     """The scores that the first pass gave."""
     mine = [step for step in slate.steps if step.out.partition(".")[0] == "fuse"]
     return replace(slate, steps=tuple(mine)).score
