@@ -18,6 +18,7 @@ from recollect.rerank.call import Failed, scored
 from recollect.text.analyzers import analyzer
 from recollect.why.answer import answer
 from recollect.why.bundles import Bundles, bundle
+from recollect.why.case import Generations, noting
 from recollect.why.result import Result
 
 
@@ -26,7 +27,7 @@ def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     ctx = _bound(parts, query, recipe)
     if needs_vector(recipe, query.mode):
         ctx = parts.spaces(ctx, asking=True)
-    return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
+    return _answered(parts, recipe, ctx)
 
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
@@ -47,7 +48,16 @@ def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
         ctx = parts.spaces(ctx, asking=True)
     else:
         ctx = replace(ctx, vector=Skipped("nothing to compare with", idle=True))
-    return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
+    return _answered(parts, recipe, ctx)
+
+
+def _answered(parts: Parts, recipe: Recipe, ctx: Context) -> Result:
+    """The answer, with what its receipt has to say of the memory it was asked of."""
+    words = ctx.analyzer if ctx.unread is None else parts.shop.analyzer
+    kin = None if parts.kin is None else parts.kin.fingerprint
+    through = Generations(words.fingerprint, parts.shop.space, kin)
+    ran = noting(run(plan(recipe, ctx), ctx), ctx, through)
+    return answer(ran, ctx, parts.fetch(ctx.query.scope.tenant))
 
 
 def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
@@ -66,10 +76,10 @@ def _bound(parts: Parts, query: Query, recipe: Recipe) -> Context:
         recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
     outcome = (reader, None, unread, parts.kin, recorded)
     ctx = bind(query, recipe, reading, parts.fetch(tenant), outcome)
-    return replace(ctx, judge=_judge(parts, query))
+    return replace(ctx, judge=judge_of(parts, query))
 
 
-def _judge(parts: Parts, query: Query) -> Judge | None:
+def judge_of(parts: Parts, query: Query) -> Judge | None:
     """How the reranker is asked about a query; None where there is none."""
     reranker = parts.reranker
     if reranker is None:
@@ -85,7 +95,8 @@ def _judge(parts: Parts, query: Query) -> Judge | None:
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:
     """Whether some lane that is on compares vectors."""
-    wanted = recipe.mode(mode).lanes
+    chosen = recipe.mode(mode)
+    wanted = (*chosen.lanes, chosen.otherwise)
     return any(
         lane.enabled and lane.kind == "vector" and label in wanted
         for label, lane in recipe.lanes.items()

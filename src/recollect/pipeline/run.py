@@ -89,13 +89,13 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
             slate = moved(slate, name, move)
     floor = plan.recipe.final.min_score
     if floor is not None:
-        move = Moved(np.flatnonzero(_first_scores(slate) >= floor))
+        move = Moved(np.flatnonzero(first_scores(slate) >= floor))
         moves["min_score"] = move
         slate = moved(slate, "min_score", move)
     return slate, moves
 
 
-def _first_scores(slate: Slate) -> np.ndarray:
+def first_scores(slate: Slate) -> np.ndarray:
     """The scores that the first pass gave."""
     mine = [step for step in slate.steps if step.out.partition(".")[0] == "fuse"]
     return replace(slate, steps=tuple(mine)).score
