@@ -33,6 +33,7 @@ from recollect.core.errors import (
 )
 
 if TYPE_CHECKING:
+    from recollect import rank
     from recollect.aio import AsyncMemory, aopen
     from recollect.core.batch import Commit
     from recollect.core.edge import Edge
@@ -93,6 +94,7 @@ __all__ = [
     "Verified",
     "aopen",
     "open",
+    "rank",
     "verify",
 ]
 
@@ -100,6 +102,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     import importlib  # noqa: PLC0415  # only when something is loaded
 
+    if name == "rank":
+        return importlib.import_module("recollect.rank")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name)
