@@ -67,7 +67,7 @@ def _changes(body: Data, path: str) -> Iterator[Change]:
         case ["slate", "rows"]:
             yield from ((path, at, "swap") for at in range(len(body["slate"]["rows"]) - 1))
         case ["moves", n, "kept"]:
-            yield from ((path, at, "swap") for at in range(_sure(body, int(n))))
+            yield from ((path, at, "swap") for at in _sure(body, int(n)))
         case ["hits"]:
             yield from ((path, at, "swap") for at in range(len(body["hits"]) - 1))
             yield from ((path, at, "drop") for at in range(len(body["hits"])))
@@ -106,14 +106,16 @@ def _standing(body: Data, n: int) -> list[str]:
     return ids
 
 
-def _sure(body: Data, n: int) -> int:
-    """How many swaps must be noticed: what diversity takes behind the last hit is attested."""
-    move, hits = body["moves"][n], set(body["hits"])
+def _sure(body: Data, n: int) -> list[int]:
+    """Where neighbours must not be swapped: what diversity takes behind the last hit is told."""
+    move, hits, standing = body["moves"][n], set(body["hits"]), _standing(body, n)
+    every = range(len(move["kept"]) - 1)
     if not move["name"].startswith("mmr"):
-        return len(move["kept"]) - 1
-    standing = _standing(body, n)
-    last = max((nth for nth, at in enumerate(move["kept"]) if standing[at] in hits), default=-1)
-    return min(last + 1, len(move["kept"]) - 1)
+        return list(every)
+    (penalties,) = move["beside"]["penalty"].values()
+    taken = [at for at in move["kept"] if penalties[at] is not None]
+    last = max((nth for nth, at in enumerate(taken) if standing[at] in hits), default=-1)
+    return [nth for nth in every if nth <= last or nth >= len(taken) - 1]
 
 
 def _changed(body: Data, change: Change, random: Random) -> Data:

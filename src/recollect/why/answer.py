@@ -12,7 +12,7 @@ from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
 from recollect.pipeline.run import Ran, at_lane
 from recollect.why.account import account
-from recollect.why.explain import explain, moves
+from recollect.why.explain import Reasons
 from recollect.why.result import Hit, LaneScore, Result
 
 
@@ -24,6 +24,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     def name(row: int) -> str:
         return ids_of(ctx.reading, np.array([row], np.int64))[0]
 
+    reasons = Reasons(head, name)
     replaced = ctx.replaced_by(head.rows)
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
@@ -34,7 +35,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             for label, scores in lanes.items()
             if int(head.rows[at]) in scores
         }
-        why = explain(head, at, name)
+        why = reasons.score(at)
         hits.append(
             Hit(
                 record,
@@ -42,7 +43,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 why.value,
                 why,
                 told,
-                moves(head, at, name),
+                reasons.moves(at),
                 ctx.analyzer,
                 replaced[at],
             )
@@ -55,12 +56,13 @@ def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]
     """What each lane said of these rows."""
     out: dict[str, dict[int, LaneScore]] = {}
     for label, ranking in ran.rankings.items():
-        place = {int(row): at for at, row in enumerate(ranking.rows)}
-        mine = np.array([row for row in rows if int(row) in place], np.int64)
+        found = np.flatnonzero(np.isin(ranking.rows, rows))
+        place = dict(zip(ranking.rows[found].tolist(), found.tolist(), strict=True))
+        mine = np.array([row for row in rows.tolist() if row in place], np.int64)
         at = at_lane(ctx, label, ran.seeds)
         reasons = ran.plan.recipe.lanes[label].evidence(at, ranking, mine)
         out[label] = {
-            int(row): LaneScore(place[int(row)] + 1, float(ranking.scores[place[int(row)]]), why)
-            for row, why in zip(mine, reasons, strict=True)
+            row: LaneScore(place[row] + 1, float(ranking.scores[place[row]]), why)
+            for row, why in zip(mine.tolist(), reasons, strict=True)
         }
     return out

@@ -167,7 +167,7 @@ def _cosine(leaf: _Leaf) -> list[Found]:
         return [("value", leaf.node["value"] in known, True)]
     body, row = leaf.s.body, str(leaf.s.rows[leaf.at])
     spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
-    space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces))
+    space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
     asked = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
     cosine = dot_of(vector_of(spaces[space]), vector_of(asked))
     return [("value", leaf.node["value"], snap(cosine))]
