@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.core.record import Record
     from recollect.memory.facade import Memory
     from recollect.memory.opening import open_memory as open  # the word users type
+    from recollect.why.diff import diff
     from recollect.why.result import Hit, Result
 
 __version__ = "0.1.0"
@@ -55,6 +56,7 @@ _LAZY = {
     "Record": "recollect.core.record",
     "Result": "recollect.why.result",
     "aopen": "recollect.aio",
+    "diff": "recollect.why.diff",
     "open": "recollect.memory.opening",
 }
 """Names that are loaded when first used, so that importing the package costs nothing."""
@@ -85,6 +87,7 @@ __all__ = [
     "UnknownRecipe",
     "Unsupported",
     "aopen",
+    "diff",
     "open",
 ]
 

@@ -17,7 +17,7 @@ def differing(one: object, two: object, path: str = "") -> Iterator[Difference]:
     """
     first, second = _children(one), _children(two)
     apart = type(one) is not type(two) or (isinstance(one, list) and len(first) != len(second))
-    if apart or not (isinstance(one, list) or isinstance(one, Mapping)):
+    if apart or not isinstance(one, list | Mapping):
         if apart or one != two:
             yield path, one, two
         return

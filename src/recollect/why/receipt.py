@@ -108,3 +108,8 @@ def read(path: str | Path) -> Receipt:
     if sealed(rest).digest != body.get("digest"):  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]  # JSON from outside
         raise Corrupt(f"{path}: the receipt does not match its digest")
     return Receipt(body)  # pyright: ignore[reportUnknownArgumentType]  # JSON from outside
+
+
+def columns_of(body: Mapping[str, object]) -> dict[str, list[float | None]]:
+    """The columns of a receipt's slate as plain numbers; None where one says nothing of a row."""
+    return json.loads(canonical(body["slate"]))["columns"]
