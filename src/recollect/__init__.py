@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from recollect.core.record import Record
     from recollect.memory.facade import Memory
     from recollect.memory.opening import open_memory as open  # the word users type
+    from recollect.why.diff import diff
     from recollect.why.receipt import Receipt, verify
     from recollect.why.result import Hit, Result
     from recollect.why.verify import Verified
@@ -60,6 +61,7 @@ _LAZY = {
     "Result": "recollect.why.result",
     "Verified": "recollect.why.verify",
     "aopen": "recollect.aio",
+    "diff": "recollect.why.diff",
     "open": "recollect.memory.opening",
     "verify": "recollect.why.receipt",
 }
@@ -93,6 +95,7 @@ __all__ = [
     "Unsupported",
     "Verified",
     "aopen",
+    "diff",
     "open",
     "rank",
     "verify",
