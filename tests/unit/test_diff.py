@@ -132,7 +132,7 @@ def test_a_reranker_that_changed_its_mind() -> None:
 def test_of_several_differences_each_number_names_those_it_can_follow_from(ports: Memory) -> None:
     before = ports.recall("ssh port sea", now=START)
     ports.remember("ssh port sea", id="new")
-    now = {"now": START + 5, "limit": 4}
+    now: dict[str, Any] = {"now": START + 5, "limit": 4}
     after = ports.recall("ssh port sea", overrides={"lanes.words.k1": 2.0}, **now)
     found = compared(before, after)
     assert found.causes == ("data", "recipe", "question")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final, cast
 
 from recollect.core.differing import differing
@@ -36,7 +35,7 @@ class Replay:
     forgotten: int = 0
     """How many records of the view were forgotten since, candidates or not."""
     differences: tuple[str, ...] = ()
-    """Where the two receipts differ; the first of them."""
+    """Where the two receipts differ, the hits before all; the first of them."""
 
     def to_dict(self) -> dict[str, object]:
         """The replay as plain data."""
@@ -76,7 +75,7 @@ def compared(receipt: Receipt, result: Result, gone: tuple[str, ...], forgotten:
     if receipt.to_bytes() == now:
         return Replay(receipt, result, same=True)
     paths = (path for path, _, _ in differing(receipt.body, json.loads(now)) if path != "digest")
-    told = tuple(islice(paths, _TOLD))
+    told = tuple(sorted(paths, key=lambda path: not path.startswith("hits")))[:_TOLD]
     return Replay(receipt, result, same=False, gone=gone, forgotten=forgotten, differences=told)
 
 
