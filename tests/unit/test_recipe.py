@@ -12,11 +12,11 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "c4766a38d4a8d4a0161f302498c429d8de0a1c0df698537b851486ff585f607c",
+    "recollect": "733d1483969debed84e879818d2d195519103f12b3201b9cd001bf54ccfe0288",
     "lexical": "153c96a0fc0f10d39b5069fa85a31a571da081d2e0a5c77041c7c09ca56ea46c",
     "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
-    "semantic": "7613c9b3e89a20299ab51ff69278cfa8de1c9ce4d838915d2386bcf046ff5788",
-    "reflections": "f232ea5e8e88e4aff788b6d8fce352c6015a518a500b2047dfe33e4f23722a31",
+    "semantic": "68a4c923a2db097445495f0d3a2eeeeb5d291956cb3299eeafa6b1f674ee4077",
+    "reflections": "44af224b2a31a2950d91e4c54b6a1d2d7604fdaa8934cc48d0bea964136ed3a8",
 }
 
 
