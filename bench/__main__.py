@@ -18,6 +18,7 @@ BENCHES = {
     "words": "bench.words",
     "meaning": "bench.meaning",
     "kin": "bench.kin",
+    "hybrid": "bench.hybrid",
     "quality": "bench.quality",
 }
 

@@ -18,10 +18,12 @@ Parts = dict[tuple[int, int], list[Explanation]]
 def told(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     """The score of each of these rows, which satisfy the tree."""
     parts: Parts = {}
-    for leaf in _leaves(tree) if rows.size else ():
-        for n, segment in enumerate(scorer.ground.reading.segments):
-            places = np.sort(segment.places(rows)[0])
-            found = scorer.ground.occurrences(n, leaf.what) if places.size else None
+    segments = scorer.ground.reading.segments if rows.size else ()
+    held = [(n, segment, np.sort(segment.places(rows)[0])) for n, segment in enumerate(segments)]
+    held = [(n, segment, places) for n, segment, places in held if places.size]
+    for leaf in _leaves(tree) if held else ():
+        for n, segment, places in held:
+            found = scorer.ground.occurrences(n, leaf.what)
             few = None if found is None else found.at(places)
             for doc in () if few is None else few.docs.tolist():
                 parts.setdefault((id(leaf), int(segment.rows[doc])), [])
@@ -54,20 +56,25 @@ def _note(
         common["boost"] = leaf.boost
     if leaf.times > 1:
         common["times"] = leaf.times
-    lengths = ground.row_lengths(n) if share.field is None else None
-    for doc, tf, value in zip(share.docs, share.tfs.tolist(), share.values.tolist(), strict=True):
-        if lengths is None and share.field is not None:
+    docs, tfs, values = share.docs.tolist(), share.tfs.tolist(), share.values.tolist()
+    if share.field is None:
+        lengths = ground.row_lengths(n)[share.docs]
+    else:
+        lengths = ground.lengths(n, share.field, share.docs)
+    told = zip(docs, tfs, values, lengths.tolist(), strict=True)
+    for doc, tf, value, length in told:
+        place: dict[str, object]
+        if share.field is not None:
             name = ground.names[share.field]
             place = {
-                "field": name, "weight": share.weight, "tf": int(tf),
-                "length": int(ground.lengths(n, share.field, np.array([doc]))[0]),
+                "field": name, "weight": share.weight, "tf": int(tf), "length": length,
                 "mean": scorer.mean(share.field),
             }  # fmt: skip
             label = f"{leaf.label} in {name}"
         else:
             place = {
-                "fields": _fields(scorer, few, int(doc)), "tf": tf,
-                "length": 0 if lengths is None else int(lengths[doc]), "mean": scorer.mean(None),
+                "fields": _fields(scorer, few, doc), "tf": tf, "length": length,
+                "mean": scorer.mean(None),
             }  # fmt: skip
             label = leaf.label
         facts = {**common, **place}
