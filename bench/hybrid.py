@@ -8,6 +8,8 @@ a write, which sees it. Where engrava 0.7.2 is installed (`pip install engrava==
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -78,8 +80,9 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
                 _write(memory)
                 ask(question, vector)
         memory.close()
-        if count <= 10_000 and (peer := _engrava(place, texts, random)) is not None:
-            out["engrava 0.7.2"] = _times(peer, questions, vectors)
+        if count <= 10_000 and (peer := _engrava(place, texts)) is not None:
+            out["engrava 0.7.2"] = _times(peer.ask, questions, vectors)
+            peer.close()
     return [(name, f"{count:,}", *spent) for name, spent in out.items()]
 
 
@@ -132,8 +135,64 @@ def _check(result: Result) -> None:
     assert all(hit.explanation.parts for hit in result)
 
 
-def _engrava(
-    place: Path, texts: list[str], random: np.random.Generator
-) -> Callable[[str, list[float]], object] | None:
-    del place, texts, random
-    return None
+class _Engrava:
+    """The same records in engrava 0.7.2, through its own hybrid search."""
+
+    def __init__(self, place: Path, texts: list[str]) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._loop.run_until_complete(self._fill(place / "engrava.db", texts))
+
+    async def _fill(self, path: Path, texts: list[str]) -> None:
+        import aiosqlite  # noqa: PLC0415  # comes with the peer
+        import engrava  # noqa: PLC0415  # a peer, not a dependency
+
+        self._db = await aiosqlite.connect(path)
+        self._db.row_factory = aiosqlite.Row
+        self._core = engrava.SqliteEngravaCore(self._db)
+        await self._core.ensure_schema()
+        random = np.random.default_rng(1)
+        async with self._core.suspend_auto_commit():
+            for n, text in enumerate(texts):
+                await self._add(engrava, _draft(n, text, random))
+
+    async def _add(self, engrava: Any, draft: dict[str, Any]) -> None:
+        plain = {"created_cycle": 0, "priority": engrava.Priority.P2, "source": "human"}
+        thought = engrava.ThoughtRecord(
+            thought_id=draft["id"],
+            thought_type=engrava.ThoughtType.OBSERVATION,
+            essence=draft["text"][:200],
+            content=draft["text"],
+            lifecycle_status=engrava.LifecycleStatus.ACTIVE,
+            updated_cycle=0,
+            **plain,
+        )
+        await self._core.create_thought(thought)
+        await self._core.store_embedding(draft["id"], draft["vector"], model_name="given")
+        for link in draft["links"]:
+            edge = engrava.EdgeRecord(
+                edge_id=f"{draft['id']}-{link['target']}",
+                from_thought_id=draft["id"],
+                to_thought_id=link["target"],
+                edge_type=engrava.EdgeType.ASSOCIATED,
+                weight=1.0,
+                created_cycle=0,
+                source=engrava.KnowledgeSource.EXPERIENCE,
+            )
+            await self._core.create_edge(edge)
+
+    def ask(self, question: str, vector: list[float]) -> object:
+        found = self._core.search_hybrid(
+            question, vector, top_k=10, fts_top_k=POOL, vector_top_k=POOL, graph_weight=0.2
+        )
+        return self._loop.run_until_complete(found)
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._db.close())
+        self._loop.close()
+
+
+def _engrava(place: Path, texts: list[str]) -> _Engrava | None:
+    if importlib.util.find_spec("engrava") is None:
+        print("engrava is not installed: no comparison with it (pip install engrava==0.7.2)\n")
+        return None
+    return _Engrava(place, texts)
