@@ -19,6 +19,7 @@ BENCHES = {
     "meaning": "bench.meaning",
     "kin": "bench.kin",
     "proof": "bench.proof",
+    "hybrid": "bench.hybrid",
     "quality": "bench.quality",
 }
 

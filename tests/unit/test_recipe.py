@@ -12,11 +12,11 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "8854565864a0e01393bb2f621c94ff50c390bcaf5a12b40fe20ff366fc76d7b6",
+    "recollect": "733d1483969debed84e879818d2d195519103f12b3201b9cd001bf54ccfe0288",
     "lexical": "153c96a0fc0f10d39b5069fa85a31a571da081d2e0a5c77041c7c09ca56ea46c",
     "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
-    "semantic": "d35fec47f1fc7c8b6462a6bf1fafe81924b4d389ec0ea52ba23b7ff54af758e2",
-    "reflections": "e583f16ab313d461c4616c938aa35ca03b61650e98627eb279a066e238532bcd",
+    "semantic": "68a4c923a2db097445495f0d3a2eeeeb5d291956cb3299eeafa6b1f674ee4077",
+    "reflections": "44af224b2a31a2950d91e4c54b6a1d2d7604fdaa8934cc48d0bea964136ed3a8",
 }
 
 

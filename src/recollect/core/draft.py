@@ -255,7 +255,8 @@ def vector_of(
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise error(f"{field}: expected a list of numbers", field=field)
     given = tuple(cast("Iterable[object]", value))
-    if any(isinstance(item, bool) or not isinstance(item, Real) for item in given):
+    plain = {float, int}.issuperset(map(type, given))  # nearly always, and soon seen
+    if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in given):
         raise error(f"{field}: expected a list of numbers", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in given)

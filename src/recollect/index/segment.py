@@ -108,6 +108,11 @@ class Segment:
         return self.arrays["born"]
 
     @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The positions of the records."""
+        return self.arrays["position"].astype(np.int64)
+
+    @cached_property
     def terms(self) -> Dictionary:
         """The terms of all fields."""
         return dictionary_of(self.arrays, "terms")

@@ -77,7 +77,7 @@ class TenantIndex:
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
-        self._current = self._view(0)
+        self._current = Reading(0, (), self._analyzer.fields)
 
     @property
     def name(self) -> str:
@@ -119,7 +119,7 @@ class TenantIndex:
 
     def _view(self, seq: int) -> Reading:
         agents = partial(self._log.agents, self._tenant, seq)
-        return Reading(seq, self._segments, self._analyzer.fields, agents)
+        return Reading(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
 
     def _catch_up(self) -> Head:
         head = self._log.head(self._tenant)

@@ -90,8 +90,7 @@ class Nearest:
             _, scores = _best_part(docs, scores)
         if scores.size <= pool:
             return floor - margin
-        least = float(np.partition(scores, -pool)[-pool])
-        return max(least - 2 * margin, floor - margin)
+        return max(_reached_by(scores, pool) - 2 * margin, floor - margin)
 
     def _by_codes(self, pool: int, floor: float) -> Chosen | None:
         """The vectors that estimates leave; None where they leave too many to be worth it."""
@@ -186,6 +185,17 @@ def _scan(each: Held, at: Places, query: NDArray[np.float32]) -> NDArray[np.floa
 def _exact(each: Held, at: Places, query: NDArray[np.float32]) -> Scores:
     """Cosines of some vectors on the grid."""
     return snap(cosines(each.matrix[at], query))
+
+
+def _reached_by(scores: NDArray[np.float32], count: int) -> float:
+    """A score that at least `count` of them reach, and hardly more.
+
+    Of many, the best of each run of 64: among those the count-th is such a score too.
+    """
+    if scores.size >= 4 * _RUN * count:
+        whole = scores.size // _RUN * _RUN
+        scores = scores[:whole].reshape(-1, _RUN).max(axis=1)
+    return float(np.partition(scores, -count)[-count])
 
 
 def _best_part(docs: Places, scores: NDArray[T]) -> tuple[Places, NDArray[T]]:

@@ -105,17 +105,18 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
     """(what the lanes found, in the recipe's order; what they started from)."""
     found: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
+    running = plan.running
     for wave in waves_of(plan.recipe.lanes):
         for label in wave:
             lane = plan.recipe.lanes[label]
-            if label not in plan.running:
+            if label not in running:
                 continue
             if isinstance(lane, Seeded):
                 seeds[label] = starts(label, lane, ctx, found)
                 if not seeds[label].size:
                     continue
             found[label] = lane.rank(at_lane(ctx, label, seeds))
-    return {label: found[label] for label in plan.running if label in found}, seeds
+    return {label: found[label] for label in running if label in found}, seeds
 
 
 def at_lane(ctx: Context, label: str, seeds: Mapping[str, Rows]) -> Context:

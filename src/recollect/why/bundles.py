@@ -145,7 +145,8 @@ class _Hung:
         self._walked = walked
         terrain = walked.terrain
         taken = set(terrain.graph.positions(seeds).tolist())
-        self._seeds = {each.node: each.seeds for each in walked.reached}
+        found = walked.reached
+        self._seeds = dict(zip(found.nodes.tolist(), found.seeds.tolist(), strict=True))
         self._places: dict[int, tuple[int, list[int]]] = {}
         for n, tree in enumerate(walked.trees):
             nodes = tree.nodes.tolist()
