@@ -77,6 +77,8 @@ def asked(memory: Memory, random: Random) -> Result | None:
         ask["vector"] = [random.uniform(-1.0, 1.0) for _ in range(8)]
     if random.random() < 0.2:
         ask["where"] = {"kind": {"in": random.sample(KINDS, 2)}}
+    if random.random() < 0.2:
+        ask[random.choice(["budget_chars", "budget_tokens"])] = random.randint(60, 600)
     reranker = memory._parts.reranker  # the one that `store` gave
     assert isinstance(reranker, ToyReranker)
     reranker.failing = random.random() < 0.2

@@ -68,6 +68,8 @@ def _changes(body: Data, path: str) -> Iterator[Change]:
             yield from ((path, at, "swap") for at in range(len(body["slate"]["rows"]) - 1))
         case ["moves", n, "kept"]:
             yield from ((path, at, "swap") for at in _sure(body, int(n)))
+        case ["budget", "kept"]:
+            yield from ((path, at, "swap") for at in range(len(body["budget"]["kept"]) - 1))
         case ["hits"]:
             yield from ((path, at, "swap") for at in range(len(body["hits"]) - 1))
             yield from ((path, at, "drop") for at in range(len(body["hits"])))
@@ -137,6 +139,8 @@ def _changed(body: Data, change: Change, random: Random) -> Data:
         case ["moves", n, "beside", key]:
             beside = made["moves"][int(n)]["beside"]
             beside[key] = _stepped(beside[key], at, step)
+        case ["budget", "kept"]:
+            _swap(made["budget"]["kept"], at)
         case ["hits"] if how == "drop":
             del made["hits"][at]
             del made["evidence"][at]

@@ -121,6 +121,16 @@ def test_a_missing_vector_of_what_diversity_took_is_noticed() -> None:
     assert not recollect.verify(resealed(told)).ok
 
 
+def test_what_fits_a_budget_follows_from_the_sizes() -> None:
+    receipt = filled().recall("ssh port", budget_chars=500).receipt
+    told = json.loads(receipt.to_bytes())
+    kept = told["budget"]["kept"]
+    assert 0 < len(kept) < len(told["budget"]["chars"])
+    assert "budget/kept" in recollect.verify(told).checked
+    told["budget"]["chars"][kept[0]] += 500
+    assert not recollect.verify(resealed(told)).ok
+
+
 def test_who_was_asked_again_follows_from_the_first_pass() -> None:
     told = copied("rerank")
     told["outcomes"]["rerank"]["rows"].reverse()
@@ -217,7 +227,7 @@ def test_whatever_stands_anywhere_the_verifier_answers(name: str, other: object)
     told = copied(name)
     del told["digest"]
     for path in list(paths(told))[:: 7 if name == "recollect" else 3]:
-        holder = told
+        holder: Any = told
         for key in path[:-1]:
             holder = holder[key]
         before, holder[path[-1]] = holder[path[-1]], other

@@ -19,7 +19,7 @@ ReceiptPath = Annotated[
     Path,
     typer.Argument(metavar="RECEIPT", help="The file of a receipt.", show_default=False),
 ]
-All = Annotated[bool, typer.Option("--all", help="Name every part, not only how many.")]
+All = Annotated[bool, typer.Option("--all", help="Name every part, not only how many there are.")]
 
 
 @command("verify", "recollect verify receipt.json")
