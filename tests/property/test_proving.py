@@ -26,6 +26,7 @@ from tests.property.strategies import (
 )
 from tests.property.worlds import open_toy
 
+from recollect.core.budget import Budget
 from recollect.core.canonical import canonical
 from recollect.core.errors import NothingToRun, RecollectError
 from recollect.core.query import Query
@@ -62,6 +63,8 @@ def asks(draw: st.DrawFn) -> dict[str, Any]:
         "as_of": draw(st.none() | st.sampled_from(MOMENTS)),
         "overrides": {**draw(st.sampled_from(OVERRIDES)), "order": draw(st.sampled_from(ORDERS))},
         "now": START,
+        "budget_tokens": draw(st.none() | st.integers(40, 300)),
+        "budget_chars": draw(st.none() | st.integers(150, 900)),
     }
 
 
@@ -153,8 +156,7 @@ def test_every_record_that_is_no_hit_has_a_reason_and_a_change_that_lets_it_in(
             continue
         assert found.stage not in ("hit", "view", "scope", "run")
         assert found.reason
-        told: dict[str, Any] = dict(found.changed(ask))
-        again = memory.recall(text, **told)
+        again = memory.recall(text, **found.changed(ask))
         assert {hit.id: hit.rank for hit in again}[id] == found.rank_then
 
 
@@ -187,6 +189,7 @@ QUERY: dict[str, st.SearchStrategy[Any]] = {
     "seeds": st.dictionaries(labels, name_lists.filter(any)),
     "cycle": st.none() | st.integers(0, 2**53),
     "lists": st.dictionaries(labels, st.lists(st.tuples(names, scores), max_size=3).map(tuple)),
+    "budget": st.builds(Budget, st.none() | st.integers(1, 10**6), st.none() | st.integers(1, 99)),
 }
 
 

@@ -419,3 +419,19 @@ def test_a_change_is_asked_for_with_what_was_asked() -> None:
     assert found.changed({"overrides": {"y": 2}, "where": None}) == {
         "overrides": {"y": 2, "x": 1}, "where": None, "limit": 5,
     }  # fmt: skip
+
+
+def test_an_entry_that_does_not_fit_the_budget(memory: Memory) -> None:
+    memory.remember("ssh port", id="a")
+    memory.remember("ssh port " + "by the sea " * 30, id="long")
+    memory.remember("the ssh port", id="b")
+    for budget in ({"budget_tokens": 120}, {"budget_chars": 400}):
+        assert [hit.id for hit in memory.recall("ssh port", now=START, **budget)] == ["a", "b"]  # pyright: ignore[reportArgumentType]  # one of two
+        found = asked(memory, "ssh port", "long", **budget)
+        assert found.stage == "budget"
+        assert "its entry does not fit" in found.reason
+        assert list(found.change or ()) == list(budget)
+        assert found.admits
+    behind = asked(memory, "ssh port", "long", limit=1, budget_tokens=120)
+    assert behind.stage == "limit"
+    assert set(behind.change or ()) == {"limit", "budget_tokens"}

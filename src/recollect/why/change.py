@@ -42,6 +42,9 @@ class Asking:
                     query = replace(query, lists=cast("Any", {**query.lists, **more}))
                 case "where":
                     query = replace(query, where=parse(value))
+                case "budget_tokens" | "budget_chars":
+                    part = {key.removeprefix("budget_"): cast("int | None", value)}
+                    query = replace(query, budget=replace(query.budget, **part))
                 case "scope":
                     mine = cast("dict[str, str]", value)
                     query = replace(query, scope=Scope.of(query.scope.tenant, **mine))

@@ -100,7 +100,7 @@ def _pooled(lane: Lane, place: int, fields: Mapping[str, object]) -> dict[str, o
 
 
 def _meaning(lane: Lane, ctx: Context, row: int) -> _Miss:
-    loose = _with(lane, pool=_EVERY, min_cosine=-1.0, fresh=1.0, stale=1.0)
+    loose = _with(lane, pool=_EVERY, min_cosine=-1.0, **_RAW)
     found = _ranked(loose, ctx)
     at = np.flatnonzero(found.rows == row)
     if not at.size:
@@ -108,6 +108,10 @@ def _meaning(lane: Lane, ctx: Context, row: int) -> _Miss:
     cosine, floor = float(found.scores[at[0]]), cast("Any", lane).min_cosine
     reason = f"its cosine of {cosine:.4f} lies below min_cosine = {floor:g}"
     return _Miss(reason, _pooled(lane, int(at[0]) + 1, {"min_cosine": cosine}))
+
+
+_RAW: Final = {"fresh": 1.0, "stale": 1.0, "exact_up_to": 2**31}
+"""Cosines as they are, every one of them."""
 
 
 def _kin(lane: Lane, ctx: Context, row: int) -> _Miss:

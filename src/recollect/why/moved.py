@@ -15,8 +15,8 @@ from recollect.lanes.port import Context
 from recollect.pipeline.orderings.cap import Cap
 from recollect.pipeline.orderings.collapse import Collapse
 from recollect.pipeline.orderings.mmr import Mmr
-from recollect.pipeline.orderings.port import Moved, Ordering
-from recollect.pipeline.plan import named
+from recollect.pipeline.orderings.port import Moved, Ordering, moved
+from recollect.pipeline.plan import BUDGET, named
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran, first_scores
 from recollect.why.change import Change
@@ -48,6 +48,8 @@ def dropped(ran: Ran, ctx: Context, row: int) -> Dropped | None:
     recipe, slate = ran.plan.recipe, ran.scored
     orderings = list(named(recipe).items())
     for name, move in ran.moves.items():
+        if name == BUDGET:  # it comes after the limit
+            break
         at = int(np.flatnonzero(slate.rows == row)[0])
         if at not in move.at:
             before = _Before(ctx, recipe, slate, move, at)
@@ -56,8 +58,7 @@ def dropped(ran: Ran, ctx: Context, row: int) -> Dropped | None:
             n = next(n for n, (label, _) in enumerate(orderings) if label == name)
             reason, options = _told(orderings[n][1], before, f"order.{n}")
             return Dropped(name, reason, (*options, _overriding(f"order.{n}.enabled", value=False)))
-        beside = {f"{name}.{key}": values for key, values in move.beside.items()}
-        slate = slate.noting(beside).ordered(name, move.at)
+        slate = moved(slate, name, move)
     return None
 
 

@@ -17,8 +17,10 @@ from recollect.index.reads import numbers, strings
 from recollect.index.selection import left_out
 from recollect.lanes.port import Context
 from recollect.pipeline.bind import criteria_of
+from recollect.pipeline.plan import BUDGET
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran
+from recollect.text.prompt import head_size
 from recollect.why.case import Finished
 from recollect.why.change import Change
 from recollect.why.misses import misses
@@ -59,9 +61,27 @@ def _behind(ran: Ran, ctx: Context, row: int) -> Obstacle:
     """It stands behind the limit."""
     rank = int(np.flatnonzero(ran.slate.rows == row)[0]) + 1
     limit = ctx.query.limit
+    if rank <= limit:
+        return _no_room(ran, ctx, rank)
     reason = f"it stands at rank {rank} of {ran.slate.rows.size}; {limit} were asked for"
-    options = ({"limit": rank},) if limit < rank <= LIMIT_LIMIT else ()
+    options = ({"limit": rank},) if rank <= LIMIT_LIMIT else ()
     return Obstacle("limit", reason, options)
+
+
+def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
+    """Its entry does not fit into what the ones above it leave of the budget."""
+    sizes, kept = ran.moves[BUDGET].beside, ran.moves[BUDGET].at
+    bounds = ctx.query.budget.to_dict()
+    above = kept[kept < rank - 1]
+    needs: list[dict[str, object]] = [{}, {}]
+    for key, head in zip(("tokens", "chars"), head_size(), strict=True):
+        if f"budget_{key}" in bounds:
+            mine = float(sizes[key][rank - 1])
+            needs[0][f"budget_{key}"] = head + int(np.nansum(sizes[key][above]) + mine)
+            needs[1][f"budget_{key}"] = head + int(np.nansum(sizes[key][:rank]))
+    taken = ", ".join(f"{key} {value}" for key, value in needs[0].items())
+    reason = f"it stands at rank {rank}, and its entry does not fit: that takes {taken}"
+    return Obstacle("budget", reason, (*needs, dict.fromkeys(bounds)))
 
 
 def _not_found(ran: Ran, ctx: Context, row: int) -> Obstacle:

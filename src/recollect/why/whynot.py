@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from recollect.core.errors import RecollectError
 from recollect.core.query import Query
@@ -48,7 +48,7 @@ class WhyNot:
     lanes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What each lane has to say, where none found it."""
 
-    def changed(self, ask: Mapping[str, object]) -> dict[str, object]:
+    def changed(self, ask: Mapping[str, Any]) -> dict[str, Any]:
         """What to ask instead of what was asked; who asks (`scope`) is left to the caller."""
         told = merged(ask, self.change or {})
         told.pop("scope", None)

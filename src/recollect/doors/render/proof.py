@@ -47,8 +47,9 @@ def _flags(change: Change) -> Iterator[str]:
                 for path, told in cast("dict[str, object]", value).items():
                     yield f"--override {path}={_spelled(told)}"
             case "lists":
-                for label, pairs in cast("dict[str, object]", value).items():
-                    yield f"a list of your own, in Python: lists={{{label!r}: {pairs}}}"
+                for label, pairs in cast("dict[str, list[list[object]]]", value).items():
+                    told = ",".join(f"{id}:{score}" for id, score in pairs)
+                    yield f"--list {_spelled(f'{label}={told}')}"
             case "scope":
                 kept = cast("dict[str, str]", value)
                 rest = [f"--{who} {name}" for who, name in kept.items()]
