@@ -205,7 +205,11 @@ def _second(random: Random, lanes: list[str], boosts: list[str]) -> Data:
         return {"head": head, "fuse": fuse, "boosts": boosts}
     unless = random.choice([None, {"lanes": ["words", lanes[-1]], "depth": 2, "agree": 1}])
     rerank: Data = {"score": random.choice(["keep", "replace"]), "unless": unless}
-    return {"head": head, "rerank": rerank, "boosts": boosts}
+    return {
+        "head": head,
+        "rerank": rerank,
+        "boosts": boosts if rerank["score"] == "replace" else [],
+    }
 
 
 def _orders(random: Random) -> list[Data]:

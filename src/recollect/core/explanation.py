@@ -59,7 +59,7 @@ def reconciles(node: Explanation) -> bool:
     values = [part.value for part in node.parts]
     match node.op:
         case "sum":
-            fits = sum(values) == node.value
+            fits = math.fsum(values) == node.value
         case "product":
             fits = abs(math.prod(values) - node.value) <= PRODUCT_TOLERANCE
         case "max":

@@ -94,10 +94,7 @@ def judge_of(parts: Parts, query: Query) -> Judge | None:
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:
-    """Whether some lane that is on compares vectors."""
-    chosen = recipe.mode(mode)
-    wanted = (*chosen.lanes, chosen.otherwise)
-    return any(
-        lane.enabled and lane.kind == "vector" and label in wanted
-        for label, lane in recipe.lanes.items()
-    )
+    """Whether some lane compares vectors that is on, or that answers when no other can."""
+    mine = recipe.mode(mode)
+    asked = {label for label in mine.lanes if recipe.lanes[label].enabled} | {mine.otherwise}
+    return any(lane.kind == "vector" and label in asked for label, lane in recipe.lanes.items())

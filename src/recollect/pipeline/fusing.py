@@ -56,6 +56,11 @@ class Fusion(Spec):
         """The weights that the recipe states, by signal."""
         return {}
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The signals that the recipe names here."""
+        return frozenset(self.weighed)
+
     def scaled(self, label: str, scores: Scores) -> Scores | None:
         """A lane's scores as this fusion counts them; None where it counts ranks."""
         del label, scores
@@ -132,6 +137,11 @@ class Smooth(Fusion):
     lifted: Label
     lift: float = Field(default=35.0, ge=0.0, le=1e6)
     fade: float = Field(default=3.0, gt=0.0, le=1e6)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The two lanes."""
+        return frozenset((self.base, self.lifted))
 
     def fuse(self, heard: Heard) -> Fused:
         """The scores as they are, the lifted one times 1 + lift · e^(-base / fade)."""

@@ -33,25 +33,37 @@ def check_second(s: Search) -> None:
     s.standing = list(range(len(s.rows)))
 
 
-def _heads(s: Search, head: Data) -> dict[str, Column]:
+def _heads(s: Search, head: Data | None) -> dict[str, Column]:
     """By each column of a head the ranks of its first rows, or the order so far."""
-    size, count = len(s.rows), head["count"]
+    size = len(s.rows)
+    if head is None:
+        return {"order": ranked(size, s.standing)}
+    count = head["count"]
     if not head["by"]:
         return {"order": ranked(size, s.standing[:count])}
     out: dict[str, Column] = {}
     for name in head["by"]:
-        values: Column = [either(v, 0.0) for v in s.known.get(name, [None] * size)]
-        order = s.ordered(values, (), range(size))[:count]
+        order = s.ordered(_listed(s, name), (), range(size))[:count]
         out[name.removesuffix(".score")] = ranked(size, order)
     return out
+
+
+def _columns(head: Data | None) -> list[str | None]:
+    """The columns that the lists of a head go by; None for the order so far."""
+    return (head["by"] if head else []) or [None]
+
+
+def _listed(s: Search, name: str) -> Column:
+    """The values that a list goes by; what is absent counts as 0."""
+    return [either(value, 0.0) for value in s.known.get(name, [None] * len(s.rows))]
 
 
 def _again(s: Search, step: Data, lists: dict[str, Column], head: Sequence[int]) -> list[int]:
     """A second fusion, over the lists of the head."""
     scores: list[Column] = []
-    for name, ranks in lists.items():
+    for (name, ranks), by in zip(lists.items(), _columns(step["head"]), strict=True):
         s.derived(f"again.{name}.rank", ranks)
-        raw = s.known.get(f"{name}.score", s.score)
+        raw = s.score if by is None else _listed(s, by)
         heard = [v if r is not None else None for v, r in zip(raw, ranks, strict=True)]
         scores.append(scaled_by(step["fuse"], name, heard))
     heard = Heard(list(lists), scores, list(lists.values()), [True] * len(lists))

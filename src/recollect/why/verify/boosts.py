@@ -15,7 +15,7 @@ from .search import Search
 
 SUMS: Final = frozenset(("importance", "confidence", "cohesion", "session", "neighbours"))
 LEANING: Final = frozenset(("recency", "priority", "trust", "moment"))
-READS: Final = frozenset(("session", "sources"))
+READS: Final = frozenset(("session", "sources", "intent"))
 """Boosts whose values follow from the score so far."""
 
 

@@ -61,7 +61,7 @@ def product_of(values: Iterable[float]) -> float:
 
 
 OPS: Final[dict[str, Callable[[list[float]], float]]] = {
-    "sum": total_of, "max": max, "min": min, "product": lambda values: snap(product_of(values)),
+    "sum": math.fsum, "max": max, "min": min, "product": lambda values: snap(product_of(values)),
 }  # fmt: skip
 """How parts make a whole; of a step, those that are known."""
 

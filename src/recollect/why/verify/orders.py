@@ -86,14 +86,14 @@ def _diverse(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     if not set(taken) <= set(part):
         s.wrong(f"{path}/kept", "takes what has no vector")
         return []
-    _picked(s, spec, move, (path, part, taken))
+    _picked(s, spec, move, (path, head, part, taken))
     gone = {*taken, *bare}
     left = [] if spec["drop"] else [n for n in range(size) if n not in gone]
     return [*taken, *bare, *left]
 
 
-def _picked(s: Search, spec: Data, move: Data, told: tuple[str, list[int], list[int]]) -> None:
-    path, part, taken = told
+def _picked(s: Search, spec: Data, move: Data, told: tuple[str, int, list[int], list[int]]) -> None:
+    path, head, part, taken = told
     penalty, cause = (unpacked(move["beside"][key]) for key in ("penalty", "cause"))
     units = {int(row): vector_of(v) for row, v in s.body["vectors"].get("units", {}).items()}
     names = [s.rows[at] for at in s.standing]
@@ -103,7 +103,7 @@ def _picked(s: Search, spec: Data, move: Data, told: tuple[str, list[int], list[
         s.wrong("vectors/units", "the vector of a hit is missing")
     if taken[sure:]:
         s.attested[f"{path}/kept, behind the last hit"] = None
-    worth = dict(zip(part, _worths(s, spec, part), strict=True))
+    worth = dict(zip(part, _worths(s, spec, part, head), strict=True))
     closest, nearest = dict.fromkeys(taken[:sure], -math.inf), dict[int, int]()
     free, rest = set(taken[:sure]), set(part) - set(taken[:sure])
     made: dict[int, tuple[float, float | None]] = {}
@@ -133,9 +133,9 @@ def _least(spec: Data, worth: float, penalty: float | None, nth: int) -> float:
     return -math.inf if penalty is None else snap(spec["trade"] * worth) - penalty
 
 
-def _worths(s: Search, spec: Data, part: Sequence[int]) -> list[float]:
+def _worths(s: Search, spec: Data, part: Sequence[int], head: int) -> list[float]:
     """How relevant rows are: their score, or its place between the least and the greatest."""
-    scores = [either(s.score[at], math.nan) for at in s.standing]
+    scores = [either(s.score[at], math.nan) for at in s.standing[:head]]
     if spec["relevance"] == "unit" and scores:
         low, high = min(scores), max(scores)
         scores = [(v - low) / (high - low) if high > low else 0.5 for v in scores]
