@@ -156,7 +156,7 @@ def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result)
         "boosts session",
         "session weight 0.3",
         "rerank head 2 · timeout_ms 800 · on_failure keep · score replace",
-        "mmr 4 rows trade 0.5 · relevance score · head 200 · take 0 · drop False · taken 4",
+        "mmr 4 rows trade 0.5 · relevance score · head 200 · take 0 · drop False · taken 2",
         "collapse 4 rows by fingerprint · cosine 0.95 · most 1 · keep best · head 1000 · dropped 0",
         "min_score 4 rows min_score 0.01",
     ):

@@ -119,10 +119,12 @@ def _facts(facts: Facts) -> str:
         score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
         made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
-    if {"window", "windows"} == set(facts):
-        return f"window {facts['window']} of {facts['windows']}"
-    rest = {_NOTES.get(k, k): v for k, v in facts.items() if k != "path" and v not in ([], {})}
-    told = [one_line(pairs(rest))] if rest else []
+    told: list[str] = []
+    if "windows" in facts:
+        told.append(f"window {facts['window']} of {facts['windows']}")
+    known = ("path", "window", "windows")
+    rest = {_NOTES.get(k, k): v for k, v in facts.items() if k not in known and v not in ([], {})}
+    told += [one_line(pairs(rest))] if rest else []
     if "path" in facts:
         told.append(path_line(cast("list[dict[str, object]]", facts["path"])))
     return " · ".join(told)
