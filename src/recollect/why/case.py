@@ -55,13 +55,8 @@ class Generations:
 
 
 def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
-    """The finished search with what its edge found out, for the receipt.
-
-    Canonical JSON sorts the keys of a recipe, so the order of its lanes and boosts is told too.
-    """
-    recipe = ran.plan.recipe
-    order = {"lanes": list(recipe.lanes), "boosts": list(recipe.boosts)}
-    told: dict[str, object] = {"generations": asdict(read_through), "order": order}
+    """The finished search with what its edge found out, for the receipt."""
+    told: dict[str, object] = {"generations": asdict(read_through)}
     if ctx.unread is not None:
         told["unread"] = ctx.unread
     if isinstance(ctx.vector, Skipped):
@@ -117,7 +112,7 @@ class Case:
     def of(cls, receipt: Receipt) -> Case:
         """What a receipt tells, every part checked."""
         view, outcomes = _part(receipt.body, "view"), _part(receipt.body, "outcomes")
-        recipe = _recipe(_part(_part(receipt.body, "recipe"), "data"), _part(outcomes, "order"))
+        recipe = parse(_part(_part(receipt.body, "recipe"), "data"), "receipt: recipe")
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery("receipt: its view and its query are of two tenants", field="view")
@@ -142,18 +137,6 @@ def _part(body: Mapping[str, object], key: str) -> Mapping[str, object]:
     if not isinstance(found, dict):
         raise BadQuery(f"receipt: has no {key}", hint=_HINT, field=key)
     return cast("dict[str, object]", found)
-
-
-def _recipe(data: Mapping[str, object], order: Mapping[str, object]) -> Recipe:
-    """The recipe, its lanes and boosts in the order they were declared in."""
-    out = dict(data)
-    for key, names in order.items():
-        known = _part(data, key)
-        told = list(map(str, cast("list[object]", names))) if isinstance(names, list) else []
-        if set(told) != set(known):
-            raise BadQuery(f"receipt: its order of {key} names others", field=key)
-        out[key] = {label: known[label] for label in told}
-    return parse(out, "receipt: recipe")
 
 
 def _generations(told: Mapping[str, object]) -> Generations:
