@@ -144,6 +144,7 @@ def test_a_space_filled_by_a_migration_is_read_beside(tmp_path: Path) -> None:
             "hash",
         ]
         assert set(result.receipt.body["outcomes"]) >= {"vector", "vectors"}  # pyright: ignore[reportCallIssue, reportArgumentType]  # plain data
+        assert memory.replay(result).same
         assert memory.maintain().behind == 0
         assert memory.verify().sound
 
