@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recollect.core.errors import BadQuery, Corrupt
 from recollect.core.names import EXACT_INT, integer, text
 from recollect.core.query import Query
-from recollect.lanes.port import Context, Skipped
+from recollect.lanes.port import Context, InSpace, Skipped
 from recollect.pipeline.load import parse
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran
@@ -64,11 +64,13 @@ def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
     if ctx.space:
         told["space"] = ctx.space
     if ctx.beside:
-        told["beside"] = {
-            each.name: _why(each.vector) if isinstance(each.vector, Skipped) else None
-            for each in ctx.beside
-        }
+        told["beside"] = [_space(each) for each in ctx.beside]
     return replace(ran, outcomes={**ran.outcomes, **told})
+
+
+def _space(each: InSpace) -> dict[str, object]:
+    none = {"no_vector": _why(each.vector)} if isinstance(each.vector, Skipped) else {}
+    return {"name": each.name, **none}
 
 
 def _why(skipped: Skipped) -> dict[str, object]:
@@ -156,14 +158,19 @@ def _vector(outcomes: Mapping[str, object]) -> NDArray[np.float32] | Skipped | N
 
 
 def _beside(outcomes: Mapping[str, object]) -> dict[str, NDArray[np.float32] | Skipped | None]:
-    if "beside" not in outcomes:
-        return {}
-    told = _part(outcomes, "beside")
+    """The query in the spaces beside, in the order in which they were read."""
+    told = outcomes.get("beside", [])
+    if not isinstance(told, list):
+        raise BadQuery("receipt: its spaces cannot be read", field="beside")
     made: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
-    return {
-        name: _spelled(made[name]) if name in made else None if why is None else _not(told, name)
-        for name, why in told.items()
-    }
+    out: dict[str, NDArray[np.float32] | Skipped | None] = {}
+    for each in cast("list[object]", told):
+        space = cast("dict[str, object]", each if isinstance(each, dict) else {})
+        name = text(space.get("name"), "beside", BadQuery)
+        out[name] = _not(space, "no_vector") if "no_vector" in space else None
+        if name in made:
+            out[name] = _spelled(made[name])
+    return out
 
 
 def _spelled(told: object) -> NDArray[np.float32]:
