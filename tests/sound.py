@@ -35,13 +35,14 @@ def _journeys(result: Result) -> None:
     for hit in hits:
         assert hit.journey[-1][1] == hit.rank
         assert list(hit.moves) == list(hits[0].moves)
+    stages = list(hits[0].moves) if hits else []
+    places = [[cast("int", hit.moves[stage]["from"]) for hit in hits] for stage in stages]
+    places.append([hit.rank for hit in hits])
     standing = counts.get("fuse")
-    for stage in hits[0].moves if hits else ():
-        before = [cast("int", hit.moves[stage]["from"]) for hit in hits]
+    for stage, (before, after) in zip(stages, pairwise(places), strict=True):
         _places(before, standing)
-        later = list(hits[0].moves)[list(hits[0].moves).index(stage) :]
-        if all(each.partition(".")[0] in DROPPING for each in later):
-            assert before == sorted(before)
+        if stage.partition(".")[0] in DROPPING:
+            assert [place for _, place in sorted(zip(after, before, strict=True))] == sorted(before)
         standing = counts.get(stage, standing)
     assert result.total >= len(hits)
     if not hits or not hits[0].moves:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from tests.property.strategies import DAY, recipes
+from tests.property.worlds import world_of
 
 from recollect.core.errors import RecollectError
 from recollect.memory.facade import Memory
@@ -102,6 +103,20 @@ def asks(draw: st.DrawFn) -> Data:
     return told
 
 
+_pairs = st.lists(st.tuples(one_of(IDS), one_of([3.0, 0.1, -2.0, 1])), max_size=4)
+listings = st.fixed_dictionaries({}, optional={"mine": _pairs, "heavy": st.just("importance")})
+"""Lists that come with a call."""
+
+
+def known(memory: Memory, lists: Data) -> Data:
+    """The lists without what this memory does not hold."""
+    there = {record.id for record in world_of(memory).records}
+    return {
+        label: told if isinstance(told, str) else [pair for pair in told if pair[0] in there]
+        for label, told in lists.items()
+    }
+
+
 # -- recipes ---------------------------------------------------------------------------------------
 
 pools = one_of([1, 2, 3, 1000, 1000])
@@ -146,6 +161,8 @@ _LANES: dict[str, st.SearchStrategy[Data]] = {
     ),
 }  # fmt: skip
 SEEDED = ("links", "shared", "origins")
+MODE = "some"
+"""The mode that every recipe here has."""
 
 _ALPHA = {"alpha": one_of([0.1, 1.0])}
 _WEIGHT = {"weight": one_of([0.05, 0.3, 1.0])}
@@ -230,7 +247,15 @@ def pipelines(draw: st.DrawFn) -> Data:
         told["final"] = {"min_score": draw(one_of([0.0, 0.2, 1.0]))}
     if len(lanes) > 1 and draw(st.integers(0, 2)) == 0:
         told["otherwise"] = draw(one_of([n for n in lanes if n not in SEEDED] or list(lanes)))
+    told["modes"] = {MODE: draw(_modes(list(lanes)))}
     return told
+
+
+@st.composite
+def _modes(draw: st.DrawFn, lanes: list[str]) -> Data:
+    chosen = draw(st.lists(one_of(lanes), unique=True, min_size=1))
+    last = draw(one_of([None, *(n for n in lanes if n not in SEEDED)]))
+    return {"lanes": chosen, "otherwise": last, "rerank": draw(st.booleans())}
 
 
 def _some(names: list[str], most: int) -> st.SearchStrategy[list[str]]:
@@ -251,7 +276,8 @@ def _lanes(draw: st.DrawFn) -> dict[str, Data]:
 
 
 def _columns(lanes: dict[str, Data]) -> list[str]:
-    return [
+    parts = ["-links.graph", "links.relation"] if "links" in lanes else []
+    return parts + [
         f"{sign}{label}.{what}" for label in lanes for sign, what in (("-", "score"), ("", "rank"))
     ]
 

@@ -116,7 +116,7 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> naive.Answer
         {label: pairs for label, pairs in lists.items() if not isinstance(pairs, str)},
         ask.get("mode"),
         ask.get("cycle"),
-        None if reranker is None else reranker.score,
+        None if reranker is None or getattr(reranker, "failing", False) else reranker.score,
     )
     reader = analyzer(recipe_of(recipe).analyzer)
     return naive.answer(world_of(memory, seq, reader=reader), question)

@@ -8,7 +8,7 @@ scores, to be compared bit for bit. `naive_world` says what there is, `naive_lan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.testing.naive_graph import Found
 from recollect.testing.naive_lanes import Search, scene_of
@@ -34,7 +34,7 @@ def answer(world: World, ask: Ask) -> Answer:
     chosen = select(world, ask)
     search = Search(world, ask, chosen)
     found = search.found()
-    scene = scene_of(world, ask, chosen, found)
+    scene = replace(scene_of(world, ask, chosen, found), parts=search.parts(found))
     table = first(scene)
     passes = ask.recipe["pass"]
     if len(passes) > 1 and passes[1]["enabled"]:

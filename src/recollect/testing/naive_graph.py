@@ -107,6 +107,8 @@ class Found:
 
     score: float
     facts: Mapping[str, object] = field(default_factory=dict[str, object])
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    """What the score is the sum of, where a lane has more than one number to give."""
 
 
 def found_by(land: Land) -> dict[int, Found]:
@@ -135,11 +137,14 @@ def _walk(land: Land) -> dict[int, Found]:
         worth = max(_worth(lane, path) for path in ways if len(path) == depth)
         near = max(depth, 1)
         further = min(len(ways) - 1, lane["support_most"])
-        score = grid(1 / near) if depth else 0.0
-        score = score + grid(worth / near) + grid(further * float(lane["support"]))
+        parts = {
+            "graph": grid(1 / near) if depth else 0.0,
+            "relation": grid(worth / near),
+            "seed_support": grid(further * float(lane["support"])),
+        }
         kinds = [link.kind for path in ways for hop in path for link in hop]
         facts = {"distance": depth, "seed_paths": len(ways), "kinds": list(dict.fromkeys(kinds))}
-        out[node] = Found(score, facts)
+        out[node] = Found(sum(parts.values()), facts, parts)
     return out
 
 

@@ -198,6 +198,15 @@ class Search:
                 out[label] = {row: scores[row] for row in best}
         return {label: out[label] for label in self.lanes if label in out}
 
+    def parts(self, found: Mapping[str, Column]) -> dict[str, Column]:
+        """What graph lanes add up, for the rows that were found, by the name of the column."""
+        out: dict[str, Column] = {}
+        for label, walked in self.walks.items():
+            for row in found[label]:
+                for name, value in walked[row].parts.items():
+                    out.setdefault(f"{label}.{name}", {})[row] = value
+        return out
+
     def _ready(self) -> list[str]:
         """The lanes that can run; if none, the one kept for that case."""
         out: list[str] = []

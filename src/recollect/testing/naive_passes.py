@@ -20,7 +20,8 @@ def first(scene: Scene) -> Table:
     told = scene.recipe["pass"][0]
     fuse = told["fuse"]
     bringing = [n for n, lane in scene.recipe["lanes"].items() if lane["kind"] == "sources"]
-    table = Table(sorted({row for column in scene.found.values() for row in column}), {})
+    every = {row for column in scene.found.values() for row in column}
+    table = Table(sorted(every), dict(scene.parts))
     scores: dict[str, Column] = {}
     for label, column in scene.found.items():
         table.columns[f"{label}.score"] = column

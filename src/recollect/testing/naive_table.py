@@ -43,6 +43,8 @@ class Scene:
     now: int
     cycle: int | None = None
     judge: Judge | None = None
+    parts: Mapping[str, Column] = field(default_factory=dict[str, Column])
+    """What the scores of lanes are sums of, by the name of the column."""
 
 
 @dataclass
