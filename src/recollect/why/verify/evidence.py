@@ -169,8 +169,9 @@ def _cosine(leaf: _Leaf) -> list[Found]:
     spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
     space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
     asked = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
-    cosine = dot_of(vector_of(spaces[space]), vector_of(asked))
-    return [("value", leaf.node["value"], snap(cosine))]
+    cosine = snap(dot_of(vector_of(spaces[space]), vector_of(asked)))
+    distance = leaf.facts.get("distance", 1.0 - cosine)
+    return [("value", leaf.node["value"], cosine), ("distance", distance, 1.0 - cosine)]
 
 
 def _walked(leaf: _Leaf) -> list[Found]:
