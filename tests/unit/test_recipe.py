@@ -17,6 +17,11 @@ FINGERPRINTS = {
     "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
     "semantic": "7613c9b3e89a20299ab51ff69278cfa8de1c9ce4d838915d2386bcf046ff5788",
     "reflections": "f232ea5e8e88e4aff788b6d8fce352c6015a518a500b2047dfe33e4f23722a31",
+    "comis": "56b4518b5ba913e5d9173b2c00235f553a63c43ccbf4820f41b620dd9db10afa",
+    "engrava": "f3aaefb2b975da0b2ff699735d6a46672ccf0c86c13cce70cececb414ff4bd70",
+    "jeffs-brain": "b0ffb84daf3c0cdbdcacc028b3c83c7441992c3fd1c0bfe6588f5b4e2565ceb3",
+    "mentisdb": "d9f37e7b2874656545c183c3e1fc3faa3d0d82dbe87d5526365fe7f0b979b41f",
+    "mnestic": "acd4049dcc786d4e07a08ada2b4368a309f797dce0724c0af8a42591ed550294",
 }
 
 
