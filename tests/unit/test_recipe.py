@@ -12,16 +12,16 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "c4766a38d4a8d4a0161f302498c429d8de0a1c0df698537b851486ff585f607c",
-    "lexical": "153c96a0fc0f10d39b5069fa85a31a571da081d2e0a5c77041c7c09ca56ea46c",
-    "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
-    "semantic": "7613c9b3e89a20299ab51ff69278cfa8de1c9ce4d838915d2386bcf046ff5788",
-    "reflections": "f232ea5e8e88e4aff788b6d8fce352c6015a518a500b2047dfe33e4f23722a31",
-    "comis": "56b4518b5ba913e5d9173b2c00235f553a63c43ccbf4820f41b620dd9db10afa",
-    "engrava": "f3aaefb2b975da0b2ff699735d6a46672ccf0c86c13cce70cececb414ff4bd70",
-    "jeffs-brain": "b0ffb84daf3c0cdbdcacc028b3c83c7441992c3fd1c0bfe6588f5b4e2565ceb3",
-    "mentisdb": "d9f37e7b2874656545c183c3e1fc3faa3d0d82dbe87d5526365fe7f0b979b41f",
-    "mnestic": "acd4049dcc786d4e07a08ada2b4368a309f797dce0724c0af8a42591ed550294",
+    "recollect": "2da57c7122afb8d5178a29b7726ecaad529add41364a358db33aab07cde45f25",
+    "lexical": "195a6d3886c9fe054ac17be979a7e3ccc6866cf559c09b86cc54711db6101179",
+    "linked": "e44fcd8e2c2bf402dde687846db2b3184d1abd9c85e6591c03b8eac02f42ea69",
+    "semantic": "ae417f9601dec96b7c00965ce603afc9e26fd42eb6c4bcb3339db88e7ac2fbaf",
+    "reflections": "1dc1a29fc042e8eb5e889ad4923c1859ef1e87749fee73920f406f0b186cd7ae",
+    "comis": "408538dc3cd840d644b18fad8b1d578ecc80295b961e19f211e15aca04e1c293",
+    "engrava": "ba4e6bd7be07480361e90a964cf7d1c9195878931a2066d1a41ca38b8616cfaf",
+    "jeffs-brain": "f2b56ad0d88b821dcd73fcb2a3eaf3bf83a39ed9921d4dcd18ffaa14956d8246",
+    "mentisdb": "96ed136076480aea667d0a37896cc07686cc4579150e98d7f96e63faf559dd84",
+    "mnestic": "ee49a31fd9b56cc5d2b933ebb00d6b2bb4ec724b2262bad0a580d1ab04a315bf",
 }
 
 

@@ -38,6 +38,8 @@ class Meaning(Spec):
         """Ready when the query has a vector and the view has some to compare it with."""
         if isinstance(ctx.vector, Skipped):
             return ctx.vector
+        if ctx.reading.damage is not None:
+            return Skipped(ctx.reading.damage)
         if ctx.reading.total and not any(_wanted(ctx.reading, ctx.reading.visible)):
             return Skipped("no record has a vector yet")
         shows: dict[str, object] = {"min_cosine": self.min_cosine, "pool": self.pool}

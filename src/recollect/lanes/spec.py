@@ -22,5 +22,7 @@ class Seeded(Spec):
     """The lanes that seed it."""
     seed_count: int = Field(default=20, ge=1, le=1000)
     """How many of the best rows of each of them; rows given with the call are not counted."""
+    together: bool = False
+    """Whether the best rows are those of these lanes fused, and not of each of them."""
     must_start: ClassVar[bool] = False
     """Whether it is an error that no lane seeds it and none are given."""

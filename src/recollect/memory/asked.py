@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
-from recollect.core.names import EXACT_INT, integer, metadata, names, text
+from recollect.core.names import EXACT_INT, Json, integer, metadata, names, text
 from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, lists_of, seeds_of
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
 from recollect.core.where import parse
 from recollect.pipeline.load import overridden, recipe_of, with_lists
 from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.spoken import both, settled
 
 
 class Ask(TypedDict, total=False):
@@ -47,7 +48,9 @@ def asked_for(
         )
     scope, clock = edge
     overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
-    recipe = overridden(recipe_of(ask.get("recipe", "recollect")), overrides)
+    recipe = recipe_of(ask.get("recipe", "recollect"))
+    mine, tests = settled(recipe, overrides)
+    recipe = overridden(recipe, mine)
     lists = lists_of(ask.get("lists"))
     recipe = with_lists(recipe, lists)
     vector, now = ask.get("vector"), _time(ask.get("now"), "now")
@@ -61,12 +64,12 @@ def asked_for(
         limit=integer(
             recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery
         ),
-        where=parse(ask.get("where")),
+        where=both(parse(ask.get("where")), tests),
         as_of=_time(ask.get("as_of"), "as_of"),
         known_at=_time(ask.get("known_at"), "known_at"),
-        overrides=overrides,
+        overrides=cast("dict[str, Json]", mine),
         require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
-        given=None if vector is None else vector_of(vector, "vector", BadQuery),
+        given=vector if vector is None else _vector(vector),
         aliases=aliases_of(ask.get("aliases")),
         mode=mode,
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
@@ -78,3 +81,9 @@ def asked_for(
 
 def _time(value: TimeLike | None, field: str) -> int | None:
     return None if value is None else micros(value, field, BadQuery)
+
+
+def _vector(given: Sequence[float]) -> tuple[float, ...]:
+    """The caller's own vector; an empty one says that there is none."""
+    empty = isinstance(given, list | tuple) and not given
+    return () if empty else vector_of(given, "vector", BadQuery)

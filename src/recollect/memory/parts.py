@@ -80,6 +80,8 @@ class Parts:
         embedder = self.shop.embedder
         if embedder is None:
             return Skipped("this memory has no embedder")
+        if query.given == ():
+            return Skipped("the vector that comes with the query is empty")
         if query.given is not None:
             if len(query.given) != embedder.dimension:
                 raise BadQuery(

@@ -42,10 +42,10 @@ class Judged:
     """Whether an answer was wanted and did not come."""
 
 
-def lists_of(slate: Slate, head: Head) -> dict[str, Scores]:
+def lists_of(slate: Slate, head: Head, ctx: Context, ties: Sequence[str]) -> dict[str, Scores]:
     """By each column of a head the ranks of its first rows; by the order so far where it has none.
 
-    What a column does not know counts as 0; equals go by row.
+    What a column does not know counts as 0; equals go as the recipe says.
     """
     if not head.by:
         ranks = np.arange(1.0, slate.rows.size + 1)
@@ -53,7 +53,7 @@ def lists_of(slate: Slate, head: Head) -> dict[str, Scores]:
     out: dict[str, Scores] = {}
     for name in head.by:
         values = slate.columns.get(name, np.full(slate.rows.size, np.nan))
-        order = top(np.where(np.isnan(values), 0.0, values), slate.rows, head.count)
+        order = order_of(slate, np.where(np.isnan(values), 0.0, values), ctx, ties)[: head.count]
         ranks = np.full(slate.rows.size, np.nan)
         ranks[order] = np.arange(1.0, order.size + 1)
         out[name.removesuffix(".score")] = ranks
@@ -66,7 +66,7 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     if step.fuse is None or step.head is None:
         raise InvariantError("this pass fuses a head")
     slate = scored.slate
-    lists = lists_of(slate, step.head)
+    lists = lists_of(slate, step.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))
     inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
     known = np.stack([slate.columns.get(f"{name}.score", slate.score) for name in lists])
@@ -115,7 +115,7 @@ def reranked(
     if step.rerank is None or step.head is None:
         raise InvariantError("this pass asks a reranker about a head")
     slate = scored.slate
-    ranks = np.stack(list(lists_of(slate, step.head).values()))
+    ranks = np.stack(list(lists_of(slate, step.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
     if (reason := _needless(step.rerank, rankings, at.size)) is not None:
         return scored, Judged({"skipped": reason}, reason)

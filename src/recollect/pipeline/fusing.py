@@ -129,7 +129,8 @@ class Smooth(Fusion):
 
     kind: Literal["smooth"]
     base: Label
-    lifted: Label
+    lifted: Label | tuple[Label, ...]
+    """The lane that counts more; of several lanes the best value of a row counts, never the sum."""
     lift: float = Field(default=35.0, ge=0.0, le=1e6)
     fade: float = Field(default=3.0, gt=0.0, le=1e6)
 
@@ -137,14 +138,25 @@ class Smooth(Fusion):
         """The scores as they are, the lifted one times 1 + lift · e^(-base / fade)."""
         out, lift = snap(heard.scores), np.full(heard.scores.shape, np.nan)
         labels = list(heard.labels)
-        if self.lifted in labels:
-            at = labels.index(self.lifted)
+        named = (self.lifted,) if isinstance(self.lifted, str) else self.lifted
+        chosen = [labels.index(label) for label in named if label in labels]
+        if chosen:
             none = np.full(out.shape[1], np.nan)
             base = heard.scores[labels.index(self.base)] if self.base in labels else none
-            out[at] = smooth(base, heard.scores[at], self.lift, self.fade)
-            known = np.where(np.isnan(out[at]), np.nan, 1.0)
-            lift[at] = smooth(base, known, self.lift, self.fade)
+            best = _best(heard.scores[chosen])
+            out[chosen] = [smooth(base, mine, self.lift, self.fade) for mine in best]
+            known = np.where(np.isnan(best), np.nan, 1.0)
+            lift[chosen] = [smooth(base, mine, self.lift, self.fade) for mine in known]
         return Fused(out, {"lift": lift})
+
+
+def _best(scores: Matrix) -> Matrix:
+    """Of every row only the largest of its values, the first of equals; NaN elsewhere."""
+    which = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
+    out = np.full(scores.shape, np.nan)
+    every = np.arange(scores.shape[1])
+    out[which, every] = scores[which, every]
+    return out
 
 
 AnyFusion = Annotated[Weighted | Rrf | Smooth, Field(discriminator="kind")]

@@ -23,7 +23,7 @@ def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
         return recipe
     data = recipe.to_data()
     for path, value in overrides.items():
-        _set(data, recipe.names.get(path, path), value)
+        _set(data, path, value)
     return parse(data, f"recipe {recipe.name} with overrides")
 
 

@@ -13,6 +13,7 @@ from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Seeded
 from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.spoken import first_fitting
 from recollect.pipeline.waves import cannot_start, waves_of
 
 
@@ -88,6 +89,12 @@ class Plan:
         """Those of them that had something to do."""
         idle = {step.name for step in self.steps if step.idle}
         return {label: reason for label, reason in self.skipped.items() if label not in idle}
+
+    @property
+    def backend(self) -> str | None:
+        """What the recipe calls the mix of lanes that ran, and of those that found something."""
+        found = {step.name for step in self.steps if step.rows}
+        return first_fitting(self.recipe.labels, self.running, found)
 
     @property
     def fell_back(self) -> bool:
@@ -302,7 +309,8 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
     if not lane.enabled:
         return Skipped("switched off")
     if label not in recipe.mode(mode).lanes:
-        return Skipped(f"not in mode {mode}")
+        spare = label == recipe.mode(mode).otherwise
+        return Skipped("not needed: another lane runs" if spare else f"not in mode {mode}")
     stuck = cannot_start(label, lane, ctx, ready) if isinstance(lane, Seeded) else None
     return stuck or lane.ready(replace(ctx, label=label))
 

@@ -18,6 +18,7 @@ from recollect.lanes.spec import Seeded, Spec
 from recollect.pipeline.fusing import Fusion, Label, Weighted
 from recollect.pipeline.kinds import kinds
 from recollect.pipeline.passes import Pass, Tie
+from recollect.pipeline.spoken import Mean, Mix, Path
 from recollect.pipeline.waves import waves_of
 from recollect.text.analyzers import NAMES
 
@@ -35,6 +36,8 @@ TAKEN: Final = frozenset(
     {"select", "fuse", "again", "rerank", "limit", "budget", "boost", "tie", "tier", "order"}
 )
 """Names of steps and columns, which no lane and no boost can have."""
+_MADE: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
+"""Columns that passes make, and what may name them."""
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
@@ -91,8 +94,16 @@ class Recipe(Spec):
     passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=2)
     order: tuple[AnyOrdering, ...] = ()
     final: Final_ = Final_()
-    names: dict[str, str] = Field(default_factory=dict[str, str])
-    """Names that the users of another system know, and the paths they have here."""
+    names: dict[str, Path] = Field(default_factory=dict[str, Path])
+    """Names that the users of another system know, and where they lead here (`spoken`)."""
+    values: dict[str, Mean] = Field(default_factory=dict[str, Mean])
+    """What values of those names are here, where they are spelled otherwise."""
+    labels: dict[str, Mix] = Field(default_factory=dict[str, Mix])
+    """What that system calls the mix of lanes behind an answer: the first that fits."""
+    sources: dict[str, tuple[Label, ...]] = Field(default_factory=dict[str, tuple[Label, ...]])
+    """What it calls the lanes that found a hit: the first whose lanes all did."""
+    scores: dict[str, str] = Field(default_factory=dict[str, str])
+    """Numbers that every hit carries under its names, as columns; what is absent is 0."""
 
     @field_validator("analyzer")
     @classmethod
@@ -120,6 +131,7 @@ class Recipe(Spec):
             self._known(f"pass.{at}.ties", step.ties or ())
             self._known(f"pass.{at}.head.by", () if step.head is None else step.head.by)
         self._known("ties", self.ties)
+        self._known("scores", tuple(self.scores.values()))
         self._lanes_known()
         return self
 
@@ -128,6 +140,8 @@ class Recipe(Spec):
         for name, mode in self.modes.items():
             told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
             named[f"modes.{name}"] = told
+        named |= {f"labels.{name}": {*mix.ran, *mix.found} for name, mix in self.labels.items()}
+        named |= {f"sources.{name}": {*lanes} for name, lanes in self.sources.items()}
         for where, told in named.items():
             if unknown := told - set(self.lanes):
                 raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
@@ -147,6 +161,8 @@ class Recipe(Spec):
             if bare.partition(".")[0] in {*self.lanes, *self.boosts}:
                 continue
             if where.endswith("ties") and bare in ATTRIBUTES:
+                continue
+            if bare.partition(".")[0] in _MADE.get(where.rpartition(".")[2], ()):
                 continue
             raise ValueError(f"{where} names {name!r}, which is no lane and no boost")
 

@@ -14,6 +14,7 @@ from recollect.lanes.spec import Seeded
 from recollect.pipeline.again import AGAIN, RERANK, fused_again, reranked
 from recollect.pipeline.orderings.port import Moved
 from recollect.pipeline.plan import Plan, named
+from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.scoring import Scored, first_pass
 from recollect.pipeline.waves import starts, waves_of
 
@@ -104,11 +105,23 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
             if label not in plan.running:
                 continue
             if isinstance(lane, Seeded):
-                seeds[label] = starts(label, lane, ctx, found)
+                mine = _together(plan.recipe, ctx, lane, found) if lane.together else found
+                seeds[label] = starts(label, lane, ctx, mine)
                 if not seeds[label].size:
                     continue
             found[label] = lane.rank(at_lane(ctx, label, seeds))
     return {label: found[label] for label in plan.running if label in found}, seeds
+
+
+def _together(
+    recipe: Recipe, ctx: Context, lane: Seeded, found: Mapping[str, Ranking]
+) -> dict[str, Ranking]:
+    """What some lanes found, fused as the first pass does, in place of the first of them."""
+    mine = {label: found[label] for label in recipe.lanes if label in lane.seeds and label in found}
+    if not mine:
+        return {}
+    slate = first_pass(recipe, ctx, mine, ()).slate
+    return {next(iter(mine)): Ranking(slate.rows, slate.score)}
 
 
 def at_lane(ctx: Context, label: str, seeds: Mapping[str, Rows]) -> Context:

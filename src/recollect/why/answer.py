@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
+import math
+from collections.abc import Collection
 from functools import partial
 
 import numpy as np
 
 from recollect.core.ranking import Rows
+from recollect.core.slate import Slate
 from recollect.index.filter import Fetch
 from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
+from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran, at_lane
 from recollect.why.explain import explain, moves
 from recollect.why.receipt import Receipt, receipt_of
@@ -46,9 +50,27 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 moves(head, at, name),
                 ctx.analyzer,
                 replaced[at],
+                _source(ran.plan.recipe, told),
+                _scores(ran.plan.recipe, head, at, why.value),
             )
         )
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
+
+
+def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
+    """What the recipe calls the lanes that found a hit."""
+    named = recipe.sources.items()
+    return next((name for name, wanted in named if set(wanted) <= set(lanes)), None)
+
+
+def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, float]:
+    """The numbers that the recipe names, of one row; what no column knows is 0."""
+    out: dict[str, float] = {}
+    for name, column in recipe.scores.items():
+        values = slate.columns.get(column)
+        value = 0.0 if values is None else float(values[at])
+        out[name] = score if column == "score" else 0.0 if math.isnan(value) else value
+    return out
 
 
 def _account(ran: Ran, ctx: Context) -> Receipt:

@@ -44,6 +44,10 @@ class Hit:
     """Who read the query: it knows the matched words again in the text."""
     superseded_by: tuple[str, ...] = ()
     """The ids of what took its place at the time asked about, as far as the caller may read it."""
+    source: str | None = None
+    """What the recipe calls the lanes that found it; None where it has no such name."""
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    """The numbers that the recipe's users know, under their names, always all."""
 
     @property
     def id(self) -> str:
@@ -100,6 +104,8 @@ class Hit:
             "score": self.score,
             "record": self.record.to_dict(),
             "superseded_by": list(self.superseded_by),
+            **({} if self.source is None else {"source": self.source}),
+            **({"scores": dict(self.scores)} if self.scores else {}),
             "matched": self.matched,
             "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
@@ -146,6 +152,11 @@ class Result(Sequence[Hit]):
         return self.plan.running
 
     @property
+    def backend(self) -> str | None:
+        """What the recipe calls the mix of lanes behind this answer; None where it has no name."""
+        return self.plan.backend
+
+    @property
     def fell_back(self) -> bool:
         """Whether the lane kept for that case answers alone, as a mode's own could not run."""
         return self.plan.fell_back
@@ -182,6 +193,7 @@ class Result(Sequence[Hit]):
         """The result as plain data."""
         return {
             "status": self.status,
+            **({} if self.backend is None else {"backend": self.backend}),
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,
