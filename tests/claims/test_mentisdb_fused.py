@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.claims.corpus import close, open_empty
 from tests.property.worlds import sound
 
+import recollect
+from recollect.core.errors import BadQuery
 from recollect.memory.facade import Memory
+from recollect.testing.fakes import CountedEntropy, HandClock
 from recollect.why.result import Result
 
 GRAPH = {"graph": True}
@@ -140,3 +147,158 @@ def test_md_38_seed_support_lifts_what_two_seeds_reach() -> None:
     told = {**GRAPH, "mode": "in", "max_depth": 1}
     found = asked(memory, "memory cap", overrides=told)
     assert found == near([("2", 1.65), ("1", 1.04877), ("0", 1.02377)])
+
+
+NUMBERS = [
+    "lexical", "vector", "graph", "relation", "seed_support", "importance", "confidence",
+    "recency", "session_cohesion", "rrf", "total",
+]  # fmt: skip
+ADDED = NUMBERS[2:9]
+"""What counts in both passes."""
+
+
+KNOBS = [{}, GRAPH, RERANK, {**GRAPH, **RERANK}, {"rerank_k": 1, **RERANK}]
+
+
+@pytest.mark.parametrize("told", KNOBS)
+def test_md_45_each_hit_carries_eleven_numbers_that_sum_to_the_total(told: dict[str, Any]) -> None:
+    """M22."""
+    memory = open_e2()
+    memory.link("20", "21", "derived_from")
+    memory.update("22", importance=0.9, confidence=0.5)
+    result = memory.recall("zebra quokka", 50, recipe="mentisdb", vector=[1.0, 0.0], overrides=told)
+    assert len(sound(result)) == (5 if "graph" in told else 4)
+    for hit in result:
+        assert [name for name in hit.scores if name != "vector_contribution"] == NUMBERS
+        first = hit.scores["lexical"] + hit.scores["vector_contribution"]
+        listed = hit.scores["rrf"] > 0.0
+        base = hit.scores["rrf"] if listed else first
+        whole = base + sum(hit.scores[name] for name in ADDED)
+        assert whole == pytest.approx(hit.score, abs=1e-9) == hit.scores["total"]
+        if not told.get("enable_reranking"):
+            assert not listed
+    assert any(hit.scores["rrf"] > 0.0 for hit in result) == bool(told.get("enable_reranking"))
+
+
+def test_md_45_the_amplified_vector_stands_beside_the_raw_one() -> None:
+    result = open_e2().recall("zebra quokka", recipe="mentisdb", vector=[1.0, 0.0])
+    told = [(hit.id, hit.scores["vector"], hit.scores["vector_contribution"]) for hit in result]
+    wanted = [("20", 0.3, 1.79614), ("22", 0.15, 5.4), ("30", 0.15, 5.4), ("35", 0.15, 5.4)]
+    for (id, raw, amplified), (name, vector, contribution) in zip(told, wanted, strict=True):
+        assert id == name
+        assert (raw, amplified) == (
+            pytest.approx(vector, abs=1e-4), pytest.approx(contribution, abs=1e-4),
+        )  # fmt: skip
+    assert result[0].to_dict()["scores"] == result[0].scores
+
+
+def test_md_46_each_hit_tells_its_terms_their_sources_and_its_way() -> None:
+    memory = open_e1()
+    result = memory.recall("LRU eviction", 50, recipe="mentisdb", overrides=GRAPH)
+    told = {hit.id: hit for hit in result}
+    assert list(told["1"].matched) == ["lru", "evict"]  # as the question has them
+    turned = memory.recall("eviction LRU", recipe="mentisdb")
+    assert [list(hit.matched) for hit in turned if hit.id == "1"] == [["evict", "lru"]]
+    assert {term: set(fields) for term, fields in told["5"].matched.items()} == {
+        "evict": {"text", "tags"}
+    }
+    way = {id: hit.lanes["links"].why.facts for id, hit in told.items()}
+    assert {id: facts["distance"] for id, facts in way.items()} == {
+        "1": 0, "5": 0, "0": 1, "4": 1, "3": 0,
+    }  # fmt: skip
+    assert [hop["id"] for hop in cast("list[dict[str, str]]", way["0"]["path"])] == ["1", "0"]
+    plain = memory.recall("LRU eviction", 50, recipe="mentisdb")
+    assert all("links" not in hit.lanes for hit in plain)
+
+
+def test_md_46_the_answer_names_its_backend() -> None:
+    bare, full = open_e1(), open_e2()
+    vector: dict[str, Any] = {"vector": [1.0, 0.0]}
+    cases: list[tuple[Memory, str, dict[str, Any], str]] = [
+        (full, "zebra", {**vector, "overrides": GRAPH}, "hybrid_graph"),
+        (bare, "eviction", {"overrides": GRAPH}, "lexical_graph"),
+        (full, "zebra", vector, "hybrid"),
+        (full, "zebra", {"vector": [-1.0, 0.0]}, "lexical"),  # no vector is near enough
+        (bare, "eviction", {}, "lexical"),
+        (bare, "no such word", {}, "lexical"),
+        (bare, "", {}, "heuristic"),
+        (bare, "", {"overrides": GRAPH}, "heuristic"),
+        (bare, "", {"where": {"kind": "none"}}, "heuristic"),
+    ]
+    for memory, text, more, label in cases:
+        result = memory.recall(text, recipe="mentisdb", **more)
+        assert (text, result.backend) == (text, label)
+        assert result.to_dict()["backend"] == label
+
+
+def test_md_47_a_blank_question_ignores_the_graph_and_has_zeros_in_the_lanes() -> None:
+    """M13."""
+    result = open_e1().recall("  ", 50, recipe="mentisdb", overrides=GRAPH)
+    assert {hit.id for hit in result} == set("012345")
+    for hit in result:
+        assert [hit.scores[name] for name in NUMBERS[:5]] == [0.0] * 5
+
+
+def test_md_51_equals_go_by_their_parts_and_then_the_newer_first() -> None:
+    memory = open_empty("given:2")
+    flat = {"boosts.recency.weight": 0.0}
+    for n in range(3):
+        memory.remember("same words", id=f"{n}", vector=[0.0, 1.0])
+    found = asked(memory, "same words", vector=[1.0, 0.0], overrides=flat)
+    assert [id for id, _ in found] == ["2", "1", "0"]
+    result = memory.recall("same words", recipe="mentisdb", vector=[1.0, 0.0])
+    shown = next(step.shows for step in result.plan.steps if step.name == "fuse")
+    assert shown["ties"] == [
+        "-words.score", "-meaning.score", "-links.graph", "-links.relation",
+        "-links.seed_support", "-importance", "-confidence", "-position",
+    ]  # fmt: skip
+
+
+def test_md_51_of_equal_totals_the_larger_lexical_part_is_first() -> None:
+    memory = open_empty("given:2")
+    memory.remember("zebra", id="words", vector=[0.0, 1.0])
+    memory.remember("other", id="vector", vector=[1.0, 0.0])
+    lexical = dict(asked(memory, "zebra", vector=[0.0, -1.0]))["words"]
+    # The recency of the newer one is taken off, and its vector made as heavy as the word.
+    told = {"boosts.recency.weight": 0.0, "fusion.lift": 0.0, "lanes.meaning.fresh": lexical}
+    found = asked(memory, "zebra", vector=[1.0, 0.0], overrides=told)
+    assert [id for id, _ in found] == ["words", "vector"]
+    assert found[0][1] == found[1][1]
+
+
+def test_md_51_a_limit_is_a_prefix_ten_by_default_and_at_least_one() -> None:
+    memory = open_e2()
+    for told in ({}, RERANK):
+        ask: dict[str, Any] = {"recipe": "mentisdb", "vector": [1.0, 0.1], "overrides": told}
+        text = "zebra quokka note number3"
+        whole = totals(memory.recall(text, 100, **ask))
+        assert len(whole) > 10
+        for limit in (1, 2, 5, 30):
+            assert totals(memory.recall(text, limit, **ask)) == whole[:limit]
+        assert len(memory.recall(text, **ask)) == 10
+        ask["overrides"] = {**told, "limit": 50}
+        assert len(memory.recall(text, **ask)) > 10
+    with pytest.raises(BadQuery, match="limit"):
+        memory.recall("zebra", 0, recipe="mentisdb")
+
+
+def test_md_52_two_equal_calls_give_equal_bytes_in_another_process_too(tmp_path: Path) -> None:
+    place = tmp_path / "m.db"
+    with recollect.open(place, clock=HandClock(), entropy=CountedEntropy()) as memory:
+        for n, text in enumerate(("zebra quokka", "a zebra", "quokka and lunch", "unrelated")):
+            memory.remember(text, id=f"{n}", links=[tie("0", "derived_from")] if n else [])
+    program = (
+        "import json, sys, recollect\n"
+        f"memory = recollect.open({str(place)!r}, read_only=True)\n"
+        "told = {'graph': True, 'enable_reranking': True}\n"
+        "ask = {'recipe': 'mentisdb', 'overrides': told, 'now': '2030-01-01'}\n"
+        "for _ in range(2):\n"
+        "    result = memory.recall('zebra quokka', **ask)\n"
+        "    print(json.dumps(result.to_dict()), result.receipt.to_bytes())\n"
+    )
+    seen: set[bytes] = set()
+    for seed in ("0", "1", "12345"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        out = subprocess.check_output([sys.executable, "-c", program], env=env)  # noqa: S603  # ours
+        seen.update(out.splitlines())
+    assert len(seen) == 1

@@ -16,11 +16,11 @@ FINGERPRINTS = {
     "lexical": "195a6d3886c9fe054ac17be979a7e3ccc6866cf559c09b86cc54711db6101179",
     "linked": "e44fcd8e2c2bf402dde687846db2b3184d1abd9c85e6591c03b8eac02f42ea69",
     "semantic": "ae417f9601dec96b7c00965ce603afc9e26fd42eb6c4bcb3339db88e7ac2fbaf",
-    "reflections": "1dc1a29fc042e8eb5e889ad4923c1859ef1e87749fee73920f406f0b186cd7ae",
+    "reflections": "e81dea064a24386fef5989d4b0b9337f03efc9b3687313ede01fd5da24d75030",
     "comis": "408538dc3cd840d644b18fad8b1d578ecc80295b961e19f211e15aca04e1c293",
-    "engrava": "ba4e6bd7be07480361e90a964cf7d1c9195878931a2066d1a41ca38b8616cfaf",
+    "engrava": "f213abc351aa3cd2d9b184b0d7498ec8fab2520f088e5a8259a8b2ec3f10c81e",
     "jeffs-brain": "f2b56ad0d88b821dcd73fcb2a3eaf3bf83a39ed9921d4dcd18ffaa14956d8246",
-    "mentisdb": "96ed136076480aea667d0a37896cc07686cc4579150e98d7f96e63faf559dd84",
+    "mentisdb": "d7bbd61051a679db8218c6e874d9964523ebadbcfc92292dbb8459da32089cef",
     "mnestic": "ee49a31fd9b56cc5d2b933ebb00d6b2bb4ec724b2262bad0a580d1ab04a315bf",
 }
 

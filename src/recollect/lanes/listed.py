@@ -56,6 +56,8 @@ class By(Spec):
     """The attribute, smallest first; a leading minus turns it round."""
     flat: bool = False
     """Whether all score 0 and only their order counts; else the attribute is the score."""
+    blank: bool = False
+    """Whether it answers blank questions alone, and finds nothing for any other."""
     pool: int = Field(default=100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")
@@ -68,10 +70,13 @@ class By(Spec):
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready."""
         del ctx
-        return Ready({"by": self.by, "flat": self.flat, "pool": self.pool})
+        told = {"by": self.by, "flat": self.flat, "pool": self.pool}
+        return Ready({**told, "blank": True} if self.blank else told)
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that have the attribute; all of them where only the order counts."""
+        if self.blank and ctx.query.text.strip():
+            return Ranking.empty()
         rows = ctx.selection.rows(ctx.reading)
         if self.flat:
             order = top(np.zeros(rows.size), rows, self.pool, ties_of(ctx.reading, [self.by]))

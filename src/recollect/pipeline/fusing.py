@@ -153,10 +153,9 @@ class Smooth(Fusion):
 def _best(scores: Matrix) -> Matrix:
     """Of every row only the largest of its values, the first of equals; NaN elsewhere."""
     which = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
-    out = np.full(scores.shape, np.nan)
-    every = np.arange(scores.shape[1])
-    out[which, every] = scores[which, every]
-    return out
+    best = np.zeros(scores.shape, np.bool_)
+    np.put_along_axis(best, which[None, :], np.True_, axis=0)
+    return np.where(best, scores, np.nan)
 
 
 AnyFusion = Annotated[Weighted | Rrf | Smooth, Field(discriminator="kind")]

@@ -91,6 +91,12 @@ class Plan:
         return {label: reason for label, reason in self.skipped.items() if label not in idle}
 
     @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms that its lanes ask for, in the order of the question."""
+        shown = (cast("list[str]", step.shows.get("terms", [])) for step in self.steps)
+        return tuple(dict.fromkeys(term for terms in shown for term in terms))
+
+    @property
     def backend(self) -> str | None:
         """What the recipe calls the mix of lanes that ran, and of those that found something."""
         found = {step.name for step in self.steps if step.rows}

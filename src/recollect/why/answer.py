@@ -30,6 +30,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
         return ids_of(ctx.reading, np.array([row], np.int64))[0]
 
     replaced = ctx.replaced_by(head.rows)
+    asked = ran.plan.terms
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
@@ -52,6 +53,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 replaced[at],
                 _source(ran.plan.recipe, told),
                 _scores(ran.plan.recipe, head, at, why.value),
+                asked,
             )
         )
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))

@@ -48,6 +48,8 @@ class Hit:
     """What the recipe calls the lanes that found it; None where it has no such name."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     """The numbers that the recipe's users know, under their names, always all."""
+    asked: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The terms of the question, in its order."""
 
     @property
     def id(self) -> str:
@@ -56,7 +58,7 @@ class Hit:
 
     @property
     def matched(self) -> dict[str, list[str]]:
-        """The terms that matched, each with the fields it was found in."""
+        """The terms that matched, as the question has them, each with the fields that have it."""
         out: dict[str, list[str]] = {}
         for lane in self.lanes.values():
             for facts in _facts(lane.why):
@@ -64,7 +66,8 @@ class Hit:
                     fields = [facts["field"]] if "field" in facts else facts["fields"]
                     found = out.setdefault(str(facts["term"]), [])
                     found += [str(f) for f in cast("Iterable[object]", fields) if f not in found]
-        return out
+        place = {term: at for at, term in enumerate(self.asked)}
+        return {term: out[term] for term in sorted(out, key=lambda t: place.get(t, len(place)))}
 
     @property
     def marks(self) -> Matched:
