@@ -1,4 +1,4 @@
-"""The word lane of each of the five systems as a recipe: their numbers, and nothing else yet."""
+"""The word lane of three of the five systems as a recipe: their numbers, and nothing else yet."""
 
 from __future__ import annotations
 
@@ -26,20 +26,6 @@ def _recipe(name: str, analyzer: str, words: Data, **more: Any) -> Data:
     }
 
 
-MENTISDB: Final = _recipe(
-    "mentisdb",
-    "porter2",
-    {
-        **_SHAPE,
-        "expert": False,
-        "form": "fields",
-        "fields": {"text": 1.0, "tags": 1.6, "concepts": 1.4, "agent": 1.5, "agent_registry": 1.1},
-        "gate": {
-            "text": 0.3, "tags": 0.3, "concepts": 0.3, "agent_registry": 0.6, "agent": 0.7,
-        },
-    },
-)  # fmt: skip
-
 MNESTIC: Final = _recipe(
     "mnestic",
     "simple",
@@ -65,12 +51,6 @@ JEFFS_BRAIN: Final = _recipe(
         "hybrid": {"lanes": ["words", "vector"], "otherwise": "words"},
         "hybrid-rerank": {"lanes": ["words", "vector"], "otherwise": "words"},
     },
-)
-
-COMIS: Final = _recipe(
-    "comis",
-    "fts5-porter-cjk",
-    {**_ROW, "stop": "latin", "expert": False, "fields": {"text": 1.0}},
 )
 
 ENGRAVA: Final = _recipe(
