@@ -150,7 +150,7 @@ def test_co_28_recall_leaves_external_records_out_and_search_admits_all() -> Non
         ask(memory, "budget", trustLevels=["friends"])
 
 
-def test_co_29_a_memory_type_is_a_filter() -> None:
+def test_a_memory_type_is_a_filter() -> None:
     memory = open_empty()
     for kind in ("working", "episodic", "procedural"):
         memory.remember(f"budget {kind}", id=kind, memory_type=kind)

@@ -95,6 +95,9 @@ def test_md_49_what_is_in_no_list_follows_in_its_former_order() -> None:
     told = {**RERANK, "rerank_k": 1}
     found = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0], overrides=told)
     assert [id for id, _ in found] == ["20", "22", "30", "35"]
+    result = open_e2().recall("zebra quokka", recipe="mentisdb", vector=[1.0, 0.0], overrides=told)
+    shown = next(step.shows for step in result.plan.steps if step.name == "again")
+    assert (shown["head"], shown["rest"]) == (1, "below, in its former order")
 
 
 def test_md_43_importance_weighs_by_the_words() -> None:
@@ -104,6 +107,17 @@ def test_md_43_importance_weighs_by_the_words() -> None:
         tags=["vector", "search"], concepts=["vector search"])  # fmt: skip
     memory.agents.upsert("planner", display_name="planner")
     assert asked(memory, "vector search") == near([("1", 1.293668), ("0", 0.342765)])
+
+
+def test_md_43_importance_tips_a_near_tie_and_no_strong_lead() -> None:
+    memory = open_empty()
+    memory.remember("zebra crossing", id="plain")
+    memory.remember("zebra crossing", id="weighty", importance=0.9)
+    memory.remember("zebra quokka marmot expedition", id="strong", importance=0.1)
+    for n in range(12):
+        memory.remember(f"filler note number{n}")
+    assert [id for id, _ in asked(memory, "zebra crossing")][:2] == ["weighty", "plain"]
+    assert asked(memory, "zebra quokka marmot")[0][0] == "strong"
 
 
 def test_md_47_a_blank_question_lists_every_candidate() -> None:

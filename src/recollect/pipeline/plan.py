@@ -273,6 +273,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     else:
         told |= step.rerank.model_dump(mode="json", exclude_none=True)
     told |= {"boosts": list(step.boosts)} if step.boosts else {}
+    told["rest"] = "below, in its former order"
     off: Skipped | None = None
     if not step.enabled:
         off = Skipped("switched off", idle=True)
