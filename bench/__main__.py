@@ -18,6 +18,8 @@ BENCHES = {
     "words": "bench.words",
     "meaning": "bench.meaning",
     "kin": "bench.kin",
+    "proof": "bench.proof",
+    "hybrid": "bench.hybrid",
     "quality": "bench.quality",
 }
 

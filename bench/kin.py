@@ -79,7 +79,7 @@ def _kin(
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
         reading = parts.reading(query.scope.tenant, None)
         fetch = parts.fetch(query.scope.tenant)
-        outcome = (parts.shop.analyzer, None, None, parts.kin)
+        outcome = (parts.shop.analyzer, None, None, parts.kin, None)
         ctx = bind(query, recipe, reading, fetch, outcome)
         return ctx, recipe.lanes["kin"].rank(ctx)
 

@@ -1,8 +1,10 @@
-"""The vector lane against a bare float32 product of matrix and vector: the best 50, exact.
+"""The vector lane against a bare float32 product of matrix and vector: the best 50.
 
-Random unit vectors of 256 numbers, given by the caller. The peer multiplies all vectors with the
-query in float32 and takes the best 50 by `argpartition`; ours also selects by tenant, decides ties
-and rounding exactly, and equals brute force in float64.
+Random unit vectors of 256 numbers. The peer multiplies all vectors with the query in float32 and
+takes the best 50 by `argpartition`. Exact (row 16): vectors given by the caller to a store; ours
+also selects by tenant, decides ties and rounding exactly, and equals brute force in float64. By
+codes (row 17): the lane over a segment made on the spot, with its recall beside it; `--records`
+adds sizes.
 """
 
 from __future__ import annotations
@@ -14,27 +16,38 @@ import numpy as np
 
 import recollect
 from bench.tools import Options, folder, profiled, table, timed
+from recollect.core.query import Query
 from recollect.core.ranking import Ranking
+from recollect.core.scope import Scope
+from recollect.index.reading import Reading
+from recollect.index.segment import LIVE, Segment
+from recollect.index.selection import Selection
+from recollect.lanes.port import Context
 from recollect.memory.facade import Memory
+from recollect.memory.spaces import vector_in
 from recollect.pipeline.bind import bind
 from recollect.pipeline.load import overridden, recipe_of
+from recollect.rank.grid import UNIT_STEP, unit
+from recollect.text.own import Own
 
 TOP = 50
 WIDTH = 256
+PEER = "numpy float32, all of them"
 
 
 def run(options: Options) -> None:
     rows: list[tuple[str, ...]] = []
-    for count in (5_000,) if options.small else (100_000, *options.more):
+    for count in (5_000,) if options.small else (100_000,):
         rows += _measured(count, options)
     table(["meaning, best 50", "records", "CPU ms", "90th %", "against gemv"], rows)
+    print()
+    sizes = (50_000,) if options.small else (1_000_000, *options.more)
+    coded = [row for count in sizes for row in _coded(count, options)]
+    table(["by codes", "vectors", "CPU ms", "90th %", "against gemv", "recall@50"], coded)
 
 
 def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
-    random = np.random.default_rng(1)
-    matrix = random.standard_normal((count, WIDTH)).astype(np.float32)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    questions = random.standard_normal((10 if options.small else 60, WIDTH))
+    matrix, questions = _drawn(count, options)
     with (
         folder() as place,
         recollect.open(place / "m.db", embedder=f"given:{WIDTH}", maintenance="manual") as memory,
@@ -47,14 +60,28 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
         lane = _lane(memory)
         _check(lane, matrix, questions[0])
         out = {
-            "numpy float32, all of them": _times(lambda q: _gemv(matrix, q), questions),
+            PEER: _times(lambda q: _gemv(matrix, q), questions),
             "recollect, exact": _times(lane, questions),
             "… of one percent": _times(_lane(memory, {"session": "some"}), questions),
         }
         with profiled(options, f"{len(questions)} × vector lane, {count:,} records"):
             for question in questions:
                 lane(question)
-    base = statistics.median(out["numpy float32, all of them"])
+    return _rows(out, count)
+
+
+def _drawn(count: int, options: Options) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(1)
+    matrix = random.standard_normal((count, WIDTH), dtype=np.float32)
+    for start in range(0, count, 10_000):
+        some = matrix[start : start + 10_000]
+        some /= np.linalg.norm(some, axis=1, keepdims=True)
+        some[:] = np.rint(some / UNIT_STEP) * UNIT_STEP
+    return matrix, random.standard_normal((10 if options.small else 60, WIDTH))
+
+
+def _rows(out: dict[str, list[float]], count: int) -> list[tuple[str, ...]]:
+    base = statistics.median(out[PEER])
     return [
         (
             name,
@@ -65,6 +92,53 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
         )
         for name, spent in out.items()
     ]
+
+
+def _coded(count: int, options: Options) -> list[tuple[str, ...]]:
+    matrix, questions = _drawn(count, options)
+    reading = _view(matrix)
+    _, spent = timed(lambda: reading.segments[0].codes)
+    print(f"codes of {count:,} vectors, made once: {spent.cpu:.1f} s CPU", flush=True)
+    few = (np.arange(count) % 100 == 0,)
+    named = {"by codes": (0, reading.visible), "exactly": (count, reading.visible)}
+    named["exactly, of one percent"] = (count, few)
+    asks = {name: _ranked(reading, *how) for name, how in named.items()}
+    out = {PEER: _times(lambda q: _gemv(matrix, q), questions)}
+    out |= {name: _times(ask, questions) for name, ask in asks.items()}
+    found = [asks["by codes"](q).rows for q in questions]
+    true = [asks["exactly"](q).rows for q in questions]
+    shares = [np.isin(t, f).mean() for t, f in zip(true, found, strict=True)]
+    with profiled(options, f"{len(questions)} × by codes, {count:,} vectors"):
+        for question in questions:
+            asks["by codes"](question)
+    recall = {"by codes": f"{np.mean(shares):.4f}"}
+    return [(*row, recall.get(row[0], "")) for row in _rows(out, count)]
+
+
+def _view(matrix: np.ndarray) -> Reading:
+    """A view over one segment of vectors and nothing else."""
+    rows = np.arange(1, len(matrix) + 1)
+    arrays = {"rows": rows, "ends": np.full(rows.size, LIVE), "vectors.matrix": matrix}
+    arrays |= {"vectors.rows": rows, "vectors.seqs": rows}
+    arrays["lengths"] = np.zeros((1, rows.size), np.int32)
+    return Reading(int(rows[-1]), [Segment(0, int(rows[-1]), arrays)], ("text",))
+
+
+def _ranked(
+    reading: Reading, exact_up_to: int, masks: tuple[np.ndarray, ...]
+) -> Callable[[np.ndarray], Ranking]:
+    """The lane of the recipe `semantic` on a view."""
+    changed = {"lanes.meaning.pool": TOP, "lanes.meaning.exact_up_to": exact_up_to}
+    lane = overridden(recipe_of("semantic"), changed).lanes["meaning"]
+    query = Query(text="x", scope=Scope.of("default"), now=0, limit=TOP)
+
+    def ask(question: np.ndarray) -> Ranking:
+        selection = Selection(masks, (), masks)
+        ctx = Context(query, reading, selection, Own(), unit(question))
+        lane.ready(ctx)
+        return lane.rank(ctx)
+
+    return ask
 
 
 def _times(ask: Callable[[np.ndarray], object], questions: np.ndarray) -> list[float]:
@@ -86,9 +160,11 @@ def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[np.n
         more = {"where": where} if where else {}
         query, _ = memory._query("x", TOP, {"vector": question.tolist(), **more})
         reading = parts.reading(query.scope.tenant, None)
-        vector = parts.vector(query)
+        vector = vector_in(parts.shop, query, reading)
         fetch = parts.fetch(query.scope.tenant)
-        ctx = bind(query, recipe, reading, fetch, (parts.shop.analyzer, vector, None, parts.kin))
+        ctx = bind(
+            query, recipe, reading, fetch, (parts.shop.analyzer, vector, None, parts.kin, None)
+        )
         return recipe.lanes["meaning"].rank(ctx)
 
     return ask

@@ -90,7 +90,7 @@ def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[str]
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
         reading = parts.reading(query.scope.tenant, None)
         fetch = parts.fetch(query.scope.tenant)
-        ctx = bind(query, recipe, reading, fetch, (parts.shop.analyzer, None, None, None))
+        ctx = bind(query, recipe, reading, fetch, (parts.shop.analyzer, None, None, None, None))
         return recipe.lanes["words"].rank(ctx)
 
     return ask

@@ -33,6 +33,7 @@ from recollect.core.errors import (
 )
 
 if TYPE_CHECKING:
+    from recollect import rank
     from recollect.aio import AsyncMemory, aopen
     from recollect.core.batch import Commit
     from recollect.core.edge import Edge
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
     from recollect.core.record import Record
     from recollect.memory.facade import Memory
     from recollect.memory.opening import open_memory as open  # the word users type
+    from recollect.why.diff import diff
+    from recollect.why.receipt import Receipt, verify
     from recollect.why.result import Hit, Result
+    from recollect.why.verify import Verified
 
 __version__ = "0.1.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -52,10 +56,14 @@ _LAZY = {
     "Explanation": "recollect.core.explanation",
     "Hit": "recollect.why.result",
     "Memory": "recollect.memory.facade",
+    "Receipt": "recollect.why.receipt",
     "Record": "recollect.core.record",
     "Result": "recollect.why.result",
+    "Verified": "recollect.why.verify",
     "aopen": "recollect.aio",
+    "diff": "recollect.why.diff",
     "open": "recollect.memory.opening",
+    "verify": "recollect.why.receipt",
 }
 """Names that are loaded when first used, so that importing the package costs nothing."""
 
@@ -77,6 +85,7 @@ __all__ = [
     "Memory",
     "NotFound",
     "NothingToRun",
+    "Receipt",
     "RecollectError",
     "Record",
     "Result",
@@ -84,14 +93,20 @@ __all__ = [
     "Unavailable",
     "UnknownRecipe",
     "Unsupported",
+    "Verified",
     "aopen",
+    "diff",
     "open",
+    "rank",
+    "verify",
 ]
 
 
 def __getattr__(name: str) -> object:
     import importlib  # noqa: PLC0415  # only when something is loaded
 
+    if name == "rank":
+        return importlib.import_module("recollect.rank")
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name)

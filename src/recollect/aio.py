@@ -55,6 +55,8 @@ class AsyncMemory:
     keywords = _lifted(Memory.keywords)
     bundles = _lifted(Memory.bundles)
     reflections = _lifted(Memory.reflections)
+    replay = _lifted(Memory.replay)
+    why_not = _lifted(Memory.why_not)
     browse = _lifted(Memory.browse)
     get = _lifted(Memory.get)
     history = _lifted(Memory.history)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, cast
 
 import pytest
-from tests.property.worlds import sound
 
 import recollect
 from recollect.memory.facade import Memory
@@ -116,12 +115,12 @@ def open_texts(*texts: str, **fields: Any) -> Memory:
 
 def ids(result: Result) -> list[str]:
     """The hits, best first."""
-    return [hit.id for hit in sound(result)]
+    return [hit.id for hit in result]
 
 
 def scores(result: Result, lane: str = "words") -> list[tuple[str, float]]:
     """What a lane said of each hit that it brought, in the order of the answer."""
-    return [(hit.id, hit.lanes[lane].score) for hit in sound(result) if lane in hit.lanes]
+    return [(hit.id, hit.lanes[lane].score) for hit in result if lane in hit.lanes]
 
 
 def close(expected: Sequence[tuple[str, float]], within: float = 1e-6) -> list[tuple[str, Any]]:

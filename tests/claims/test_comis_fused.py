@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.claims.corpus import VECTOR, close, ids, open_empty, open_texts
-from tests.property.worlds import sound
+from tests.sound import sound
 
 import recollect
 from recollect.embed.callable import Function

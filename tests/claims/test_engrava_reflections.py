@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from tests.claims.corpus import VECTOR, close, ids, open_corpus, scores
 from tests.claims.recipes import ENGRAVA, with_vectors
-from tests.property.worlds import sound
 
 from recollect.memory.facade import Memory
 from recollect.why.result import Result
@@ -71,10 +70,7 @@ def test_en_34_a_second_run_makes_none(dreamt: Memory) -> None:
 def hybrid(memory: Memory, limit: int, shown: str = "show") -> Result:
     overrides = {"select.reflections": shown}
     recipe = with_vectors(ENGRAVA)
-    found = memory.recall(
-        "pricing berlin", limit, recipe=recipe, vector=VECTOR, overrides=overrides
-    )
-    return sound(found)
+    return memory.recall("pricing berlin", limit, recipe=recipe, vector=VECTOR, overrides=overrides)
 
 
 def test_en_35_reflections_are_among_the_hits_unless_hidden(dreamt: Memory) -> None:
@@ -90,7 +86,7 @@ def test_en_35_the_places_of_hidden_reflections_go_to_others(dreamt: Memory) -> 
 
 
 def test_en_38_reflections_only_by_cosine(dreamt: Memory) -> None:
-    found = sound(dreamt.reflections(vector=VECTOR))
+    found = dreamt.reflections(vector=VECTOR)
     assert [(hit.id, hit.score) for hit in found] == close([(R1, 0.993087), (R0, 0.396812)])
     assert scores(found, "meaning") == close([(R1, 0.993087), (R0, 0.396812)])
     assert ids(dreamt.reflections(vector=VECTOR, limit=1)) == [R1]
@@ -100,7 +96,7 @@ _AGED = {"score": 0.870551, "weight": 0.1}
 
 
 def test_en_38_a_cycle_blends_in_how_fresh_they_are(dreamt: Memory) -> None:
-    found = sound(dreamt.reflections(vector=VECTOR, cycle=60))
+    found = dreamt.reflections(vector=VECTOR, cycle=60)
     assert [(hit.id, hit.score) for hit in found] == close([(R1, 0.980833), (R0, 0.444186)])
     parts = {part.label: part for part in found[0].explanation.parts}
     assert parts["meaning"].facts["weight"] == pytest.approx(0.9)
@@ -114,10 +110,10 @@ def test_en_38_a_cycle_blends_in_how_fresh_they_are(dreamt: Memory) -> None:
 def test_en_38_without_a_vector_they_come_by_id_with_no_score(
     dreamt: Memory, cycle: int | None
 ) -> None:
-    found = sound(dreamt.reflections(cycle=cycle))
+    found = dreamt.reflections(cycle=cycle)
     assert [(hit.id, hit.score) for hit in found] == [(R0, 0.0), (R1, 0.0)]
     assert (found.status, found.used) == ("complete", ("listed",))
-    asked = sound(dreamt.reflections("berlin", cycle=cycle))
+    asked = dreamt.reflections("berlin", cycle=cycle)
     assert [(hit.id, hit.score) for hit in asked] == [(R0, 0.0), (R1, 0.0)]
     assert asked.status == "degraded"  # there was a question, and nothing to compare it with
 
@@ -131,7 +127,7 @@ def test_en_38_no_pool_hides_one_and_one_without_a_vector_stands_at_the_end(
         for n in range(1200)
     )
     dreamt.remember("no vector", kind="reflection", id="bare")
-    found = sound(dreamt.reflections(vector=VECTOR, limit=5000))
+    found = dreamt.reflections(vector=VECTOR, limit=5000)
     assert len(found) == found.total == 1203
     assert ids(found)[:2] == [R1, "own0000"]
     assert ids(found)[-1] == "bare"
@@ -140,7 +136,7 @@ def test_en_38_no_pool_hides_one_and_one_without_a_vector_stands_at_the_end(
 def without(memory: Memory) -> Result:
     recipe = with_vectors(ENGRAVA)
     overrides = {"fusion.scale": "min_max"}
-    return sound(memory.recall("pricing berlin", recipe=recipe, vector=VECTOR, overrides=overrides))
+    return memory.recall("pricing berlin", recipe=recipe, vector=VECTOR, overrides=overrides)
 
 
 def engrava_score(result: Result, id: str) -> float:

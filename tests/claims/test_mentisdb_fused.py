@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 from tests.claims.corpus import close, open_empty
-from tests.property.worlds import sound
+from tests.sound import sound
 
 import recollect
 from recollect.core.errors import BadQuery

@@ -96,16 +96,26 @@ def test_md_27_a_cosine_counts_half_when_vectors_are_up_to_date_and_less_when_no
 
 
 def test_md_28_of_two_spaces_the_better_value_counts_never_the_sum() -> None:
-    memory = open_empty("given:2")
-    memory.remember("one", id="a", vector=[0.6, 0.8])
-    memory.remember("two", id="b", vector=[0.2, 0.9797958971])
-    other = {"lists": {"other": [("a", 0.1), ("b", 0.4)]}}  # of another space, weighted by .5
-    both = {"fusion.lifted": ["meaning", "other"]}
-    result = ask(memory, "nothing shared", vector=[1.0, 0.0], overrides=both, **other)
-    # 36 · max(.3, .1) and 36 · max(.1, .4), and what recency adds.
-    assert [(hit.id, hit.score) for hit in result] == near([("b", 14.45), ("a", 10.8)])
-    parts = {part.label: part.value for part in result[0].explanation.parts[0].parts}
-    assert parts == {"other": pytest.approx(14.4, abs=1e-4)}
+    spaces = (
+        Function(lambda texts: [_turned(0.6 if "one" in t else 0.2, t) for t in texts], "left", 2),
+        Function(lambda texts: [_turned(0.2 if "one" in t else 0.8, t) for t in texts], "right", 2),
+    )
+    with recollect.open(":memory:", embedder=list(spaces)) as memory:
+        memory.remember("one", id="a")
+        memory.remember("two", id="b")
+        memory.maintain()
+        result = ask(memory, "nothing shared")
+        # .5 · max(.6, .2) and .5 · max(.2, .8)
+        assert by(result, "vector") == close([("b", 0.4), ("a", 0.3)])
+        assert [(hit.id, hit.score) for hit in result] == near(
+            [("b", 36 * 0.4 + 0.05), ("a", 10.8)]
+        )
+        assert {hit.lanes["meaning"].why.op for hit in result} == {"max"}
+
+
+def _turned(cosine: float, text: str) -> list[float]:
+    """A vector with this cosine to that of the question."""
+    return [1.0, 0.0] if "shared" in text else [cosine, (1.0 - cosine**2) ** 0.5]
 
 
 def words_only(memory: Memory) -> tuple[Result, Result]:

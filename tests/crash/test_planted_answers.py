@@ -19,7 +19,7 @@ import recollect.store.sqlite.connect
 import recollect.store.sqlite.group
 import recollect.store.sqlite.store
 import recollect.store.trouble
-import recollect.why.answer
+import recollect.why.explain
 import recollect.write.doctor
 import recollect.write.prepare
 from recollect.core.explanation import Explanation, reconciles
@@ -139,13 +139,13 @@ def _unstable(plant: pytest.MonkeyPatch) -> None:
 
 
 def _dishonest(plant: pytest.MonkeyPatch) -> None:
-    plain = recollect.why.answer.explain
+    plain = recollect.why.explain.Reasons.score
 
-    def explain(slate: Any, at: int, name: Any) -> Explanation:
-        true = plain(slate, at, name)
+    def score(reasons: Any, at: int) -> Explanation:
+        true = plain(reasons, at)
         return Explanation(true.label, true.value, true.op, true.parts[1:], true.facts)
 
-    plant.setattr(recollect.why.answer, "explain", explain)
+    plant.setattr(recollect.why.explain.Reasons, "score", score)
 
 
 def _credulous(plant: pytest.MonkeyPatch) -> None:

@@ -266,6 +266,19 @@ def test_a_recall_takes_limits_tests_times_overrides_and_required_lanes(cli: Cli
         (["recall", "x", "--now", ""], 2),
         (["recall", "x", "--require", "nope"], 2),
         (["recall", "x", "--receipt", "no/such/folder/r.json"], 2),
+        (["recall", "x", "--html", "no/such/folder/r.html"], 2),
+        (["recall", "x", "--list", "mine"], 2),
+        (["recall", "x", "--list", "=a:1"], 2),
+        (["recall", "x", "--list", "mine=a:b"], 2),
+        (["recall", "x", "--list", "mine=a:nan"], 2),
+        (["recall", "x", "--list", "mine=a:1,"], 2),
+        (["recall", "x", "--list", "mine=[1"], 2),
+        (["recall", "x", "--list", "mine=nobody:1"], 2),
+        (["recall", "x", "--list", "mine=colour"], 2),
+        (["recall", "x", "--list", "words=importance"], 2),
+        (["recall", "x", "--list", "a=importance", "--list", "a=importance"], 2),
+        (["recall", "x", "--budget-tokens", "0"], 2),
+        (["bundles", "x", "--budget-chars", "100"], 2),
         (["browse", "--sort", "sideways"], 2),
         (["browse", "--cursor", "nonsense"], 2),
         (["history", "nobody"], 3),
@@ -355,6 +368,30 @@ def test_a_plan_says_what_would_run(cli: Cli) -> None:
     ]
     drawn = cli("plan", "cat", "--override", "lanes.words.enabled=false").stdout
     assert "skipped: switched off" in drawn
+
+
+def test_a_recall_takes_lists_and_a_budget(cli: Cli, tmp_path: Path) -> None:
+    cli("remember", "the cat sleeps", "--id", "cat", "--importance", "0.1")
+    cli("remember", "the dog sleeps", "--id", "dog", "--trust", "external")
+    cli("remember", "the owl is awake", "--id", "owl,1")
+    found = cli("recall", "cat", "--list", "mine=dog:2,cat:1", ok=True)
+    assert found["used"] == ["words", "kin", "meaning", "mine"]
+    assert {h["record"]["id"]: h["lanes"].get("mine", {}).get("rank") for h in found["hits"]} == {
+        "cat": 2, "dog": 1, "owl,1": None,
+    }  # fmt: skip
+    listed = cli("recall", "cat", "--list", 'mine=[["owl,1", 3]]', "--list", "by=importance")
+    assert "mine#1 3.00" in listed.stdout
+    assert "by#" in listed.stdout
+    few = cli("recall", "sleeps", "--mode", "bm25", "--budget-chars", "160", ok=True)
+    assert [hit["record"]["id"] for hit in few["hits"]] == ["cat"]
+    assert few["plan"]["steps"][-1]["passed_over"] == 1
+    block = cli("recall", "sleeps", "--mode", "bm25", "--context", "--budget-tokens", "500")
+    assert "```untrusted\nthe dog sleeps\n```" in block.stdout
+    told = cli("recall", "sleeps", "--mode", "bm25", "--context", ok=True)
+    assert told["citations"] == {"1": "cat", "2": "dog"}
+    assert told["text"] + "\n" == block.stdout
+    cli("recall", "sleeps", "--html", "answer.html", ok=True)
+    assert (tmp_path / "answer.html").read_text("utf-8").startswith("<!doctype html>")
 
 
 def test_a_receipt_is_saved(cli: Cli, tmp_path: Path) -> None:
@@ -463,6 +500,37 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert "lanes.words.k1" in cli("recipe", "diff", "recollect", "mine.toml").stdout
     assert cli("recipe", "diff", "recollect", "recollect").stdout == "no difference\n"
     assert cli("recipe", "show", "recollect", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
+    mine.write_text(
+        text.replace('boosts = ["session"]', 'boosts = ["new"]')
+        + """
+[boosts.new]
+kind = "recency"
+unit = "days"
+[[pass]]
+head = 20
+rerank = { timeout_ms = 500 }
+[[order]]
+kind = "mmr"
+""",
+        encoding="utf-8",
+    )
+    changes = cli("recipe", "diff", "recollect", "mine.toml", ok=True)["changes"]
+    assert [change["path"] for change in changes] == [
+        "boosts.new",
+        "pass.0.boosts.0",
+        "pass.1",
+        "order.0",
+    ]
+    shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
+    assert "boosts.new — recency: enabled True, weight 1, unit days" in shown
+    assert "order.0 — mmr: enabled True, trade 0.5" in shown
+    other = text.replace(
+        'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'
+    )
+    mine.write_text(other, encoding="utf-8")
+    shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
+    assert "pass.0.fuse weighted: absent redistribute" in shown
+    assert "rrf: absent redistribute" in shown
     mine.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
 

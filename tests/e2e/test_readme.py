@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,3 +47,13 @@ def test_the_python_examples_of_the_docs_run() -> None:
         names: dict[str, object] = {}
         for example in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
             exec(compile(example, page.name, "exec"), names)  # noqa: S102  # our own docs
+
+
+def test_the_lane_that_contributing_shows_is_a_lane() -> None:
+    text = (README.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "contributing"}
+    for example in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(example, "CONTRIBUTING.md", "exec", dont_inherit=True), names)  # noqa: S102  # our own page
+    lane = names["Pinned"](kind="pinned")
+    assert lane.model_dump() == {"kind": "pinned", "enabled": True, "pool": 100}
+    assert {"ready", "rank", "evidence"} <= set(dir(lane))

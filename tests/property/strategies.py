@@ -8,6 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from recollect.core.where import ATTRIBUTES
+from recollect.pipeline.load import ours
 from recollect.testing.fakes import SECOND, START
 
 EXAMPLES = settings().max_examples
@@ -147,4 +148,5 @@ def wheres() -> st.SearchStrategy[dict[str, Any]]:
 
 
 queries = plain_text | st.sampled_from(["port", "ssh port", "…", "café 東京", ""]) | any_text
-recipes = st.sampled_from(["recollect", "lexical", "semantic", "linked", "reflections"])
+recipes = st.sampled_from(ours())
+"""The recipes that come with this package."""

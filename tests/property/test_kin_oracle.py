@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.strategies import EXAMPLES, queries, wheres
 from tests.property.test_words_oracle import changes, lived
-from tests.property.worlds import LIMIT, expected, open_toy, sound
+from tests.property.worlds import LIMIT, expected, open_toy
 
 from recollect.core.errors import NothingToRun
 from recollect.index.windows import STRIDE, WINDOW, Windows, joined_windows, windows_of
@@ -66,7 +66,7 @@ def test_the_kin_lane_answers_as_the_oracle_does(
             ask = {"where": where, "known_at": known_at}
             told, used = expected(memory, text, recipe, **ask)
             try:
-                result = sound(memory.recall(text, LIMIT, recipe=recipe, **ask))
+                result = memory.recall(text, LIMIT, recipe=recipe, **ask)
             except NothingToRun:
                 assert not used
                 continue
@@ -93,7 +93,7 @@ def test_no_row_is_left_behind_in_the_race(race: tuple[list[str], list[str], Any
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meeting, "_SHORT", 0)
         told, _ = expected(memory, " ".join(asked), recipe)
-        result = sound(memory.recall(" ".join(asked), LIMIT, recipe=recipe))
+        result = memory.recall(" ".join(asked), LIMIT, recipe=recipe)
         assert [(hit.id, hit.score) for hit in result] == told
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.property.strategies import EXAMPLES, drafts, queries, recipes, wheres
+from tests.property.pipelines import Data, any_recipes, pipelines
+from tests.property.strategies import EXAMPLES, drafts, queries, wheres
 from tests.property.test_laws_views import Change, Corpus, change, changes
 from tests.property.worlds import asked, dump_of, open_toy
 
@@ -62,8 +63,17 @@ def test_every_library_recipe_is_its_toml() -> None:
 
 
 @given(st.sampled_from(["recollect", "lexical"]), overrides)
-def test_round_trip(name: str, told: dict[str, Any]) -> None:
-    recipe = overridden(recipe_of(name), told)
+def test_round_trip_of_overrides(name: str, told: dict[str, Any]) -> None:
+    comes_back(overridden(recipe_of(name), told))
+
+
+@settings(max_examples=3 * EXAMPLES)
+@given(pipelines())
+def test_round_trip(told: Data) -> None:
+    comes_back(recipe_of(told))
+
+
+def comes_back(recipe: Recipe) -> None:
     again = recipe_of(tomllib.loads(as_toml(recipe)))
     assert again == recipe
     assert again.fingerprint == recipe.fingerprint
@@ -72,9 +82,9 @@ def test_round_trip(name: str, told: dict[str, Any]) -> None:
 
 
 @settings(max_examples=max(EXAMPLES // 2, 10))
-@given(corpora, changes, queries, recipes, st.none() | wheres())
+@given(corpora, changes, queries, any_recipes, st.none() | wheres())
 def test_round_trip_of_a_store(
-    corpus: Corpus, done: list[Change], text: str, recipe: str, where: dict[str, Any] | None
+    corpus: Corpus, done: list[Change], text: str, recipe: Any, where: dict[str, Any] | None
 ) -> None:
     clock = HandClock()
     memory = open_toy(clock=clock)

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from tests.property.pipelines import Data, asks, pipelines, questions
 from tests.property.strategies import (
     EXAMPLES,
     MOMENTS,
@@ -30,9 +31,9 @@ from tests.property.strategies import (
 )
 from tests.property.worlds import Shown, asked, dump_of, expected, log_of, open_toy, world_of
 
-from recollect.core.errors import RecollectError
+from recollect.core.errors import BadRecipe, RecollectError
 from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
+from recollect.pipeline.load import overridden, recipe_of
 from recollect.store.verify import verify
 from recollect.testing import naive
 from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
@@ -67,10 +68,13 @@ QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [
 Outcome = tuple[str, object]
 
 
-def lane_of(path: str) -> str:
-    """The lane that an override is about, if it is."""
-    first, *rest = path.split(".")
-    return rest[0] if first == "lanes" else rest[1] if rest[:1] == ["weights"] else ""
+def fits(recipe: str, path: str, value: object) -> bool:
+    """Whether a recipe has what an override is about."""
+    try:
+        overridden(recipe_of(recipe), {path: value})
+    except BadRecipe:
+        return False
+    return True
 
 
 def outcome(act: Callable[[], Any]) -> Outcome:
@@ -230,7 +234,7 @@ class Histories(RuleBasedStateMachine):
 
     # -- asking --------------------------------------------------------------------------------
 
-    def same(self, text: str, recipe: str, **ask: Any) -> Shown:
+    def same(self, text: str, recipe: Any, **ask: Any) -> Shown:
         """The one answer that all give."""
         told = expected(self.ram, text, recipe, **ask)
         assert asked(self.ram, text, recipe, **ask) == told
@@ -248,12 +252,12 @@ class Histories(RuleBasedStateMachine):
         as_of: int | None,
         overrides: dict[str, Any],
     ) -> None:
-        known = {
-            k: v
-            for k, v in overrides.items()
-            if not lane_of(k) or lane_of(k) in recipe_of(recipe).lanes
-        }
+        known = {k: v for k, v in overrides.items() if fits(recipe, k, v)}
         self.same(text, recipe, where=where, as_of=as_of, overrides=known)
+
+    @rule(text=questions, recipe=pipelines(), ask=asks())
+    def recall_by_any_recipe(self, text: str, recipe: Data, ask: Data) -> None:
+        self.same(text, recipe, **ask)
 
     @rule(where=st.none() | wheres(), newest=st.booleans(), limit=st.integers(1, 4))
     def browse(self, where: dict[str, Any] | None, *, newest: bool, limit: int) -> None:

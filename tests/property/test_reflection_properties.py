@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.strategies import EXAMPLES, queries, recipes
-from tests.property.worlds import dump_of, open_toy, sound
+from tests.property.worlds import dump_of, open_toy
 
 from recollect.core.errors import NothingToRun
 from recollect.memory.facade import Memory
@@ -45,7 +45,7 @@ def filled(corpus: Corpus) -> Memory:
 
 def answers(memory: Memory, text: str, recipe: str) -> list[dict[str, Any]]:
     try:
-        return [hit.to_dict() for hit in sound(memory.recall(text, 100, recipe=recipe))]
+        return [hit.to_dict() for hit in memory.recall(text, 100, recipe=recipe)]
     except NothingToRun:
         return []
 

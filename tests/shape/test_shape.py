@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -152,6 +153,32 @@ def test_a_blanket_noqa_is_caught_as_well() -> None:
 
 def test_there_are_sources_to_look_at() -> None:
     assert len(list(SRC.rglob("*.py"))) > len(BAD_SAMPLES)
+
+
+# --- the verifier of receipts stands alone ---------------------------------------------------
+
+
+def strangers(source: str) -> Iterator[str]:
+    """Imports of anything but the standard library and files of the same folder."""
+    for node in ast.walk(ast.parse(source)):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level != 1:
+            names = [f"{'.' * node.level}{node.module or ''}"]
+        yield from (n for n in names if n.partition(".")[0] not in sys.stdlib_module_names)
+
+
+def test_the_verifier_imports_nothing_but_the_standard_library() -> None:
+    folder = SRC / "why" / "verify"
+    found = {path.name: list(strangers(path.read_text("utf-8"))) for path in folder.glob("*.py")}
+    assert len(found) > 1
+    assert not any(found.values()), found
+
+
+def test_a_stranger_in_the_verifier_is_noticed() -> None:
+    source = "import json\nimport numpy as np\nfrom ..receipt import x\nfrom .numbers import y\n"
+    assert list(strangers(source)) == ["numpy", "..receipt"]
 
 
 # --- laws ------------------------------------------------------------------------------------

@@ -12,16 +12,16 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "2da57c7122afb8d5178a29b7726ecaad529add41364a358db33aab07cde45f25",
+    "recollect": "953779449d97b6e1b9190eb1096a2399ee10316eb93714549f866afbacc8b6e0",
     "lexical": "195a6d3886c9fe054ac17be979a7e3ccc6866cf559c09b86cc54711db6101179",
     "linked": "e44fcd8e2c2bf402dde687846db2b3184d1abd9c85e6591c03b8eac02f42ea69",
-    "semantic": "ae417f9601dec96b7c00965ce603afc9e26fd42eb6c4bcb3339db88e7ac2fbaf",
-    "reflections": "e81dea064a24386fef5989d4b0b9337f03efc9b3687313ede01fd5da24d75030",
-    "comis": "408538dc3cd840d644b18fad8b1d578ecc80295b961e19f211e15aca04e1c293",
-    "engrava": "f213abc351aa3cd2d9b184b0d7498ec8fab2520f088e5a8259a8b2ec3f10c81e",
-    "jeffs-brain": "f2b56ad0d88b821dcd73fcb2a3eaf3bf83a39ed9921d4dcd18ffaa14956d8246",
-    "mentisdb": "d7bbd61051a679db8218c6e874d9964523ebadbcfc92292dbb8459da32089cef",
-    "mnestic": "ee49a31fd9b56cc5d2b933ebb00d6b2bb4ec724b2262bad0a580d1ab04a315bf",
+    "semantic": "4046aa0bd53c0a3ab81fd111dabaff2c4d81ce7bcf0ce997e600b36325d7b474",
+    "reflections": "782b6f5099578a94c7b05d2245eca51835fe30c187cd8f4a56d17f8937e88748",
+    "comis": "a988dfa3dad14dac159f0808d6f2bcb750cf87f41ad4838c30eb8d8dd7a54c4d",
+    "engrava": "214451b88b79304a67bcdf619bcf3dccb0445d61e47b8f8ed8ed274683ea2200",
+    "jeffs-brain": "d6a0b8332f37d91e0b5d5a024748a66287215f2cfccf063d7c8616a8b1523b90",
+    "mentisdb": "5fbb43ceff55d684470e6f2d763740446de23082cad800a631714c42d84229cb",
+    "mnestic": "3d1aca45f6e2d0fea0e706d9fdf255bb4f3dfac121f58793c3ed86077a1360ec",
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from tests.claims.corpus import VECTOR, ids, open_empty
-from tests.property.worlds import dump_of, open_toy, sound
+from tests.property.worlds import dump_of, open_toy
 
 import recollect
 from recollect.core.batch import Batch, Commit
@@ -252,7 +252,7 @@ def test_a_reflection_whose_member_is_gone_is_retired(gone: str) -> None:
     assert memory.get(first.id).archived
     assert [each.members for each in done.created] == [("b", "c", "d")]
     assert memory.reflect().retired == ()
-    assert ids(sound(memory.reflections(vector=EAST))) == [done.created[0].id]
+    assert ids(memory.reflections(vector=EAST)) == [done.created[0].id]
 
 
 def test_what_was_archived_by_hand_stays_so() -> None:
@@ -371,9 +371,9 @@ def test_reflections_keep_to_recipes_of_reflections() -> None:
     with pytest.raises(BadQuery, match="does not keep to reflections"):
         memory.reflections("harbour", recipe="lexical")
     by_words = {"recipe": "lexical", "overrides": {"select.reflections": "only"}}
-    (hit,) = sound(memory.reflections("harbour", **cast("Any", by_words)))
+    (hit,) = memory.reflections("harbour", **cast("Any", by_words))
     assert hit.record.kind == "reflection"
-    assert len(sound(memory.reflections("harbour", cycle=3, **cast("Any", by_words)))) == 1
+    assert len(memory.reflections("harbour", cycle=3, **cast("Any", by_words))) == 1
     with pytest.raises(BadQuery, match="cycle"):
         memory.reflections(cycle=cast("Any", "soon"))
 

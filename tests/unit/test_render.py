@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console, RenderableType
 
 import recollect
-from recollect.core.explanation import Explanation
-from recollect.doors.render.bar import bar, contributions
+from recollect.core.explanation import Explanation, contributions
+from recollect.doors.render.bar import bar
 from recollect.doors.render.columns import Columns
-from recollect.doors.render.ink import figure, inks, short
+from recollect.doors.render.ink import inks
 from recollect.doors.render.marks import marked
 from recollect.doors.render.plain import edge_list, history_list, page_list, record_card
-from recollect.doors.render.safe import one_line, safe
 from recollect.doors.render.table import Table
 from recollect.doors.render.tree import hit_tree, plan_tree
+from recollect.pipeline.load import recipe_of
+from recollect.text.safe import one_line, safe
+from recollect.why.figures import figure, short
 from recollect.why.result import Hit, Result
 
 LANES = inks(["words", "meaning"])
@@ -111,6 +114,55 @@ def test_a_plan_shows_the_funnel_and_what_is_skipped(result: Result) -> None:
     text = " ".join(drawn(plan_tree(result.plan), 200).split())
     assert "rows left: view 3 → scope 3" in text
     assert "weights words 0.3, kin 0.4, meaning 0.3" in text
+
+
+@pytest.fixture
+def moved() -> Result:
+    """An answer that boosts, a reranker and an ordering had a hand in."""
+    memory = recollect.open(":memory:", reranker=lambda query, texts: [len(t) for t in texts])
+    memory.remember("The cat sleeps on the roof", id="cat", session="s")
+    memory.remember("It is warm up there", id="warm", session="s")
+    memory.remember("The cat sleeps on a roof", id="copy")
+    memory.remember("Roofs of the old town", id="town")
+    recipe = recipe_of("recollect").to_data()
+    recipe["pass"].append({"head": 2, "rerank": {}})
+    recipe["order"] = [{"kind": "mmr"}, {"kind": "collapse"}]
+    recipe["final"]["min_score"] = 0.01
+    return memory.recall("cat on a roof", recipe=recipe)
+
+
+def test_a_table_shows_boosts_the_reranker_and_what_was_moved(moved: Result) -> None:
+    text = drawn(Table(moved), 200)
+    assert "▚ session" in text
+    assert "■ rerank" in text
+    assert re.search(r"■{20,}.*rerank 26\.000", text)
+    assert re.search(r"session \+0\.\d+", text)
+    assert re.search(r"rerank #\d( → #\d)?, score [\d.]+ → 26", text)
+    assert re.search(r"mmr #\d( → #\d)?, penalty [\d.]+ for being like \w+", text)
+
+
+def test_a_tree_shows_the_lanes_of_a_hit_that_was_scored_again(moved: Result) -> None:
+    text = drawn(hit_tree(moved[0], LANES), 120)
+    assert "26.000  rerank, the sum of" in text
+    assert "words #" in text
+    assert ", before" in text
+    assert "tf 1" in text
+
+
+def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result) -> None:
+    text = " ".join(drawn(plan_tree(moved.plan), 300).split())
+    for told in (
+        "kind weighted · absent redistribute · scale max · weights words 0.3",
+        "boosts session",
+        "session weight 0.3",
+        "rerank head 2 · timeout_ms 800 · on_failure keep · score replace",
+        "mmr 4 rows trade 0.5 · relevance score · head 200 · take 0 · drop False · taken 2",
+        "collapse 4 rows by fingerprint · cosine 0.95 · most 1 · keep best · head 1000 · dropped 0",
+        "min_score 4 rows min_score 0.01",
+    ):
+        assert told in text
+    for step in moved.plan.steps:
+        assert step.name in text
 
 
 def found(text: str, query: str) -> Hit:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from recollect.rank.walk import Adjacency, Budget, Tree, Ways, bfs, cheapest, gather, hops, hops_of
+from recollect.rank.walk import Adjacency, Budget, Tree, Ways, bfs, cheapest, hops, hops_of
+from recollect.rank.walks import Forest, Worth, gather, walks
 
 
 def graph_of(*pairs: tuple[int, int], count: int = 8) -> tuple[Adjacency, Ways]:
@@ -95,21 +98,48 @@ def test_a_node_at_the_last_hop_goes_no_further() -> None:
 
 def test_parallel_edges_make_one_hop_worth_the_best_of_them() -> None:
     graph, ways = graph_of((0, 1), (0, 1), (0, 1))
-    worth = np.array([0.1, 0.4, 0.2])
+    worth = Worth(np.array([0.1, 0.4, 0.2]), np.arange(3))
     trees = [bfs(graph, ways, 0, 2, 9)]
     assert told(trees[0]) == [(0, 0), (1, 1)]
-    assert [found.worth for found in gather(trees, graph, ways, worth)] == [0.0, 0.4]
+    assert [found.worth for found in gather(Forest.of(trees), graph, ways, worth)] == [0.0, 0.4]
     ways.edges[1] = False
-    assert [found.worth for found in gather(trees, graph, ways, worth)] == [0.0, 0.2]
+    assert [found.worth for found in gather(Forest.of(trees), graph, ways, worth)] == [0.0, 0.2]
 
 
 @pytest.mark.parametrize("order", [(0, 3), (3, 0)])
 def test_the_best_path_is_the_shortest_then_the_most_valuable(order: tuple[int, int]) -> None:
     graph, ways = graph_of((0, 1), (3, 1), (0, 4), (4, 5), (3, 5))
-    worth = np.array([0.1, 0.5, 0.6, 0.6, 0.1])
+    worth = Worth(np.array([0.1, 0.5, 0.6, 0.6, 0.1]), np.arange(5))
     trees = [bfs(graph, ways, seed, 2, 9) for seed in order]
-    found = {each.node: each for each in gather(trees, graph, ways, worth)}
+    found = {each.node: each for each in gather(Forest.of(trees), graph, ways, worth)}
     assert (found[1].depth, found[1].seeds, found[1].worth) == (1, 2, 0.5)
     assert order[found[1].tree] == 3
     assert (found[5].depth, found[5].worth) == (1, 0.1)
     assert found[0].seeds == found[3].seeds == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=25),
+    st.lists(st.integers(0, 7), max_size=4, unique=True),
+    st.integers(0, 4),
+    st.integers(1, 9),
+    st.tuples(st.booleans(), st.booleans(), st.integers(0, 255)),
+)
+def test_walks_together_are_walks_one_by_one(
+    pairs: list[tuple[int, int]],
+    seeds: list[int],
+    max_depth: int,
+    max_visited: int,
+    shut: tuple[bool, bool, int],
+) -> None:
+    graph, ways = graph_of(*pairs)
+    nodes = np.array([shut[2] >> n & 1 == 0 for n in range(8)])
+    ways = Ways(ways.edges, nodes, along=not shut[0], against=not shut[1])
+    together = walks(graph, ways, seeds, max_depth, max_visited)
+    assert len(together) == len(seeds)
+    for n, seed in enumerate(seeds):
+        tree = together.tree(n)
+        alone = bfs(graph, ways, seed, max_depth, max_visited)
+        for field in ("nodes", "depths", "parents", "steps", "costs"):
+            assert getattr(tree, field).tolist() == getattr(alone, field).tolist()
+        assert (tree.read, tree.truncated) == (alone.read, alone.truncated)

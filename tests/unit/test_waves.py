@@ -10,6 +10,7 @@ from recollect.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
 from recollect.memory.facade import Memory
 from recollect.pipeline.load import parse
 from recollect.pipeline.waves import waves_of
+from recollect.why.receipt import columns_of
 
 WORDS = {"kind": "bm25", "pool": 9, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}}
 
@@ -136,7 +137,7 @@ def test_a_plan_names_seeds_and_bounds_before_anything_runs(linked: Memory) -> N
 
 def test_the_parts_of_a_walk_are_columns_of_the_slate(linked: Memory) -> None:
     receipt = linked.recall("port", recipe=recipe(words=WORDS, near=walk("words"))).receipt
-    columns: Any = receipt.body["slate"]["columns"]  # type: ignore[index]  # data
+    columns: Any = columns_of(receipt.body)
     parts = zip(
         *(columns[f"near.{key}"] for key in ("graph", "relation", "seed_support")), strict=True
     )

@@ -255,12 +255,15 @@ def _vector(value: object) -> tuple[float, ...]:
     return vector_of(value, "vector")
 
 
-def vector_of(value: object, field: str, error: type[InputError] = BadRecord) -> tuple[float, ...]:
-    """A caller's own vector: finite numbers, not all zero."""
+def vector_of(
+    value: object, field: str, error: type[InputError] = BadRecord, *, zero: bool = False
+) -> tuple[float, ...]:
+    """A caller's own vector: finite numbers, not all zero unless a zero may ask."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise error(f"{field}: expected a list of numbers", field=field)
     given = tuple(cast("Iterable[object]", value))
-    if any(isinstance(item, bool) or not isinstance(item, Real) for item in given):
+    plain = {float, int}.issuperset(map(type, given))  # nearly always, and soon seen
+    if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in given):
         raise error(f"{field}: expected a list of numbers", field=field)
     try:
         items = tuple(float(cast("float", item)) for item in given)
@@ -270,7 +273,7 @@ def vector_of(value: object, field: str, error: type[InputError] = BadRecord) ->
         raise error(f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field)
     if not all(map(math.isfinite, items)):
         raise error(f"{field}: holds NaN or infinity", field=field)
-    if not any(items):
+    if not (zero or any(items)):
         raise error(f"{field}: is all zero, which points nowhere", field=field)
     return items
 

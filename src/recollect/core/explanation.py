@@ -32,6 +32,26 @@ class Explanation:
         return out
 
 
+def contributions(node: Explanation) -> list[tuple[str, float]]:
+    """What a score is made of, as addends under their labels.
+
+    A factor is spread over what it multiplies; of the largest and the least only the one that won
+    counts.
+    """
+    match node.op:
+        case "leaf":
+            return [(node.label, node.value)]
+        case "sum":
+            return [each for part in node.parts for each in contributions(part)]
+        case "product":
+            base = node.parts[0]
+            factor = node.value / base.value if base.value else 0.0
+            return [(label, value * factor) for label, value in contributions(base)]
+        case "max" | "min":
+            won = next((part for part in node.parts if part.value == node.value), node.parts[0])
+            return contributions(won)
+
+
 def reconciles(node: Explanation) -> bool:
     """Whether every node equals its op over its parts: sums exactly, products to a grid step."""
     if node.op == "leaf":
@@ -39,7 +59,7 @@ def reconciles(node: Explanation) -> bool:
     values = [part.value for part in node.parts]
     match node.op:
         case "sum":
-            fits = sum(values) == node.value
+            fits = math.fsum(values) == node.value
         case "product":
             fits = abs(math.prod(values) - node.value) <= PRODUCT_TOLERANCE
         case "max":

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Any, Final, cast
 
-from recollect.core.errors import BadQuery
-from recollect.core.names import Json, name, names
+from recollect.core.budget import FREE, Budget
+from recollect.core.draft import vector_of
+from recollect.core.errors import BadQuery, BadRecipe
+from recollect.core.names import EXACT_INT, Json, integer, metadata, name, names, text
 from recollect.core.scope import Scope
-from recollect.core.times import iso
-from recollect.core.where import EVERYTHING, Where, to_data
+from recollect.core.times import iso, micros
+from recollect.core.where import DEPTH_LIMIT, EVERYTHING, Where, parse, to_data
 
 TEXT_LIMIT: Final = 65_536
 LIMIT_LIMIT: Final = 10_000
@@ -49,6 +51,8 @@ class Query:
         default_factory=dict[str, tuple[tuple[str, float], ...]]
     )
     """Ranked lists of the caller's own: (id, score), higher is better."""
+    budget: Budget = FREE
+    """How much of a prompt the hits may take together."""
 
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
@@ -70,8 +74,30 @@ class Query:
             "cycle": self.cycle,
             "lists": {label: [list(p) for p in pairs] for label, pairs in self.lists.items()},
             "require": sorted(self.require),
+            "vector": None if self.given is None else list(self.given),
+            **self.budget.to_dict(),
         }
         return out | {key: value for key, value in more.items() if value not in (None, {}, [])}
+
+    @classmethod
+    def of(cls, data: object) -> Query:
+        """The query that `to_dict` wrote, every part checked anew."""
+        told = _object(data, "query")
+        if unknown := set(told) - _WRITTEN:
+            raise BadQuery(f"query: no such part: {min(unknown)!r}", field="query")
+        if missing := _ALWAYS - set(told):
+            raise BadQuery(f"query: has no {min(missing)}", field="query")
+        more = {key: _READ[key](value) for key, value in told.items() if key in _READ}
+        more["budget"] = Budget.of(told.get("budget_tokens"), told.get("budget_chars"))
+        return cls(
+            text=text(told["text"], "query", BadQuery, TEXT_LIMIT),
+            scope=_scope(told["tenant"], told["scope"]),
+            now=micros(told["now"], "now", BadQuery),
+            limit=integer(told["limit"], "limit", 1, LIMIT_LIMIT, BadQuery),
+            # Several keys of one object are a level of their own when they are written.
+            where=parse(told["where"], depth=2 * DEPTH_LIMIT),
+            **cast("dict[str, Any]", {_FIELDS.get(key, key): value for key, value in more.items()}),
+        )
 
 
 def aliases_of(given: object) -> dict[str, tuple[str, ...]]:
@@ -161,3 +187,50 @@ def _ranks(score: object) -> bool:
     if isinstance(score, bool) or not isinstance(score, int | float):
         return False
     return math.isfinite(score) and abs(score) <= LARGEST_SCORE
+
+
+# -- read back ---------------------------------------------------------------------------------
+
+
+def _object(data: object, field: str) -> Mapping[str, object]:
+    if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):  # pyright: ignore[reportUnknownVariableType]  # JSON from outside
+        raise BadQuery(f"{field}: expected an object", field=field)
+    return cast("Mapping[str, object]", data)
+
+
+def _scope(tenant: object, filters: object) -> Scope:
+    told = _object(filters, "scope")
+    if unknown := set(told) - {"agent", "user", "session"}:
+        raise BadQuery(f"scope: no such part: {min(unknown)!r}", field="scope")
+    given = {key: name(value, key, BadQuery) for key, value in told.items()}
+    return Scope.of(name(tenant, "tenant", BadQuery), **given)
+
+
+def _seeds(given: object) -> dict[str, tuple[str, ...]]:
+    told = _object(given, "seeds")
+    return {lane: names(ids, f"seeds.{lane}", BadQuery) for lane, ids in told.items()}
+
+
+def _lists(given: object) -> dict[str, Pairs]:
+    return {
+        label: _pairs(told, f"lists.{label}") for label, told in _object(given, "lists").items()
+    }
+
+
+_FIELDS: Final = {"vector": "given"}
+"""Parts that are written under another name than their field."""
+_READ: Final[Mapping[str, Callable[[object], object]]] = {
+    "as_of": lambda value: micros(value, "as_of", BadQuery),
+    "known_at": lambda value: micros(value, "known_at", BadQuery),
+    "overrides": lambda value: metadata(value, "overrides", BadRecipe),
+    "aliases": aliases_of,
+    "mode": lambda value: text(value, "mode", BadQuery, 32),
+    "seeds": _seeds,
+    "cycle": lambda value: integer(value, "cycle", 0, EXACT_INT, BadQuery),
+    "lists": _lists,
+    "require": lambda value: frozenset(names(value, "require", BadQuery)),
+    "vector": lambda value: vector_of(value, "vector", BadQuery),
+}
+"""How each part is read that may be missing."""
+_ALWAYS: Final = frozenset({"text", "tenant", "scope", "now", "limit", "where"})
+_WRITTEN: Final = _ALWAYS | set(_READ) | {"budget_tokens", "budget_chars"}

@@ -6,6 +6,7 @@ the finished slate is its own explanation: nothing else holds a formula.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -17,6 +18,8 @@ from recollect.core.errors import InvariantError
 from recollect.core.ranking import Matrix, Rows, Scores
 
 Op = Literal["sum", "product", "max", "min"]
+_EXACT: Final = 2.0**18
+"""Up to here the sum of a few grid numbers is a grid number that a float holds."""
 TIER: Final = "tier"
 """The column that says which pass gave a row its score: 1 for a second one, 2 for the rest."""
 
@@ -29,6 +32,14 @@ class Step:
     op: Op
     inputs: tuple[str, ...]
     out: str
+
+
+def _sum(parts: Matrix) -> Scores:
+    """Sums of grid numbers are exact in any order; larger ones are rounded once, at the end."""
+    known = np.where(np.isnan(parts), 0.0, parts)
+    if np.abs(known).max(initial=0.0) <= _EXACT:
+        return known.sum(axis=0)
+    return np.array([math.fsum(column) for column in known.T.tolist()])
 
 
 def _product(parts: Matrix) -> Scores:
@@ -47,12 +58,12 @@ def _known(make: Callable[[Matrix], Scores]) -> Callable[[Matrix], Scores]:
 
 
 OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
-    "sum": _known(lambda parts: np.nansum(parts, axis=0)),
+    "sum": _known(_sum),
     "product": _known(_product),
     "max": _known(lambda parts: np.nanmax(parts, axis=0)),
     "min": _known(lambda parts: np.nanmin(parts, axis=0)),
 }
-"""How the parts of a step make its score. Sums of grid numbers are exact in any order."""
+"""How the parts of a step make its score, whatever the order of the parts."""
 
 
 @dataclass(frozen=True, slots=True)

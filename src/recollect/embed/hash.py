@@ -38,6 +38,8 @@ class Hash:
     dimension = _DIMENSION
     window: int | None = None
     """Words per part of a long text; None: texts stay whole."""
+    timely = True
+    """It cannot hang."""
     template = "labelled/1"
     """It reads tags, concepts and what is known of the agent below the text."""
 

@@ -63,6 +63,9 @@ class Http:
 
     """
 
+    timely = True
+    """It keeps a deadline of its own."""
+
     def __init__(self, model: str, base: str, **options: Unpack[Options]) -> None:
         if unknown := set(options) - set(Options.__annotations__):
             raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
@@ -96,6 +99,11 @@ class Http:
     def fingerprint(self) -> str:
         """Names the model, the server and the prefixes; never the key."""
         return self._fingerprint
+
+    @property
+    def known_dimension(self) -> int | None:
+        """Length of every vector, as far as it is known without asking the server."""
+        return self._dimension
 
     @property
     def dimension(self) -> int:

@@ -143,6 +143,8 @@ class Static:
 
     window: int | None = None
     """Words per part of a long text; None: texts stay whole."""
+    timely = True
+    """It cannot hang."""
 
     def __init__(self) -> None:
         self._pieces = _Pieces()

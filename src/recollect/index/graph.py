@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.ranking import Mask, Rows
-from recollect.index.columns import dictionary_of, holds_at
+from recollect.index.columns import dictionary_of
 from recollect.index.dictionary import union
+from recollect.index.edges import Edges, latest
+from recollect.index.grown import FEW, inserted, joined, widened
 from recollect.index.segment import Segment
 from recollect.rank.walk import Adjacency, Nodes
 
@@ -24,28 +26,6 @@ BATCH: Final = 450
 """For how many records at most neighbours are read at once."""
 _KEPT: Final = 4
 """How many past states of a graph are remembered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Edges, oldest first: ends by position, kinds by their place in `names`."""
-
-    seqs: NDArray[np.int64]
-    sources: Nodes
-    targets: Nodes
-    kinds: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    since: NDArray[np.int64]
-    until: NDArray[np.int64]
-    names: tuple[str, ...]
-
-    def holding(self, time: int, kinds: Sequence[str] | None = None) -> Mask:
-        """Those that are valid at a time, and of these kinds."""
-        valid = holds_at(self.since, self.until, time)
-        return valid if kinds is None else valid & np.isin(self.kinds, self._codes(kinds))
-
-    def _codes(self, kinds: Sequence[str]) -> list[int]:
-        return [code for code, kind in enumerate(self.names) if kind in kinds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +43,43 @@ class Graph:
     """The graph of one view."""
 
     def __init__(
-        self, seq: int, segments: Sequence[Segment], visible: Sequence[Mask], tombs: Nodes
+        self,
+        seq: int,
+        segments: Sequence[Segment],
+        visible: Sequence[Mask],
+        tombs: Nodes,
+        before: Graph | None = None,
     ) -> None:
         self._seq = seq
         self._segments = segments
         self._visible = visible
         self._tombs = tombs
         self._past: dict[int, Graph] = {}
+        self._grown = None if before is None else self._from(before)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether anybody has walked here."""
+        return "adjacency" in self.__dict__
+
+    def _from(self, before: Graph) -> tuple[Edges, Adjacency] | None:
+        """The edges of an earlier view and those since; None where it must be built anew."""
+        if before._seq > self._seq or not np.array_equal(before._tombs, self._tombs):
+            return None
+        old, graph, count = before.edges, before.adjacency, self.rows.size
+        new = _edges(self._segments, before._seq, self._seq, self._tombs)
+        if not new.seqs.size:
+            return old, graph if count + 1 == graph.starts.size else widened(graph, count)
+        both = joined(old, new, graph) if new.seqs.size <= FEW else None
+        if both is None:
+            return None
+        return both, inserted(graph, both, old.seqs.size, count)
 
     def upto(self, seq: int | None) -> Graph:
         """The same records with the edges as they were recorded by then; None for now."""
         if seq is None:
             return self
-        seqs = self._joined("seqs")
+        seqs = _joined(self._segments, "seqs")
         if not ((seqs > seq) & (seqs <= self._seq)).any():
             return self
         known = self._past.get(seq)
@@ -88,25 +92,9 @@ class Graph:
     @cached_property
     def edges(self) -> Edges:
         """The edges of the view."""
-        dictionary, maps = union([dictionary_of(s.arrays, "edges.kinds") for s in self._segments])
-        kinds = [
-            new[s.arrays["edges.kinds.codes"]] for s, new in zip(self._segments, maps, strict=True)
-        ]
-        codes: NDArray[Any] = np.concatenate([np.zeros(0, np.int64), *kinds])
-        seqs, sources, targets, since, until = (
-            self._joined(key) for key in ("seqs", "sources", "targets", "from", "until")
-        )
-        gone = np.isin(sources, self._tombs) | np.isin(targets, self._tombs)
-        at = np.flatnonzero((seqs <= self._seq) & ~gone)
-        at = at[latest(seqs[at], (sources[at], targets[at], codes[at], since[at]))]
-        weights = self._joined("weights", np.float64)
-        arrays = (each[at] for each in (seqs, sources, targets, codes, weights, since, until))
-        return Edges(*arrays, names=tuple(dictionary))
-
-    def _joined(self, key: str, kind: Any = np.int64) -> NDArray[Any]:
-        return np.concatenate(
-            [np.zeros(0, kind), *(s.arrays[f"edges.{key}"] for s in self._segments)]
-        )
+        if self._grown is not None:
+            return self._grown[0]
+        return _edges(self._segments, 0, self._seq, self._tombs)
 
     @cached_property
     def rows(self) -> Rows:
@@ -118,11 +106,13 @@ class Graph:
         return rows
 
     def _positions(self, n: int) -> Nodes:
-        return self._segments[n].arrays["position"].astype(np.int64)
+        return self._segments[n].positions
 
     @cached_property
     def adjacency(self) -> Adjacency:
         """Who is next to whom, whatever the time and the kind."""
+        if self._grown is not None:
+            return self._grown[1]
         return Adjacency.of(self.edges.sources, self.edges.targets, self.rows.size)
 
     def positions(self, rows: Rows) -> Nodes:
@@ -170,11 +160,22 @@ class Graph:
         return np.stack([nodes[owners[order]], others[order], edges[order]])
 
 
-def latest(seqs: NDArray[np.int64], key: tuple[NDArray[np.int64], ...]) -> NDArray[np.intp]:
-    """Where the last of each key stands, oldest first."""
-    order = np.lexsort((seqs, *key))
-    changes = np.zeros(max(order.size - 1, 0), np.bool_)
-    for part in key:
-        changes |= np.diff(part[order]) != 0
-    last = order[np.append(changes, True)[: order.size]]
-    return last[np.argsort(seqs[last], kind="stable")]
+def _edges(segments: Sequence[Segment], after: int, upto: int, tombs: Nodes) -> Edges:
+    """The edges recorded in (after, upto], the last of each key, forgotten ends left out."""
+    segments = [segment for segment in segments if segment.last > after]
+    dictionary, maps = union([dictionary_of(s.arrays, "edges.kinds") for s in segments])
+    kinds = [new[s.arrays["edges.kinds.codes"]] for s, new in zip(segments, maps, strict=True)]
+    codes: NDArray[Any] = np.concatenate([np.zeros(0, np.int64), *kinds])
+    seqs, sources, targets, since, until = (
+        _joined(segments, key) for key in ("seqs", "sources", "targets", "from", "until")
+    )
+    at = np.flatnonzero((seqs > after) & (seqs <= upto))
+    at = at[~(np.isin(sources[at], tombs) | np.isin(targets[at], tombs))]
+    at = at[latest(seqs[at], (sources[at], targets[at], codes[at], since[at]))]
+    weights = _joined(segments, "weights", np.float64)
+    arrays = (each[at] for each in (seqs, sources, targets, codes, weights, since, until))
+    return Edges(*arrays, names=tuple(dictionary))
+
+
+def _joined(segments: Sequence[Segment], key: str, kind: Any = np.int64) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, kind), *(s.arrays[f"edges.{key}"] for s in segments)])

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from recollect.core.edge import REPLACING
 from recollect.index.columns import NO_TIME, dictionary_of, holds_at
-from recollect.index.graph import Graph, latest
+from recollect.index.edges import latest
+from recollect.index.graph import Graph
 from recollect.index.segment import Seen, Segment
 from recollect.store.rows import AgentRow
 
@@ -48,18 +49,20 @@ class Reading:
         segments: Sequence[Segment],
         fields: tuple[str, ...],
         agents: Callable[[], Sequence[AgentRow]] = tuple[AgentRow, ...],
+        walked: Graph | None = None,
         damage: str | None = None,
     ) -> None:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
         self._agents = agents
+        self._walked = walked
         self.damage = damage
         """Why there are no vectors, where one of them is damaged."""
 
     def damaged(self, damage: str) -> Reading:
         """The same view, which says why it has no vectors."""
-        return Reading(self.seq, self.segments, self.fields, self._agents, damage)
+        return Reading(self.seq, self.segments, self.fields, self._agents, self._walked, damage)
 
     @cached_property
     def agents(self) -> Mapping[str, str]:
@@ -112,7 +115,13 @@ class Reading:
     @cached_property
     def graph(self) -> Graph:
         """The edges of the view; built when first asked for."""
-        return Graph(self.seq, self.segments, self.visible, self.tombs)
+        return Graph(self.seq, self.segments, self.visible, self.tombs, self._walked)
+
+    @property
+    def walked(self) -> Graph | None:
+        """The latest graph that was walked, of this view or of one before it."""
+        mine = self.__dict__.get("graph")
+        return mine if isinstance(mine, Graph) and mine.is_built else self._walked
 
     @cached_property
     def replacements(self) -> Replacement:

@@ -6,12 +6,11 @@ forget is invisible to every view (`GONE`), one ended by an update to the views 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,12 @@ from recollect.core.ranking import Rows
 from recollect.core.words import Sketch
 from recollect.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
 from recollect.index.dictionary import Dictionary
+from recollect.index.stretch import edges_of, sample_of, vectors_of
 from recollect.index.talks import Keys, Talks, keys_of
 from recollect.index.windows import Windows, windows_of
-from recollect.rank.grid import unit
+from recollect.rank.codes import Codes, codes_of
 from recollect.store.port import Delta
-from recollect.store.rows import EdgeRow, VectorRow, erased
+from recollect.store.rows import erased
 
 LIVE: Final = np.iinfo(np.int64).max
 """The end of a row that has not ended."""
@@ -32,7 +32,6 @@ GONE: Final = 0
 """The end of a row that was forgotten: before every view."""
 _REMEMBERED: Final = 65_536
 """How many answers of a dictionary, or counts of a view, are kept at most."""
-_DTYPES: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +106,11 @@ class Segment:
     def born(self) -> NDArray[np.int64]:
         """The row of the first version of each row's record: when the record was appended."""
         return self.arrays["born"]
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The positions of the records."""
+        return self.arrays["position"].astype(np.int64)
 
     @cached_property
     def terms(self) -> Dictionary:
@@ -214,6 +218,21 @@ class Segment:
         return places, mine
 
     @cached_property
+    def in_order(self) -> bool:
+        """Whether every row has exactly one vector, and it stands where its row does."""
+        return np.array_equal(self.arrays["vectors.rows"], self.rows)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Two bits for each number of each vector; made when first asked for."""
+        return codes_of(self.arrays["vectors.matrix"])
+
+    @cached_property
+    def sampled(self) -> NDArray[np.intp]:
+        """One vector in sixteen: which ones their rows decide, whatever segment they are in."""
+        return sample_of(self.arrays["vectors.rows"])
+
+    @cached_property
     def has_archived(self) -> bool:
         """Whether any row is archived."""
         return bool(self.arrays["archived"].any())
@@ -280,8 +299,8 @@ def build(
     arrays.update(_postings([analysed[record.row] for record in records], len(fields)))
     arrays.update(windows_of(kin))
     arrays.update(columns_of(records))
-    arrays.update(_vectors(delta.vectors))
-    arrays.update(_edges(delta.edges))
+    arrays.update(vectors_of(delta.vectors))
+    arrays.update(edges_of(delta.edges))
     return Segment(after, delta.upto, arrays)
 
 
@@ -353,41 +372,3 @@ def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np
         if sketch.places is not None:
             out[end - sketch.places.size : end] = sketch.places
     return out
-
-
-def _vectors(rows: Sequence[VectorRow]) -> Arrays:
-    found = [(v, unit_of(v)) for v in rows]
-    kept = [(v, vector) for v, vector in found if vector is not None]
-    width = kept[0][1].size if kept else 0
-    matrix = np.zeros((len(kept), width), np.float32)
-    for at, (_, vector) in enumerate(kept):
-        matrix[at] = vector
-    return {
-        "vectors.seqs": np.array([v.seq for v, _ in kept], np.int64),
-        "vectors.rows": np.array([v.row for v, _ in kept], np.int64),
-        "vectors.matrix": matrix,
-    }
-
-
-def unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
-    """The vector at unit length on the grid; None for a zero vector."""
-    values = np.frombuffer(vector.body, _DTYPES[vector.form])
-    return values.astype(np.float32) if vector.form == "unit" else unit(values)
-
-
-def _edges(rows: Sequence[EdgeRow]) -> Arrays:
-    bodies = [cast("dict[str, object]", json.loads(row.body)) for row in rows]
-    kinds = sorted({cast("str", body["kind"]) for body in bodies})
-    place = {kind: n for n, kind in enumerate(kinds)}
-    dictionary = Dictionary.of(kinds)
-    return {
-        "edges.seqs": np.array([row.seq for row in rows], np.int64),
-        "edges.sources": np.array([row.source for row in rows], np.int64),
-        "edges.targets": np.array([row.target for row in rows], np.int64),
-        "edges.kinds.codes": np.array([place[cast("str", b["kind"])] for b in bodies], np.int32),
-        "edges.kinds.blob": dictionary.blob,
-        "edges.kinds.at": dictionary.at,
-        "edges.weights": np.array([b["weight"] for b in bodies], np.float64),
-        "edges.from": np.array([b.get("valid_from", NO_TIME) for b in bodies], np.int64),
-        "edges.until": np.array([b.get("valid_until", NO_TIME) for b in bodies], np.int64),
-    }

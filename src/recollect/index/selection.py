@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -17,6 +17,8 @@ from recollect.index.reading import Reading
 from recollect.index.segment import Segment
 
 _REFLECTION: Final = Test("kind", "eq", "reflection")
+HIDING: Final = ("trust", "reflections", "archived", "expired", "superseded")
+"""What a recipe may hide, in the order in which a row is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,28 @@ def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
         _there(criteria, s, mask, then) for s, mask in zip(reading.segments, scoped, strict=True)
     ]
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
+
+
+def left_out(reading: Reading, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
+    """The first thing that leaves a row of the view out; None where it may be found."""
+    then = _Then.of(reading, criteria)
+    for segment in reading.segments:
+        mask = np.zeros(len(segment), np.bool_)
+        mask[segment.places(np.array([row]))[0]] = True
+        if not mask.any():
+            continue
+        if not _scope(criteria, segment, mask, then).any():
+            return "scope"
+        for name in HIDING:
+            alone = replace(
+                Criteria(criteria.scope, now=criteria.now), **{name: getattr(criteria, name)}
+            )
+            if not _hidden(alone, segment, mask, then).any():
+                return name
+        if not _as_of(criteria, segment, mask, then).any():
+            return "as_of"
+        return None if passing(criteria.where, segment, mask, fetch).any() else "where"
+    return "view"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Shelf:
         self._upkeep = upkeep
         self._clock = clock
         self._lock = threading.Lock()
-        self._indexes: OrderedDict[tuple[str, str], TenantIndex] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, str, str], TenantIndex] = OrderedDict()
         self._bare: dict[tuple[str, str], TenantIndex] = {}
         """Indexes without vectors, for tenants with a damaged one."""
         self._written: dict[str, int] = {}
@@ -56,19 +56,26 @@ class Shelf:
 
     def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
         """The index of a tenant; under another analyzer than the store's own, in memory only."""
+        return self._index(
+            tenant, replace(self._spaces, analyzer=analyzer or self._spaces.analyzer)
+        )
+
+    def _index(self, tenant: str, spaces: Spaces) -> TenantIndex:
         self._log.check()  # before any lock: after a fork it may be held for ever
-        reader = analyzer or self._spaces.analyzer
-        key = tenant, reader.fingerprint
+        key = tenant, spaces.analyzer.fingerprint, spaces.name
         with self._lock:
             found = self._indexes.pop(key, None)
             if found is None:
-                folder = self._upkeep.folder if self._keeps(reader) else None
-                spaces = replace(self._spaces, analyzer=reader)
+                folder = self._upkeep.folder if self._keeps(spaces.analyzer) else None
                 found = TenantIndex(self._log, tenant, spaces, folder)
             self._indexes[key] = found
             while len(self._indexes) > 1 and self._size() > self._upkeep.memory_limit:
                 self._indexes.popitem(last=False)
             return found
+
+    def past(self, tenant: str, seq: int, spaces: Spaces) -> Reading:
+        """The view at `seq` as an index of other generations tells it: those of a receipt."""
+        return self._index(tenant, spaces).reading(seq)
 
     def _keeps(self, analyzer: Analyzer) -> bool:
         """Whether segments are published: for our own analyzer, and for those that were added."""
@@ -146,8 +153,9 @@ class Shelf:
         """The tenant's indexes that are kept on disk, our own first."""
         own = self.index(tenant)
         with self._lock:
-            others = [i for (who, _), i in self._indexes.items() if who == tenant and i is not own]
-        return [own, *(index for index in others if index.folder is not None)]
+            others = [each for key, each in self._indexes.items() if key[0] == tenant]
+        serving = [i for i in others if i is not own and i.spaces.serves_as(own.spaces)]
+        return [own, *(index for index in serving if index.folder is not None)]
 
     def _tidied(
         self, index: TenantIndex, tenant: str, folder: Path, flush_rows: int | None

@@ -44,6 +44,20 @@ class Spaces:
     vectors: str
     kin: Kindred | None
 
+    @property
+    def name(self) -> str:
+        """The fingerprint of everything that shapes the arrays."""
+        spelled = f"{FORMAT}\n{self.analyzer.fingerprint}\n{self.vectors}\n{self._kin}"
+        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+
+    @property
+    def _kin(self) -> str:
+        return "none" if self.kin is None else self.kin.fingerprint
+
+    def serves_as(self, other: Spaces) -> bool:
+        """Whether it differs from another only in who reads words."""
+        return (self.vectors, self._kin) == (other.vectors, other._kin)
+
 
 class TenantIndex:
     """What one process knows of one tenant under one analyzer and one vector space."""
@@ -51,6 +65,7 @@ class TenantIndex:
     def __init__(self, log: Log, tenant: str, spaces: Spaces, folder: Path | None) -> None:
         self._log = log
         self._tenant = tenant
+        self.spaces = spaces
         self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
         self.folder = folder
         """Where its segments are published; None when it lives in memory only."""
@@ -62,14 +77,12 @@ class TenantIndex:
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
-        self._current = self._view(0)
+        self._current = Reading(0, (), self._analyzer.fields)
 
     @property
     def name(self) -> str:
         """The fingerprint of everything that shapes the arrays."""
-        kin = "none" if self._kin is None else self._kin.fingerprint
-        spelled = f"{FORMAT}\n{self._analyzer.fingerprint}\n{self._space}\n{kin}"
-        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+        return self.spaces.name
 
     @property
     def seq(self) -> int:
@@ -106,7 +119,7 @@ class TenantIndex:
 
     def _view(self, seq: int) -> Reading:
         agents = partial(self._log.agents, self._tenant, seq)
-        return Reading(seq, self._segments, self._analyzer.fields, agents)
+        return Reading(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
 
     def _catch_up(self) -> Head:
         head = self._log.head(self._tenant)

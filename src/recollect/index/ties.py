@@ -21,13 +21,15 @@ ATTRIBUTES: Final = ("path", *STRING_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, "r
 def ties_of(reading: Reading, names: Sequence[str]) -> Keys:
     """The keys of rows under these names; those that name no attribute say nothing here."""
     told = [name for name in names if name.removeprefix("-") in ATTRIBUTES]
-    if not told or told == ["row"]:
+    if not told or told[0] == "row":  # no two rows are equal in it: nothing after it counts
         return by_row
+    return lambda rows: [tie_of(reading, rows, name) for name in told]
 
-    def keys(rows: Rows) -> Sequence[NDArray[np.float64]]:
-        return [_turned(_key(reading, rows, n.removeprefix("-")), n[:1] == "-") for n in told]
 
-    return keys
+def tie_of(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
+    """One key of rows, smallest first; what is absent comes last either way."""
+    key, down = _key(reading, rows, name.removeprefix("-")), name.startswith("-")
+    return np.where(np.isnan(key), np.inf, -key if down else key)
 
 
 def _key(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
@@ -43,8 +45,3 @@ def _key(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
     values = [one if path is None else path for path, one in zip(paths, ids, strict=True)]
     place = {value: float(n) for n, value in enumerate(sorted(set(values), key=str))}
     return np.array([place[value] for value in values], np.float64)
-
-
-def _turned(key: NDArray[np.float64], down: bool) -> NDArray[np.float64]:  # noqa: FBT001  # a direction
-    """The key for an ascending sort; what is absent comes last either way."""
-    return np.where(np.isnan(key), np.inf, -key if down else key)

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from recollect.core.ranking import Mask, Rows
 from recollect.index.reading import Reading
 from recollect.rank.cluster import middle
+from recollect.rank.grid import cosines
 
 
-def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
-    """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
+def _parts(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(owners, vectors) of every part of these rows that the view sees, owners ascending."""
     parts = [
         (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
         for segment in reading.segments
@@ -24,8 +25,13 @@ def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]
         return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
     owners = np.concatenate([mine for mine, _ in parts])
     order = np.argsort(owners, kind="stable")
-    matrix = np.concatenate([each for _, each in parts])[order]
-    found, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
+    return owners[order], np.concatenate([each for _, each in parts])[order]
+
+
+def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
+    owners, matrix = _parts(reading, rows)
+    found, starts, counts = np.unique(owners, return_index=True, return_counts=True)
     out, kept = matrix[starts], np.ones(found.size, np.bool_)
     for at in np.flatnonzero(counts > 1).tolist():
         centre = middle(matrix[starts[at] : starts[at] + counts[at]])
@@ -41,3 +47,14 @@ def units_of(reading: Reading, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
     out = np.zeros((rows.size, matrix.shape[1]), np.float32)
     out[known] = matrix[np.searchsorted(found, rows[known])]
     return out, known
+
+
+def best_parts(
+    reading: Reading, rows: Rows, query: NDArray[np.float32]
+) -> dict[int, NDArray[np.float32]]:
+    """Of each of these rows that has vectors the part nearest to a query, the first of equals."""
+    owners, matrix = _parts(reading, rows)
+    near = cosines(matrix, query) if owners.size else np.zeros(0)
+    order = np.lexsort((np.arange(owners.size), -near, owners))
+    found, first = np.unique(owners[order], return_index=True)
+    return {int(row): matrix[order[at]] for row, at in zip(found, first, strict=True)}

@@ -7,6 +7,7 @@ a little for every further seed that reaches it (MentisDB's graph lane).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Final, Literal, cast
 
 import numpy as np
@@ -14,11 +15,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from recollect.core.explanation import Explanation
-from recollect.core.ranking import Ranking, Rows
+from recollect.core.ranking import Mask, Ranking, Rows
 from recollect.lanes.port import Context, Ready, Skipped
-from recollect.lanes.terrain import Linked, Terrain, noted, on_paths
+from recollect.lanes.terrain import Linked, Terrain, on_paths
 from recollect.rank.grid import snap
-from recollect.rank.walk import Reached, Tree, bfs, gather
+from recollect.rank.walk import Tree
+from recollect.rank.walks import Forest, Gathered, Reached, Worth, gather, walks
 
 BOOSTS: Final = {
     "continues_from": 0.60, "branches_from": 0.55, "corrects": 0.50, "invalidates": 0.50,
@@ -53,20 +55,19 @@ class Walk(Linked):
     def rank(self, ctx: Context) -> Ranking:
         """What the seeds reach, by graph + relation + seed_support."""
         walked = self.walked(ctx)
-        found = [
-            each
-            for each in walked.reached
-            if walked.terrain.inside[each.node] and (each.depth > 0 or self.include_seeds)
-        ]
-        rows = walked.terrain.rows(each.node for each in found)
-        parts = self._parts(found)
+        reached = walked.reached
+        found = walked.terrain.inside[reached.nodes]
+        if not self.include_seeds:
+            found = found & (reached.depths > 0)
+        rows = walked.terrain.graph.rows[reached.nodes[found]]
+        parts = self._parts(reached, found)
         scores = np.sum(list(parts.values()), axis=0)
         order = ctx.best(scores, rows, self.pool)
         return Ranking(
             rows[order],
             scores[order],
             parts={name: values[order] for name, values in parts.items()},
-            noted=noted(walked.trees, walked.terrain.seeds),
+            noted=walked.noted(),
             memo=walked,
         )
 
@@ -74,19 +75,15 @@ class Walk(Linked):
         """One walk from each seed, and what they reached together."""
         terrain = Terrain.of(self, ctx)
         steps, ways = terrain.steps, terrain.ways
-        trees = [
-            bfs(steps, ways, seed, self.max_depth, self.max_visited)
-            for seed in terrain.seeds.tolist()
-        ]
+        forest = walks(steps, ways, terrain.seeds.tolist(), self.max_depth, self.max_visited)
         edges = terrain.graph.edges
         table = np.array([self.boosts.get(kind, 0.0) for kind in edges.names], np.float64)
-        worth = table[edges.kinds] if table.size else np.zeros(0)
-        return Walked(terrain, trees, gather(trees, steps, ways, worth), worth)
+        worth = Worth(table, edges.kinds)
+        return Walked(terrain, forest, gather(forest, steps, ways, worth), worth)
 
-    def _parts(self, found: list[Reached]) -> dict[str, NDArray[np.float64]]:
-        depths = np.array([each.depth for each in found], np.float64)
-        worths = np.array([each.worth for each in found], np.float64)
-        seeds = np.array([each.seeds for each in found], np.float64)
+    def _parts(self, reached: Gathered, found: Mask) -> dict[str, NDArray[np.float64]]:
+        depths, worths = reached.depths[found].astype(np.float64), reached.worths[found]
+        seeds = reached.seeds[found].astype(np.float64)
         near = np.maximum(depths, 1.0)
         return {
             "graph": snap(np.where(depths > 0.0, 1.0 / near, 0.0)),
@@ -113,14 +110,27 @@ class Walked:
     """Walks from some seeds."""
 
     terrain: Terrain
-    trees: list[Tree]
-    reached: list[Reached]
-    worth: NDArray[np.float64]
+    forest: Forest
+    reached: Gathered
+    worth: Worth
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """The walks one by one, in the order of the seeds."""
+        return [self.forest.tree(n) for n in range(len(self.forest))]
+
+    def noted(self) -> dict[str, object]:
+        """What the plan shows after the walks."""
+        return {
+            "started": int(self.terrain.seeds.size),
+            "edges_read": int(self.forest.read.sum()),
+            "visited": self.forest.nodes.size,
+            "truncated": bool(self.forest.truncated.any()),
+        }
 
     def told(self, rows: Rows) -> list[dict[str, object]]:
         """How these rows were reached: distance, seeds, kinds, and the best path."""
-        by_node = {each.node: each for each in self.reached}
-        found = [by_node[node] for node in self.terrain.graph.positions(rows).tolist()]
+        found = self.reached.of(self.terrain.graph.positions(rows))
         names = self.terrain.names(on_paths([(self.trees[e.tree], e.place) for e in found]))
         return [
             {

@@ -49,16 +49,15 @@ class Kin(Spec):
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word like one of the query's, by their best window."""
-        race = Race(ctx.reading, self._asked(ctx), ctx.selection.masks, self.pool)
-        rows, scores = race.run()
+        asked = self._asked(ctx)
+        rows, scores = Race(ctx.reading, asked, ctx.selection.masks, self.pool).run()
         found = scores > 0.0
         order = ctx.best(scores[found], rows[found], self.pool)
-        return Ranking(rows[found][order], scores[found][order])
+        return Ranking(rows[found][order], scores[found][order], memo=asked)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Which word met which, how nearly, and what that was worth, in each row's best window."""
-        del ranking  # exact: the windows say it all
-        asked = self._asked(ctx)
+        asked = cast("list[Asked]", ranking.memo)
         told: dict[int, Explanation] = {}
         for segment in ctx.reading.segments:
             told |= _told(ctx, segment, asked, rows)
@@ -113,6 +112,7 @@ def _told(
     for each, (windows, nth) in zip(asked, met, strict=True):
         scores[windows] += each.shares[nth]
     begins = segment.windows.begins
+    said = math.fsum(each.norm * each.idf for each in asked)
     told: dict[int, Explanation] = {}
     for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
         first, last = int(begins[place]), int(begins[place + 1])
@@ -123,7 +123,7 @@ def _told(
             for at in nth[windows == best].tolist()
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
-        facts = {"window": best - first + 1, "windows": last - first}
+        facts = {"window": best - first + 1, "windows": last - first, "said": said}
         told[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
     return told
 

@@ -1,11 +1,14 @@
-"""Which records mean something like the query? Exact cosine over the selection, best part first.
+"""Which records mean something like the query? Cosine over the selection, best part first.
 
-A float32 scan finds every row that could belong to the pool, with a proven margin for its rounding;
-exact dot products on the grid then decide. The answer is that of an exact scan.
+Where a memory reads several spaces, a record counts what it is worth in the best of them.
+
+Exact up to a number of vectors that the recipe names; above it, by codes first (`lanes.nearest`),
+and the plan says so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -14,12 +17,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from recollect.core.explanation import Explanation
-from recollect.core.ranking import Mask, Ranking, Rows
+from recollect.core.ranking import Mask, Ranking, Rows, Scores
+from recollect.index.held import holds
 from recollect.index.reading import Reading
-from recollect.index.segment import Segment
-from recollect.lanes.port import Context, Ready, Skipped
+from recollect.lanes.nearest import Nearest, Scan, scan_of
+from recollect.lanes.port import Context, InSpace, Ready, Skipped
 from recollect.lanes.spec import Spec
-from recollect.rank.grid import cosines, scan_margin, snap
+from recollect.rank.grid import snap
 
 
 class Meaning(Spec):
@@ -29,6 +33,8 @@ class Meaning(Spec):
     enabled: bool = True
     pool: int = Field(ge=1, le=10_000_000)
     min_cosine: float = Field(ge=-1.0, le=1.0)
+    exact_up_to: int = Field(default=300_000, ge=0, le=2**31)
+    """Of more vectors than these the best are found by codes: nearly all of them, much faster."""
     fresh: float = Field(default=1.0, ge=0.0, le=1000.0)
     """What a cosine counts when every record has its vector."""
     stale: float = Field(default=1.0, ge=0.0, le=1000.0)
@@ -36,137 +42,116 @@ class Meaning(Spec):
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the query has a vector and the view has some to compare it with."""
-        if isinstance(ctx.vector, Skipped):
-            return ctx.vector
-        if ctx.reading.damage is not None:
-            return Skipped(ctx.reading.damage)
-        if ctx.reading.total and not any(_wanted(ctx.reading, ctx.reading.visible)):
-            return Skipped("no record has a vector yet")
-        shows: dict[str, object] = {"min_cosine": self.min_cosine, "pool": self.pool}
-        if behind := ctx.reading.behind:
-            shows["vectors"] = f"{behind} row{'' if behind == 1 else 's'} behind"
-        if (weight := self._weight(ctx)) != 1.0:
+        verdicts = {each.name: (each, _able(each)) for each in _spaces(ctx)}
+        able = [each for each, why in verdicts.values() if why is None]
+        lacks = {name: why for name, (_, why) in verdicts.items() if why is not None}
+        if not able:
+            return lacks[ctx.space]
+        scans = {scan_of(each.reading, _masks(ctx, each), self.exact_up_to) for each in able}
+        shows: dict[str, object] = {
+            "min_cosine": self.min_cosine,
+            "pool": self.pool,
+            "scan": "approximate" if "approximate" in scans else "exact",
+        }
+        if ctx.beside:
+            shows["spaces"] = {each.name: self._weight(each.reading) for each in able}
+        elif (weight := self._weight(ctx.reading)) != 1.0:
             shows["weight"] = weight
-        return Ready(shows)
+        if behind := max(each.reading.behind for each in able):
+            shows["vectors"] = f"{behind} row{'' if behind == 1 else 's'} behind"
+        return Ready(shows, {name: why.reason for name, why in lacks.items() if not why.idle})
 
-    def _weight(self, ctx: Context) -> float:
-        return self.stale if ctx.reading.behind else self.fresh
+    def _weight(self, reading: Reading) -> float:
+        return self.stale if reading.behind else self.fresh
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records with a vector, by the cosine of their best part."""
-        query = cast("NDArray[np.float32]", ctx.vector)
-        near = _Nearest(ctx.reading, ctx.selection.masks, query)
-        rows, scores = near.exact(near.cutoff(self.pool, self.min_cosine))
-        found = scores >= self.min_cosine
-        weighed = _weighed(scores[found], self._weight(ctx))
-        order = ctx.best(weighed, rows[found], self.pool)
-        return Ranking(rows[found][order], weighed[order])
+        """Records with a vector, by the cosine of their best part, in their best space."""
+        found = [self._found(ctx, each) for each in _spaces(ctx) if _able(each) is None]
+        rows = np.unique(np.concatenate([each.rows for each in found]))
+        values = np.full(rows.size, -np.inf)
+        for each in found:
+            at = np.searchsorted(rows, each.rows)
+            values[at] = np.maximum(values[at], each.values)
+        order = ctx.best(values, rows, self.pool)
+        approximate = any(each.scan == "approximate" for each in found)
+        noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
+        if any(each.is_zero for each in found):
+            noted["vector"] = "zero, which points nowhere"
+        return Ranking(rows[order], values[order], noted=noted, memo=found)
+
+    def _found(self, ctx: Context, each: InSpace) -> _Found:
+        query, weight = cast("NDArray[np.float32]", each.vector), self._weight(each.reading)
+        if not query.any():
+            return _Found(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
+        near = Nearest(each.reading, _masks(ctx, each), query)
+        rows, cosines, scan = near.found(self.pool, self.min_cosine, self.exact_up_to)
+        kept = np.flatnonzero(cosines >= self.min_cosine)
+        kept = kept[np.argsort(rows[kept])]
+        return _Found(each.name, rows[kept], cosines[kept], weight, scan)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Each row's cosine."""
-        del ranking  # exact: the vectors say it all
-        masks: list[Mask] = []
-        for segment in ctx.reading.segments:
-            mask = np.zeros(len(segment), np.bool_)
-            mask[segment.places(rows)[0]] = True
-            masks.append(mask)
-        near = _Nearest(ctx.reading, tuple(masks), cast("NDArray[np.float32]", ctx.vector))
-        found, scores = near.exact(-np.inf)
-        weight = self._weight(ctx)
-        cosine = dict(zip(found.tolist(), scores.tolist(), strict=True))
-        value = dict(zip(found.tolist(), _weighed(scores, weight).tolist(), strict=True))
-        if weight == 1.0:
-            return [Explanation("cosine", cosine[row]) for row in rows.tolist()]
-        return [
-            Explanation(
-                "meaning", value[row], "product",
-                (Explanation("cosine", cosine[row]), Explanation("freshness", weight)),
-            )
-            for row in rows.tolist()
-        ]  # fmt: skip
-
-
-def _weighed(scores: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
-    return scores if weight == 1.0 else snap(weight * scores)
+        """Each row's cosine, weighed, in each space that found it."""
+        del ctx
+        found = cast("list[_Found]", ranking.memo)
+        if len(found) == 1:
+            return [found[0].told("meaning", row, bare=True) for row in rows.tolist()]
+        out: list[Explanation] = []
+        for row in rows.tolist():
+            parts = tuple(each.told(each.name, row) for each in found if each.holds(row))
+            best = max(part.value for part in parts)
+            out.append(Explanation("meaning", best, "max", parts))
+        return out
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The wanted vectors of one segment: their places among all rows, and which they are."""
+class _Found:
+    """What one space gives: rows ascending, their cosines, what a cosine counts there."""
 
-    docs: NDArray[np.intp]
-    chosen: NDArray[np.intp]
-    matrix: NDArray[np.float32]
+    name: str
+    rows: Rows
+    cosines: Scores
+    weight: float
+    scan: Scan = "exact"
+    is_zero: bool = False
 
+    @property
+    def values(self) -> Scores:
+        return self.cosines if self.weight == 1.0 else snap(self.weight * self.cosines)
 
-class _Nearest:
-    """One query against the vectors of the rows inside some masks."""
+    def holds(self, row: int) -> bool:
+        at = int(np.searchsorted(self.rows, row))
+        return at < self.rows.size and int(self.rows[at]) == row
 
-    def __init__(
-        self, reading: Reading, masks: tuple[Mask, ...], query: NDArray[np.float32]
-    ) -> None:
-        self._query = query
-        self._rows = np.concatenate([np.zeros(0, np.int64), *(s.rows for s in reading.segments)])
-        self._parts = [part for part in _wanted(reading, masks) if part is not None]
-        self._scanned = [_scan(part, query) for part in self._parts]
-
-    def cutoff(self, pool: int, floor: float) -> float:
-        """Below this a scanned cosine can neither reach the pool nor the floor."""
-        margin = scan_margin(self._query.size)
-        best = np.full(self._rows.size, -np.inf, np.float32)
-        for part, scores in zip(self._parts, self._scanned, strict=True):
-            np.maximum.at(best, part.docs, scores)
-        known = best[best > -np.inf]
-        if known.size <= pool:
-            return floor - margin
-        return max(float(np.partition(known, -pool)[-pool]) - 2 * margin, floor - margin)
-
-    def exact(self, cutoff: float) -> tuple[Rows, NDArray[np.float64]]:
-        """Rows whose scanned cosine reaches the cutoff, with their exact one."""
-        best = np.full(self._rows.size, -np.inf)
-        for part, scores in zip(self._parts, self._scanned, strict=True):
-            near = scores >= cutoff
-            exact = cosines(part.matrix[part.chosen[near]], self._query)
-            np.maximum.at(best, part.docs[near], snap(exact))
-        found = best > -np.inf
-        return self._rows[found], best[found]
+    def told(self, label: str, row: int, *, bare: bool = False) -> Explanation:
+        """The cosine of a row times what it counts; bare where it counts 1."""
+        at = int(np.searchsorted(self.rows, row))
+        leaf = Explanation("cosine", float(self.cosines[at]))
+        if bare and self.weight == 1.0:
+            return leaf
+        value = float(snap(self.weight * self.cosines[at : at + 1])[0])
+        return Explanation(label, value, "product", (leaf, Explanation("freshness", self.weight)))
 
 
-def _scan(part: _Part, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Float32 cosines of the wanted vectors: all at once where most are wanted."""
-    if 4 * part.chosen.size > part.matrix.shape[0]:
-        return (part.matrix @ query)[part.chosen]
-    return part.matrix[part.chosen] @ query
+def _spaces(ctx: Context) -> Iterator[InSpace]:
+    """The space that serves, and those beside it."""
+    yield InSpace(ctx.space, ctx.reading, ctx.vector)
+    yield from ctx.beside
 
 
-def _wanted(reading: Reading, masks: tuple[Mask, ...]) -> list[_Part | None]:
-    """For each segment the vectors that the view sees and whose rows are inside the masks."""
-    starts = np.cumsum([0, *(len(segment) for segment in reading.segments)])
-    flat = np.concatenate([np.zeros(0, np.bool_), *masks])
-    out: list[_Part | None] = []
-    for segment, start in zip(reading.segments, starts, strict=False):
-        docs = _docs(reading, segment, int(start))
-        inside = flat[docs] if flat.size else np.zeros(docs.size, np.bool_)
-        seen = (docs >= 0) & inside & (segment.arrays["vectors.seqs"] <= reading.seq)
-        chosen = np.flatnonzero(seen)
-        out.append(
-            _Part(docs[chosen], chosen, segment.arrays["vectors.matrix"]) if chosen.size else None
-        )
-    return out
+def _able(each: InSpace) -> Skipped | None:
+    """Why a space cannot take part; None when it can."""
+    if isinstance(each.vector, Skipped):
+        return each.vector
+    if each.reading.damage is not None:
+        return Skipped(each.reading.damage)
+    if each.reading.total and not holds(each.reading):
+        return Skipped("no record has a vector yet")
+    return None
 
 
-def _docs(reading: Reading, segment: Segment, start: int) -> NDArray[np.intp]:
-    """Where the owner of each vector stands among all rows; -1 where it is gone.
-
-    Nearly all owners are in the same segment; a vector that came late may belong to an older one.
-    """
-    places, home = segment.owners
-    docs = np.where(home, places + start, -1)
-    if not home.all():
-        owners = segment.arrays["vectors.rows"]
-        offset = 0
-        for other in reading.segments:
-            found, mine = other.places(owners)
-            docs[mine] = found + offset
-            offset += len(other)
-    return docs
+def _masks(ctx: Context, each: InSpace) -> tuple[Mask, ...]:
+    """What may be found, in the segments of a space: the rows are the same, their places not."""
+    if each.reading is ctx.reading:
+        return ctx.selection.masks
+    rows = ctx.selection.rows(ctx.reading)
+    return tuple(np.isin(s.rows, rows, assume_unique=True) for s in each.reading.segments)

@@ -27,6 +27,8 @@ class Ready:
     """The lane can run; `shows` is what the plan prints beside it."""
 
     shows: Mapping[str, object]
+    lacks: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Parts of it that cannot, by name, and why: the answer is degraded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,15 @@ def no_records(rows: Sequence[int]) -> list[None]:
 
 Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 """Asks a reranker about the query: rows, their texts, milliseconds; scores, or why none came."""
+
+
+@dataclass(frozen=True, slots=True)
+class InSpace:
+    """A query in one vector space: whose, the view with its vectors, the query's own."""
+
+    name: str
+    reading: Reading
+    vector: NDArray[np.float32] | Skipped | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,10 @@ class Context:
     """Reads records, for steps that look at texts."""
     judge: Judge | None = None
     """The reranker; None where there is none."""
+    space: str = "serving"
+    """Who embeds in the space that serves."""
+    beside: tuple[InSpace, ...] = ()
+    """The other spaces that the memory reads."""
     keys: Keys = by_row
     """How the recipe puts equals in order, inside its lanes too."""
 

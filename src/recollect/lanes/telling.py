@@ -18,9 +18,10 @@ Parts = dict[tuple[int, int], list[Explanation]]
 def told(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     """The score of each of these rows, which satisfy the tree."""
     parts: Parts = {}
+    segments = scorer.ground.reading.segments
+    sought = [(n, s, np.sort(s.places(rows)[0])) for n, s in enumerate(segments) if rows.size]
     for leaf in _leaves(tree) if rows.size else ():
-        for n, segment in enumerate(scorer.ground.reading.segments):
-            places = np.sort(segment.places(rows)[0])
+        for n, segment, places in sought:
             found = scorer.ground.occurrences(n, leaf.what) if places.size else None
             few = None if found is None else found.at(places)
             for doc in () if few is None else few.docs.tolist():
@@ -54,22 +55,21 @@ def _note(
         common["boost"] = leaf.boost
     if leaf.times > 1:
         common["times"] = leaf.times
-    lengths = ground.row_lengths(n) if share.field is None else None
-    for doc, tf, value in zip(share.docs, share.tfs.tolist(), share.values.tolist(), strict=True):
-        if lengths is None and share.field is not None:
+    if share.field is None:
+        lengths = ground.row_lengths(n)[share.docs]
+    else:
+        lengths = ground.lengths(n, share.field, share.docs)
+    mean = scorer.mean(share.field)
+    told = (share.docs.tolist(), lengths.tolist(), share.tfs.tolist(), share.values.tolist())
+    for doc, length, tf, value in zip(*told, strict=True):
+        if share.field is not None:
             name = ground.names[share.field]
-            place = {
-                "field": name, "weight": share.weight, "tf": int(tf),
-                "length": int(ground.lengths(n, share.field, np.array([doc]))[0]),
-                "mean": scorer.mean(share.field),
-            }  # fmt: skip
+            place = {"field": name, "weight": share.weight, "tf": int(tf)}
             label = f"{leaf.label} in {name}"
         else:
-            place = {
-                "fields": _fields(scorer, few, int(doc)), "tf": tf,
-                "length": 0 if lengths is None else int(lengths[doc]), "mean": scorer.mean(None),
-            }  # fmt: skip
+            place = {"fields": _fields(scorer, few, doc), "tf": tf}
             label = leaf.label
+        place |= {"length": length, "mean": mean}
         facts = {**common, **place}
         key = id(leaf), int(rows[doc])
         parts.setdefault(key, []).append(Explanation(label, value, facts=facts))

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from recollect.core.ranking import Mask, Rows
@@ -18,6 +17,7 @@ from recollect.index.reading import Reading
 from recollect.lanes.port import Context
 from recollect.lanes.spec import Seeded
 from recollect.rank.walk import Adjacency, Nodes, Tree, Ways, hops_of, parallel
+from recollect.rank.walks import Worth
 
 
 class Linked(Seeded):
@@ -100,7 +100,7 @@ class Terrain:
         return self.graph.edges.names[int(self.graph.edges.kinds[edge])]
 
     def path(
-        self, tree: Tree, place: int, names: dict[int, str], worth: NDArray[np.float64] | None
+        self, tree: Tree, place: int, names: dict[int, str], worth: Worth | None
     ) -> list[dict[str, object]]:
         """The path to a place: its seed, then each hop with kind, direction and weight.
 
@@ -112,12 +112,12 @@ class Terrain:
         return [_named(start, names), *(self._hop(to, step, names, worth) for _, to, step in hops)]
 
     def _hop(
-        self, to: int, step: int, names: dict[int, str], worth: NDArray[np.float64] | None
+        self, to: int, step: int, names: dict[int, str], worth: Worth | None
     ) -> dict[str, object]:
         edge = int(self.steps.edge[step])
         if worth is not None:
             beside = parallel(self.steps, self.ways, step)
-            edge = int(beside[np.argmax(worth[beside])])
+            edge = int(beside[np.argmax(worth.of(beside))])
         direction = "out" if self.steps.forward[step] else "in"
         weight = float(self.graph.edges.weights[edge])
         told = {"kind": self.kind(edge), "direction": direction, "weight": weight}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal, cast
 
@@ -83,7 +84,7 @@ class Words(Spec):
         """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
         search = _Search(self, ctx)
         loosely = self.ladder and not self.strict(search.asked(ctx.query.text))
-        return climb(search, ctx.query.text, loosely=loosely)
+        return replace(climb(search, ctx.query.text, loosely=loosely), memo=search)
 
     def strict(self, asked: Asked) -> bool:
         """Whether a query means what it says: an empty answer to it is no accident."""
@@ -93,7 +94,8 @@ class Words(Spec):
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's score as the sum of its shares, with the counts behind them."""
-        return _Search(self, ctx).told(ranking, rows)
+        del ctx
+        return cast("_Search", ranking.memo).told(ranking, rows)
 
 
 class _Search:
@@ -103,6 +105,7 @@ class _Search:
         self._lane = lane
         self._ctx = ctx
         self._read: dict[str, Asked] = {}
+        self._found: dict[str, Bound | None] = {}
 
     def asked(self, text: str) -> Asked:
         """A text as the lane's dialect reads it, each text once."""
@@ -128,8 +131,10 @@ class _Search:
         return not self._ctx.selection.count
 
     def _bound(self, text: str) -> Bound | None:
-        tree = self.asked(text).tree
-        return None if tree is None else Binder(self._scorer, self._ctx.analyzer).bound(tree)
+        if text not in self._found:
+            tree, binder = self.asked(text).tree, Binder(self._scorer, self._ctx.analyzer)
+            self._found[text] = None if tree is None else binder.bound(tree)
+        return self._found[text]
 
     def found(self, text: str) -> Ranking:
         """What a text finds."""

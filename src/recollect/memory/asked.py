@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, cast
 
+from recollect.core.budget import Budget
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
 from recollect.core.names import EXACT_INT, Json, integer, metadata, names, text
@@ -34,6 +35,8 @@ class Ask(TypedDict, total=False):
     seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
     lists: Mapping[str, object] | None
     cycle: int | None
+    budget_tokens: int | None
+    budget_chars: int | None
 
 
 def asked_for(
@@ -75,6 +78,7 @@ def asked_for(
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
         lists={label: told for label, told in lists.items() if not isinstance(told, str)},
         cycle=None if cycle is None else integer(cycle, "cycle", 0, EXACT_INT, BadQuery),
+        budget=Budget.of(ask.get("budget_tokens"), ask.get("budget_chars")),
     )
     return question, recipe
 
@@ -86,4 +90,4 @@ def _time(value: TimeLike | None, field: str) -> int | None:
 def _vector(given: Sequence[float]) -> tuple[float, ...]:
     """The caller's own vector; an empty one says that there is none."""
     empty = isinstance(given, list | tuple) and not given
-    return () if empty else vector_of(given, "vector", BadQuery)
+    return () if empty else vector_of(given, "vector", BadQuery, zero=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from recollect.core.errors import BadQuery
 from recollect.core.query import Query
@@ -21,20 +18,21 @@ from recollect.rerank.call import Failed, scored
 from recollect.text.analyzers import analyzer
 from recollect.why.answer import answer
 from recollect.why.bundles import Bundles, bundle
+from recollect.why.case import Generations, noting
 from recollect.why.result import Result
 
 
 def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     """Answer a query."""
-    wanted = needs_vector(recipe, query.mode)
-    ctx = _bound(parts, query, recipe, lambda: parts.vector(query) if wanted else None)
-    return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
+    ctx = _bound(parts, query, recipe)
+    if needs_vector(recipe, query.mode):
+        ctx = parts.spaces(ctx, asking=True)
+    return _answered(parts, recipe, ctx)
 
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
-    asks = parts.shop.embedder is not None
-    return plan(recipe, _bound(parts, query, recipe, lambda: None if asks else parts.vector(query)))
+    return plan(recipe, parts.spaces(_bound(parts, query, recipe), asking=False))
 
 
 def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
@@ -45,37 +43,43 @@ def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
             hint='its [select] needs reflections = "only"',
             field="recipe",
         )
-    asked = query.given is not None or query.text.strip()
-    idle = Skipped("nothing to compare with", idle=True)
-    ctx = _bound(parts, query, recipe, lambda: parts.vector(query) if asked else idle)
-    return answer(run(plan(recipe, ctx), ctx), ctx, parts.fetch(query.scope.tenant))
+    ctx = _bound(parts, query, recipe)
+    if query.given is not None or query.text.strip():
+        ctx = parts.spaces(ctx, asking=True)
+    else:
+        ctx = replace(ctx, vector=Skipped("nothing to compare with", idle=True))
+    return _answered(parts, recipe, ctx)
+
+
+def _answered(parts: Parts, recipe: Recipe, ctx: Context) -> Result:
+    """The answer, with what its receipt has to say of the memory it was asked of."""
+    words = ctx.analyzer if ctx.unread is None else parts.shop.analyzer
+    kin = None if parts.kin is None else parts.kin.fingerprint
+    through = Generations(words.fingerprint, parts.shop.space, kin)
+    ran = noting(run(plan(recipe, ctx), ctx), ctx, through)
+    return answer(ran, ctx, parts.fetch(ctx.query.scope.tenant))
 
 
 def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
     """The hits of the word lane, each with what hangs on it."""
-    ctx = _bound(parts, query, recipe, lambda: None)
+    ctx = _bound(parts, query, recipe)
     return bundle(recipe, ctx, parts.fetch(query.scope.tenant), offset)
 
 
-def _bound(
-    parts: Parts,
-    query: Query,
-    recipe: Recipe,
-    vector: Callable[[], NDArray[np.float32] | Skipped | None],
-) -> Context:
-    """The view, what may be found in it, and all that lanes look at; then the query's vector."""
+def _bound(parts: Parts, query: Query, recipe: Recipe) -> Context:
+    """The view, what may be found in it, and all that lanes look at but vectors."""
     tenant = query.scope.tenant
     reader = analyzer(recipe.analyzer)
     reading, unread = parts.read_by(reader, tenant, query.known_at)
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
-    outcome = (reader, vector(), unread, parts.kin, recorded)
+    outcome = (reader, None, unread, parts.kin, recorded)
     ctx = bind(query, recipe, reading, parts.fetch(tenant), outcome)
-    return replace(ctx, judge=_judge(parts, query))
+    return replace(ctx, judge=judge_of(parts, query))
 
 
-def _judge(parts: Parts, query: Query) -> Judge | None:
+def judge_of(parts: Parts, query: Query) -> Judge | None:
     """How the reranker is asked about a query; None where there is none."""
     reranker = parts.reranker
     if reranker is None:
@@ -90,9 +94,7 @@ def _judge(parts: Parts, query: Query) -> Judge | None:
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:
-    """Whether some lane that is on compares vectors."""
-    wanted = recipe.mode(mode).lanes
-    return any(
-        lane.enabled and lane.kind == "vector" and label in wanted
-        for label, lane in recipe.lanes.items()
-    )
+    """Whether some lane compares vectors that is on, or that answers when no other can."""
+    mine = recipe.mode(mode)
+    asked = {label for label in mine.lanes if recipe.lanes[label].enabled} | {mine.otherwise}
+    return any(lane.kind == "vector" and label in asked for label, lane in recipe.lanes.items())

@@ -16,7 +16,7 @@ from recollect.core.batch import Batch, Commit, Enrol
 from recollect.core.canonical import canonical
 from recollect.core.errors import Conflict, InputError, NotFound, Unavailable
 from recollect.core.scope import Scope
-from recollect.index.reading import SETTING
+from recollect.index.reading import SETTING, Reading
 from recollect.memory.embedders import embedder_of
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
@@ -189,11 +189,19 @@ def _name(embedder: str | Embedder) -> str:
 
 
 def fill(parts: Parts, tenant: str, limit: int) -> tuple[int, int]:
-    """Embed records of the memory's own space that lack a vector; (done, still behind)."""
-    shop = parts.shop
+    """Embed records that lack a vector in a space that is read; (done, still behind)."""
+    spaces = [(parts.shop, parts.reading(tenant, None))]
+    spaces += [(each.shop, each.shelf.reading(tenant)) for each in parts.beside]
+    told = [_filled(parts, tenant, shop, view, limit) for shop, view in spaces]
+    return sum(done for done, _ in told), sum(left for _, left in told)
+
+
+def _filled(
+    parts: Parts, tenant: str, shop: Workshop, reading: Reading, limit: int
+) -> tuple[int, int]:
     if shop.embedder is None or shop.embedder.fingerprint.startswith("given:"):
         return 0, 0
-    rows = _bare(parts, tenant)
+    rows = _bare(reading)
     writer = Writer(parts.log, shop, Scope.of(tenant))
     done: set[int] = set()
     for finished in writer.embed_rows(rows[:limit]):
@@ -204,8 +212,7 @@ def fill(parts: Parts, tenant: str, limit: int) -> tuple[int, int]:
     return len(done), len(left)
 
 
-def _bare(parts: Parts, tenant: str) -> Sequence[int]:
-    reading = parts.reading(tenant, None)
+def _bare(reading: Reading) -> Sequence[int]:
     return [
         row
         for segment, lacking in zip(reading.segments, reading.bare, strict=True)

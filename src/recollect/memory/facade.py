@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
     from recollect.why.bundles import Bundles
+    from recollect.why.case import Handed
+    from recollect.why.replay import Replay
     from recollect.why.result import Result
+    from recollect.why.whynot import WhyNot
     from recollect.write.reflect import Reflected
 
 
@@ -218,6 +221,18 @@ class Memory:
         return reflections(
             self._parts, *self._query(query, limit, {"recipe": "reflections", **ask})
         )
+
+    def replay(self, receipt: Handed) -> Replay:
+        """The search of a receipt again, on its view: the same bytes, or what is gone."""
+        from recollect.memory.proving import replayed  # noqa: PLC0415  # rarely asked for
+
+        return replayed(self._parts, self._scope, receipt)
+
+    def why_not(self, receipt: Handed, id: str) -> WhyNot:
+        """Why a search did not answer with a record, and the smallest change that lets it in."""
+        from recollect.memory.proving import asked_why_not  # noqa: PLC0415  # rarely asked for
+
+        return asked_why_not(self._parts, self._scope, receipt, name(id, "id", BadQuery))
 
     def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
         from recollect.memory.asked import asked_for  # noqa: PLC0415  # loads pydantic

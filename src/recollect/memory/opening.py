@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
@@ -16,11 +18,12 @@ from recollect.index.shelf import Shelf, Upkeep
 from recollect.index.tenant import Spaces
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
-from recollect.memory.embedders import embedder_of, kin_of
+from recollect.memory.embedders import kin_of
 from recollect.memory.embedding import chosen
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.memory.rerankers import reranker_of
+from recollect.memory.spaces import Beside, Wordless, embedders_of, patience_of
 from recollect.rerank.callable import Judge
 from recollect.rerank.port import Reranker
 from recollect.store.port import Log
@@ -39,7 +42,8 @@ class Options(TypedDict, total=False):
 
     read_only: bool
     durability: Durability
-    embedder: str | Embedder | None
+    embedder: str | Embedder | Sequence[str | Embedder] | None
+    embed_timeout: float | tuple[float, float]
     reranker: str | Reranker | Judge | None
     entities: Literal["given", "rules"] | Extractor
     maintenance: Literal["auto", "manual"]
@@ -61,7 +65,9 @@ def open_memory(
         **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
             a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
             "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
-            see `embedder_of`. `reranker`: None, a local cross-encoder, a server, a function or an
+            see `embedder_of`; of several the first one serves and the others are read beside it.
+            `embed_timeout`: how many seconds a write and a question wait for an embedder of yours,
+            (30, 5) by default. `reranker`: None, a local cross-encoder, a server, a function or an
             object of yours: see `reranker_of`. `entities`: "given" by the caller, found by "rules",
             or by a function of yours, where a record comes without any. `maintenance`: "manual"
             turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
@@ -71,6 +77,7 @@ def open_memory(
     scope = Scope.of(tenant)
     _check(options)
     reranker = reranker_of(options.get("reranker"))
+    patience = patience_of(options.get("embed_timeout"))
     log, folder, writable = _store(
         place,
         read_only=options.get("read_only", False),
@@ -83,7 +90,8 @@ def open_memory(
     registry = partial(_said, log, tenant)
     others = partial(added, log)
     extractor = _extractor(options.get("entities", "given"))
-    shop = Workshop(Own(), embedder_of(asked), clock, entropy, others, stamps, extractor, registry)
+    model, *more = embedders_of(asked)
+    shop = Workshop(Own(), model, clock, entropy, others, stamps, extractor, registry, patience)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
@@ -94,7 +102,14 @@ def open_memory(
     )
     kin = kin_of(shop.embedder)
     shelf = Shelf(log, Spaces(shop.analyzer, shop.space, kin), upkeep, clock)
-    return Memory(Parts(log, shelf, shop, kin, reranker), scope)
+    beside = tuple(_beside(replace(shop, embedder=each), log, upkeep) for each in more)
+    return Memory(Parts(log, shelf, shop, kin, reranker, beside), scope)
+
+
+def _beside(shop: Workshop, log: Log, upkeep: Upkeep) -> Beside:
+    """A space beside the one that serves: its index holds vectors alone, and lives in memory."""
+    spaces = Spaces(Wordless(), shop.space, None)
+    return Beside(shop, Shelf(log, spaces, replace(upkeep, folder=None), shop.clock))
 
 
 def _said(log: Log, tenant: str) -> Said:

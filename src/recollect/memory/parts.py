@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from recollect.core.clock import Clock
-from recollect.core.errors import BadQuery
 from recollect.core.query import Query
 from recollect.core.record import Record
 from recollect.embed.port import Kindred
 from recollect.index.filter import Fetch
 from recollect.index.reading import Reading
 from recollect.index.shelf import Shelf
-from recollect.lanes.port import Skipped
-from recollect.rank.grid import unit
+from recollect.lanes.port import Context, InSpace, Skipped
+from recollect.memory.spaces import Beside, Made, name_of, vector_in
 from recollect.rerank.port import Reranker
 from recollect.store.port import Log
 from recollect.text.port import Analyzer
-from recollect.write.prepare import Workshop, embed
+from recollect.write.prepare import Workshop
 
 IN_MEMORY: Final = 20_000
 """Up to so many records are read by an analyzer that the store does not keep."""
@@ -38,6 +34,8 @@ class Parts:
     shop: Workshop
     kin: Kindred | None = None
     reranker: Reranker | None = None
+    beside: tuple[Beside, ...] = ()
+    """The spaces that are read beside the one that serves."""
     pid: int = field(default_factory=os.getpid)
 
     @property
@@ -75,33 +73,31 @@ class Parts:
 
         return read
 
-    def vector(self, query: Query) -> NDArray[np.float32] | Skipped:
-        """The query's vector: the caller's own, or what the embedder answers."""
-        embedder = self.shop.embedder
-        if embedder is None:
-            return Skipped("this memory has no embedder")
-        if query.given == ():
-            return Skipped("the vector that comes with the query is empty")
-        if query.given is not None:
-            if len(query.given) != embedder.dimension:
-                raise BadQuery(
-                    f"vector: expected {embedder.dimension} numbers, got {len(query.given)}",
-                    field="vector",
-                )
-            return cast("NDArray[np.float32]", unit(np.array(query.given)))
-        if not query.text.strip():
-            return Skipped("the query has no text")
-        (made,) = embed([query.text], "query", embedder)
-        if isinstance(made, Exception):
-            return Skipped(f"the embedder failed: {made}")
-        return (
-            Skipped("nothing in the query can be embedded")
-            if made is None
-            else np.frombuffer(made, "<f4")
+    def spaces(self, ctx: Context, *, asking: bool) -> Context:
+        """The context with the query in every space that is read; asking embeds it."""
+        if self.shop.embedder is None:
+            return replace(ctx, vector=Skipped("this memory has no embedder"))
+        seq, tenant = ctx.reading.seq, ctx.query.scope.tenant
+        beside = [(each.shop, each.shelf.reading(tenant, seq)) for each in self.beside]
+        return replace(
+            ctx,
+            vector=vector_in(self.shop, ctx.query, ctx.reading) if asking else None,
+            space=self.shop.embedder.name,
+            beside=tuple(
+                InSpace(name_of(shop), view, self._aside(shop, ctx.query, view) if asking else None)
+                for shop, view in beside
+            ),
         )
+
+    def _aside(self, shop: Workshop, query: Query, reading: Reading) -> Made:
+        """The query in a space beside: a vector of the caller's own belongs to the serving one."""
+        if query.given is not None:
+            return Skipped("the vector given is of the space that serves", idle=True)
+        return vector_in(shop, query, reading)
 
     def close(self) -> None:
         """Finish upkeep, then let go of the store; upkeep of a forked child is its parent's."""
         if self.pid == os.getpid():
-            self.shelf.close()
+            for shelf in (self.shelf, *(each.shelf for each in self.beside)):
+                shelf.close()
         self.log.close()

@@ -42,34 +42,45 @@ class Judged:
     """Whether an answer was wanted and did not come."""
 
 
-def lists_of(slate: Slate, head: Head, ctx: Context, ties: Sequence[str]) -> dict[str, Scores]:
+def lists_of(
+    slate: Slate, head: Head | None, ctx: Context, ties: Sequence[str]
+) -> dict[str, Scores]:
     """By each column of a head the ranks of its first rows; by the order so far where it has none.
 
-    What a column does not know counts as 0; equals go as the recipe says.
+    What a column does not know counts as 0; equals go as the recipe says. Without a head all rows
+    take part.
     """
-    if not head.by:
+    if head is None or not head.by:
         ranks = np.arange(1.0, slate.rows.size + 1)
-        return {"order": np.where(ranks <= head.count, ranks, np.nan)}
+        return {"order": np.where(ranks <= (head.count if head else np.inf), ranks, np.nan)}
     out: dict[str, Scores] = {}
     for name in head.by:
-        values = slate.columns.get(name, np.full(slate.rows.size, np.nan))
-        order = order_of(slate, np.where(np.isnan(values), 0.0, values), ctx, ties)[: head.count]
+        order = order_of(slate, _counted(slate, name), ctx, ties)[: head.count]
         ranks = np.full(slate.rows.size, np.nan)
         ranks[order] = np.arange(1.0, order.size + 1)
         out[name.removesuffix(".score")] = ranks
     return out
 
 
+def _counted(slate: Slate, name: str) -> Scores:
+    """The values that a list goes by."""
+    if name == "order":
+        return slate.score
+    values = slate.columns.get(name, np.full(slate.rows.size, np.nan))
+    return np.where(np.isnan(values), 0.0, values)
+
+
 def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[str]) -> Scored:
     """A second fusion, over the lists that the head is made of."""
     step = recipe.passes[1]
-    if step.fuse is None or step.head is None:
-        raise InvariantError("this pass fuses a head")
+    if step.fuse is None:
+        raise InvariantError("this pass fuses")
     slate = scored.slate
     lists = lists_of(slate, step.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))
     inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
-    known = np.stack([slate.columns.get(f"{name}.score", slate.score) for name in lists])
+    by = step.head.by if step.head else ()
+    known = np.stack([_counted(slate, name) for name in by or ("order",)])
     scores = np.where(np.isnan(ranks), np.nan, known)
     for at, name in enumerate(lists):
         scaled = step.fuse.scaled(name, scores[at])

@@ -56,6 +56,11 @@ class Fusion(Spec):
         """The weights that the recipe states, by signal."""
         return {}
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The signals that the recipe names here."""
+        return frozenset(self.weighed)
+
     def scaled(self, label: str, scores: Scores) -> Scores | None:
         """A lane's scores as this fusion counts them; None where it counts ranks."""
         del label, scores
@@ -129,33 +134,27 @@ class Smooth(Fusion):
 
     kind: Literal["smooth"]
     base: Label
-    lifted: Label | tuple[Label, ...]
-    """The lane that counts more; of several lanes the best value of a row counts, never the sum."""
+    lifted: Label
     lift: float = Field(default=35.0, ge=0.0, le=1e6)
     fade: float = Field(default=3.0, gt=0.0, le=1e6)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The two lanes."""
+        return frozenset((self.base, self.lifted))
 
     def fuse(self, heard: Heard) -> Fused:
         """The scores as they are, the lifted one times 1 + lift · e^(-base / fade)."""
         out, lift = snap(heard.scores), np.full(heard.scores.shape, np.nan)
         labels = list(heard.labels)
-        named = (self.lifted,) if isinstance(self.lifted, str) else self.lifted
-        chosen = [labels.index(label) for label in named if label in labels]
-        if chosen:
+        if self.lifted in labels:
+            at = labels.index(self.lifted)
             none = np.full(out.shape[1], np.nan)
             base = heard.scores[labels.index(self.base)] if self.base in labels else none
-            best = _best(heard.scores[chosen])
-            out[chosen] = [smooth(base, mine, self.lift, self.fade) for mine in best]
-            known = np.where(np.isnan(best), np.nan, 1.0)
-            lift[chosen] = [smooth(base, mine, self.lift, self.fade) for mine in known]
+            out[at] = smooth(base, heard.scores[at], self.lift, self.fade)
+            known = np.where(np.isnan(out[at]), np.nan, 1.0)
+            lift[at] = smooth(base, known, self.lift, self.fade)
         return Fused(out, {"lift": lift})
-
-
-def _best(scores: Matrix) -> Matrix:
-    """Of every row only the largest of its values, the first of equals; NaN elsewhere."""
-    which = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=0)
-    best = np.zeros(scores.shape, np.bool_)
-    np.put_along_axis(best, which[None, :], np.True_, axis=0)
-    return np.where(best, scores, np.nan)
 
 
 AnyFusion = Annotated[Weighted | Rrf | Smooth, Field(discriminator="kind")]

@@ -18,13 +18,20 @@ from recollect.pipeline.recipe import TAKEN, Recipe
 
 
 def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
-    """The recipe with some numbers changed for one call, by dotted path."""
+    """The recipe with some numbers changed for one call, by dotted path.
+
+    A path may lead into what an override before it has put there, defaults included.
+    """
     if not overrides:
         return recipe
-    data = recipe.to_data()
+    data, origin = recipe.to_data(), f"recipe {recipe.name} with overrides"
     for path, value in overrides.items():
-        _set(data, path, value)
-    return parse(data, f"recipe {recipe.name} with overrides")
+        try:
+            _set(data, path, value)
+        except BadRecipe:
+            data = parse(data, origin).to_data()
+            _set(data, path, value)
+    return parse(data, origin)
 
 
 def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:

@@ -70,4 +70,8 @@ class Pass(Spec):
             raise ValueError("a pass gives its score by fuse or by rerank, and by one of them")
         if self.rerank is not None and self.head is None:
             raise ValueError("a pass with a reranker says how many rows it takes: head = 40")
+        if self.rerank is not None and self.ties is not None:
+            raise ValueError("a reranker leaves equals as they stood: its pass takes no ties")
+        if self.rerank is not None and self.rerank.score == "keep" and self.boosts:
+            raise ValueError('rerank.score = "keep" leaves the scores: its pass takes no boosts')
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Final, cast
 
 from recollect.core.errors import BadQuery, NothingToRun, Unavailable
 from recollect.core.ranking import Attempt, Ranking
@@ -15,6 +15,10 @@ from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.spoken import first_fitting
 from recollect.pipeline.waves import cannot_start, waves_of
+from recollect.text.prompt import head_size
+
+BUDGET: Final = "budget"
+"""The step that leaves out hits for which a prompt has no room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,11 @@ class Plan:
         """Whether a mode's lanes could not run and the one kept for that case answers alone."""
         otherwise = self.recipe.mode(self.mode).otherwise
         return bool(self.missing) and otherwise is not None and self.running == (otherwise,)
+
+    @property
+    def approximate(self) -> bool:
+        """Whether a lane looks for nearly all of the best instead of all."""
+        return any(step.shows.get("scan") == "approximate" for step in self.steps)
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -202,12 +211,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
-    lanes = tuple(
-        PlanStep(label, v.shows)
-        if isinstance(v, Ready)
-        else PlanStep(label, {}, v.reason, idle=v.idle)
-        for label, v in ((label, verdicts[label]) for label in recipe.lanes)
-    )
+    lanes = [step for label in recipe.lanes for step in _steps(label, verdicts[label])]
     made = Plan(
         recipe,
         query.scope.tenant,
@@ -220,6 +224,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             *_again(recipe, ctx),
             *_ordering(recipe, ctx),
             PlanStep("limit", {"limit": query.limit}),
+            *_budgeting(ctx),
         ),
         query.mode,
     )
@@ -229,9 +234,13 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
     fuse = recipe.passes[at].fuse
-    told = {} if fuse is None else fuse.model_dump(mode="json", exclude={"lists"})
+    told: dict[str, object] = {}
+    if fuse is not None:
+        told = {"kind": fuse.kind, **fuse.model_dump(mode="json", exclude={"kind", "lists"})}
     if recipe.passes[at].ties or recipe.ties != ("row",):
         told["ties"] = list(recipe.passes[at].ties or recipe.ties)
+    if recipe.passes[at].boosts:
+        told["boosts"] = list(recipe.passes[at].boosts)
     return told
 
 
@@ -239,6 +248,13 @@ def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
     if isinstance(verdict, Ready):
         return PlanStep(name, verdict.shows)
     return PlanStep(name, {}, verdict.reason, idle=verdict.idle)
+
+
+def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
+    """A lane, and those parts of it that cannot take part."""
+    yield _step(label, verdict)
+    if isinstance(verdict, Ready):
+        yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in verdict.lacks.items())
 
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
@@ -268,12 +284,12 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     if step.head is not None:
         told["head"] = step.head.count
         told |= {"by": list(step.head.by)} if step.head.by else {}
+        told["rest"] = "below, in its former order"
     if step.rerank is None:
         told |= _fusing(recipe, 1)
     else:
         told |= step.rerank.model_dump(mode="json", exclude_none=True)
-    told |= {"boosts": list(step.boosts)} if step.boosts else {}
-    told["rest"] = "below, in its former order"
+        told |= {"boosts": list(step.boosts)} if step.boosts else {}
     off: Skipped | None = None
     if not step.enabled:
         off = Skipped("switched off", idle=True)
@@ -290,6 +306,13 @@ def _ordering(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         yield _step(name, off or each.ready(ctx, recipe))
     if recipe.final.min_score is not None:
         yield PlanStep("min_score", {"min_score": recipe.final.min_score})
+
+
+def _budgeting(ctx: Context) -> Iterator[PlanStep]:
+    if ctx.query.budget:
+        tokens, chars = head_size()
+        head = {"head_tokens": tokens, "head_chars": chars}
+        yield PlanStep(BUDGET, {**ctx.query.budget.to_dict(), **head})
 
 
 def named(recipe: Recipe) -> dict[str, Ordering]:

@@ -33,7 +33,19 @@ else:
 
 FORMAT: Final = 1
 TAKEN: Final = frozenset(
-    {"select", "fuse", "again", "rerank", "limit", "budget", "boost", "tie", "tier", "order"}
+    {
+        "select",
+        "fuse",
+        "again",
+        "rerank",
+        "limit",
+        "budget",
+        "boost",
+        "boosted",
+        "tie",
+        "tier",
+        "order",
+    }
 )
 """Names of steps and columns, which no lane and no boost can have."""
 _MADE: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
@@ -127,16 +139,19 @@ class Recipe(Spec):
         for at, step in enumerate(self.passes):
             if step.fuse is not None:
                 self._weighs(at, step.fuse)
-            self._known(f"pass.{at}.boosts", step.boosts)
-            self._known(f"pass.{at}.ties", step.ties or ())
-            self._known(f"pass.{at}.head.by", () if step.head is None else step.head.by)
-        self._known("ties", self.ties)
-        self._known("scores", tuple(self.scores.values()))
+            self._applies(at, step)
+            self._columns(f"pass.{at}.ties", step.ties or ())
+            self._columns(f"pass.{at}.head.by", () if step.head is None else step.head.by)
+        self._columns("ties", self.ties)
+        self._columns("scores", tuple(self.scores.values()))
         self._lanes_known()
         return self
 
     def _lanes_known(self) -> None:
         named = {"recipe": {*filter(None, (self.otherwise,))}}
+        for at, step in enumerate(self.passes):
+            rule = None if step.rerank is None else step.rerank.unless
+            named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)
         for name, mode in self.modes.items():
             told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
             named[f"modes.{name}"] = told
@@ -147,24 +162,36 @@ class Recipe(Spec):
                 raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
-        named = set(fuse.weighed)
-        signals = {*self.lanes, *(self.boosts if isinstance(fuse, Weighted) else ())}
-        if unknown := named - signals:
+        first = isinstance(fuse, Weighted) and at == 0
+        signals = {*self.lanes, *(self.boosts if first else ()), *(("order",) if at else ())}
+        if unknown := fuse.names - signals:
             raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
-        missing = {label for label, lane in self.lanes.items() if not lane.brings} - named
-        if isinstance(fuse, Weighted) and missing:
+        missing = {label for label, lane in self.lanes.items() if not lane.brings} - fuse.names
+        if first and missing:
             raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
 
-    def _known(self, where: str, names: tuple[str, ...]) -> None:
+    def _applies(self, at: int, step: Pass) -> None:
+        for label in step.boosts:
+            if label not in {*self.lanes, *self.boosts}:
+                where = f"pass.{at}.boosts names"
+                raise ValueError(f"{where} {label!r}, which is no lane and no boost")
+            if label in self.fused:
+                raise ValueError(f"pass.{at}.boosts names {label!r}, which pass.0 weighs already")
+
+    def _columns(self, where: str, names: tuple[str, ...]) -> None:
+        """Names of columns: words.score of a lane or a weighed boost, boost.trust of another."""
         for name in names:
-            bare = name.removeprefix("-")
-            if bare.partition(".")[0] in {*self.lanes, *self.boosts}:
+            owner, _, rest = name.removeprefix("-").partition(".")
+            if where.endswith("ties") and name.removeprefix("-") in ATTRIBUTES:
                 continue
-            if where.endswith("ties") and bare in ATTRIBUTES:
+            if rest and (owner in {*self.lanes, *self.fused} or rest in self._applied(owner)):
                 continue
-            if bare.partition(".")[0] in _MADE.get(where.rpartition(".")[2], ()):
+            if owner in _MADE.get(where.rpartition(".")[2], ()):
                 continue
-            raise ValueError(f"{where} names {name!r}, which is no lane and no boost")
+            raise ValueError(f"{where} names {name!r}, which is no column of a lane or a boost")
+
+    def _applied(self, owner: str) -> tuple[str, ...]:
+        return tuple(self.boosts) if owner == "boost" else ()
 
     @property
     def seeded(self) -> tuple[str, ...]:

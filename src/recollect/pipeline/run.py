@@ -12,8 +12,9 @@ from recollect.core.slate import Slate
 from recollect.lanes.port import Context
 from recollect.lanes.spec import Seeded
 from recollect.pipeline.again import AGAIN, RERANK, fused_again, reranked
-from recollect.pipeline.orderings.port import Moved
-from recollect.pipeline.plan import Plan, named
+from recollect.pipeline.orderings.budget import within
+from recollect.pipeline.orderings.port import Moved, moved
+from recollect.pipeline.plan import BUDGET, Plan, named
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.scoring import Scored, first_pass
 from recollect.pipeline.waves import starts, waves_of
@@ -27,6 +28,8 @@ class Ran:
     rankings: Mapping[str, Ranking]
     slate: Slate
     """The answer before its limit."""
+    shown: Slate
+    """The answer."""
     scored: Slate
     """Every candidate after the passes, before anything was dropped."""
     moves: Mapping[str, Moved] = field(default_factory=dict[str, Moved])
@@ -53,10 +56,15 @@ def run(plan: Plan, ctx: Context) -> Ran:
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
-    counts["limit"] = min(slate.rows.size, ctx.query.limit)
+    shown = slate.head(ctx.query.limit)
+    counts["limit"] = shown.rows.size
+    if ctx.query.budget:
+        moves[BUDGET] = move = within(ctx, shown)
+        shown = moved(shown, BUDGET, move)
+        counts[BUDGET] = shown.rows.size
     noted = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
     plan = plan.counted(counts, rankings).telling(noted)
-    return Ran(plan, rankings, slate, scored.slate, moves, outcomes, seeds)
+    return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
 
 
 def _second_pass(
@@ -79,17 +87,16 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
     for name, ordering in named(plan.recipe).items():
         if plan.runs(name):
             moves[name] = move = ordering.move(ctx, plan.recipe, slate)
-            beside = {f"{name}.{key}": values for key, values in move.beside.items()}
-            slate = slate.noting(beside).ordered(name, move.at)
+            slate = moved(slate, name, move)
     floor = plan.recipe.final.min_score
     if floor is not None:
-        move = Moved(np.flatnonzero(_first_scores(slate) >= floor))
+        move = Moved(np.flatnonzero(first_scores(slate) >= floor))
         moves["min_score"] = move
-        slate = slate.ordered("min_score", move.at)
+        slate = moved(slate, "min_score", move)
     return slate, moves
 
 
-def _first_scores(slate: Slate) -> np.ndarray:
+def first_scores(slate: Slate) -> np.ndarray:
     """The scores that the first pass gave."""
     mine = [step for step in slate.steps if step.out.partition(".")[0] == "fuse"]
     return replace(slate, steps=tuple(mine)).score
@@ -99,10 +106,11 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
     """(what the lanes found, in the recipe's order; what they started from)."""
     found: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
+    running = plan.running
     for wave in waves_of(plan.recipe.lanes):
         for label in wave:
             lane = plan.recipe.lanes[label]
-            if label not in plan.running:
+            if label not in running:
                 continue
             if isinstance(lane, Seeded):
                 mine = _together(plan.recipe, ctx, lane, found) if lane.together else found
@@ -110,7 +118,7 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
                 if not seeds[label].size:
                     continue
             found[label] = lane.rank(at_lane(ctx, label, seeds))
-    return {label: found[label] for label in plan.running if label in found}, seeds
+    return {label: found[label] for label in running if label in found}, seeds
 
 
 def _together(

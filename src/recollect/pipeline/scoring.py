@@ -15,7 +15,7 @@ import numpy as np
 from recollect.core.errors import InvariantError
 from recollect.core.ranking import Mask, Ranking, Rows, Scores
 from recollect.core.slate import Op, Slate, Step
-from recollect.index.ties import ATTRIBUTES, ties_of
+from recollect.index.ties import ATTRIBUTES, tie_of
 from recollect.lanes.port import Context
 from recollect.pipeline.fusing import Fused, Heard
 from recollect.pipeline.recipe import Recipe
@@ -203,7 +203,7 @@ def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) ->
         for name in ties:
             bare, down = name.removeprefix("-"), name.startswith("-")
             if bare in ATTRIBUTES:
-                out += ties_of(ctx.reading, [name])(rows)
+                out.append(tie_of(ctx.reading, rows, name))
             elif bare in slate.columns:
                 column = slate.columns[bare][at]
                 out.append(np.where(np.isnan(column), np.inf, -column if down else column))

@@ -57,7 +57,7 @@ def unit(vector: NDArray[np.floating]) -> NDArray[np.float32] | None:
 
 def cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Exact dot products of unit vectors on the grid with one of them, in float64."""
-    return vectors.astype(np.float64) @ query.astype(np.float64)
+    return np.vecdot(vectors.astype(np.float64), query.astype(np.float64))
 
 
 def scan_margin(dimension: int) -> float:

@@ -237,63 +237,6 @@ def _fares(
     return list(zip(*told, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """A node that some of many walks reached: from how many seeds, and by which path best."""
-
-    node: int
-    depth: int
-    seeds: int
-    worth: float
-    """The most that an edge on the best path is worth."""
-    tree: int
-    place: int
-    trees: tuple[tuple[int, int], ...]
-    """(tree, place) of every path, in the order of the seeds."""
-
-
-def gather(
-    trees: Sequence[Tree], graph: Adjacency, ways: Ways, worth: NDArray[np.float64]
-) -> list[Reached]:
-    """What walks from several seeds reached, one walk each, in the order of first sight.
-
-    The best path is the shortest, then the one with the most valuable edge, then that of the first
-    seed. Parallel edges make one hop, worth the best of them. A seed is reached only by its own
-    walk.
-    """
-    roots = {int(tree.nodes[0]) for tree in trees}
-    paths: dict[int, list[tuple[int, float, int, int]]] = {}
-    for n, tree in enumerate(trees):
-        values = worths(tree, graph, ways, worth)
-        told = zip(tree.nodes.tolist(), tree.depths.tolist(), values, strict=True)
-        for place, (node, depth, value) in enumerate(told):
-            if place == 0 or node not in roots:
-                paths.setdefault(node, []).append((depth, -value, n, place))
-    out: list[Reached] = []
-    for node, found in paths.items():
-        depth, value, n, place = min(found)
-        places = tuple(path[2:] for path in found)
-        out.append(Reached(node, depth, len(found), 0.0 - value, n, place, places))
-    return out
-
-
-def worths(tree: Tree, graph: Adjacency, ways: Ways, worth: NDArray[np.float64]) -> list[float]:
-    """For each place of a tree the most that an edge on its path is worth; 0 for a seed.
-
-    Worths are 0 or more.
-    """
-    if not worth.size:
-        return [0.0] * tree.nodes.size
-    alone = worth[graph.edge[tree.steps]]
-    beside = (graph.until[tree.steps] - tree.steps > 1) & (tree.steps != ROOT)
-    for at in np.flatnonzero(beside).tolist():
-        alone[at] = worth[parallel(graph, ways, int(tree.steps[at]))].max()
-    out: list[float] = []
-    for parent, value in zip(tree.parents.tolist(), alone.tolist(), strict=True):
-        out.append(0.0 if parent == ROOT else max(out[int(parent)], float(value)))
-    return out
-
-
 def parallel(graph: Adjacency, ways: Ways, step: int) -> NDArray[np.int64]:
     """The edges of a hop: that of the step, and open ones beside it in the same direction."""
     edges = graph.edge[step : graph.until[step]]

@@ -7,11 +7,9 @@ while several of the same reranker are, it is not asked again.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import RecollectError, Unavailable
 from recollect.models.apart import apart
+from recollect.models.left import Left
 from recollect.models.texts import one_line
 from recollect.rank.grid import snap
 from recollect.rerank.port import Reranker
@@ -32,6 +31,10 @@ LARGEST: Final = 2.0**20
 """Scores lie within ±2^20, where the grid is exact."""
 
 _log: Final = logging.getLogger(__name__)
+_lock: Final = threading.Lock()
+_counts: Final[Counter[str]] = Counter()
+_left: Final = Left()
+"""Questions that nobody waits for any more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,13 +76,13 @@ def counts() -> dict[str, int]:
 def _outcome(
     reranker: Reranker, query: str, texts: list[str], timeout_ms: float
 ) -> Scored | Failed:
-    if _behind(reranker) >= MOST_LEFT:
+    if _left.behind(reranker) >= MOST_LEFT:
         return _failed(f"still busy with {MOST_LEFT} earlier questions", "busy")
     asked = apart(lambda: checked(reranker.score(query, texts), len(texts)), "recollect-rerank")
     try:
         error = asked.exception(timeout=timeout_ms / 1000.0)
     except TimeoutError:
-        _leave(asked, reranker)
+        _left.leave(asked, reranker)
         _log.warning("the reranker did not answer within %g ms", timeout_ms)
         return Failed(f"rerank_timeout: no answer within {timeout_ms:g} ms")
     return Scored(asked.result()) if error is None else _failed(_told(error), type(error).__name__)
@@ -129,30 +132,3 @@ def checked(answer: object, count: int) -> NDArray[np.float64]:
 
 def _other(came: str, wanted: str) -> Unavailable:
     return Unavailable(f"answered {came} instead of {wanted}")
-
-
-# --- questions that nobody waits for any more ------------------------------------------------
-
-_Left = Future[NDArray[np.float64]]
-
-_lock: Final = threading.Lock()
-_counts: Final[Counter[str]] = Counter()
-_left: Final[dict[_Left, tuple[int, Reranker]]] = {}
-"""The questions that still run, with their process (a child of a fork has none) and reranker."""
-
-
-def _behind(reranker: Reranker) -> int:
-    own = os.getpid()
-    with _lock:
-        return sum(pid == own and whose is reranker for pid, whose in _left.values())
-
-
-def _leave(asked: _Left, reranker: Reranker) -> None:
-    with _lock:
-        _left[asked] = (os.getpid(), reranker)
-    asked.add_done_callback(_ended)
-
-
-def _ended(asked: _Left) -> None:
-    with _lock:
-        _left.pop(asked, None)

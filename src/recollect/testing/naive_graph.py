@@ -11,13 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from recollect.store.port import Dump
+from recollect.testing.naive_numbers import grid
 
 REPLACING: Final = ("supersedes", "corrects", "invalidates")
-
-
-def grid(value: float) -> float:
-    """The nearest multiple of 2^-32, half to even."""
-    return round(value * 2**32) / 2**32
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,11 @@ from typing import Any, Final
 
 from recollect.embed.kin import neighbours
 from recollect.embed.static import Static, table
+from recollect.testing.naive_numbers import grid
 
 _STATIC: Final = Static()
 _WINDOW: Final = 64
 _STRIDE: Final = 32
-
-
-def grid(value: float) -> float:
-    """The nearest multiple of 2^-32, half to even."""
-    return round(value * 2**32) / 2**32
 
 
 @lru_cache(maxsize=50_000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Collection
 from functools import partial
@@ -16,19 +15,20 @@ from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran, at_lane
-from recollect.why.explain import explain, moves
-from recollect.why.receipt import Receipt, receipt_of
+from recollect.why.account import account
+from recollect.why.explain import Reasons
 from recollect.why.result import Hit, LaneScore, Result
 
 
 def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     """The result of a search."""
-    head = ran.slate.head(ctx.query.limit)
+    head = ran.shown
     lanes = _lanes(ran, ctx, head.rows)
 
     def name(row: int) -> str:
         return ids_of(ctx.reading, np.array([row], np.int64))[0]
 
+    reasons = Reasons(head, name)
     replaced = ctx.replaced_by(head.rows)
     asked = ran.plan.terms
     hits: list[Hit] = []
@@ -40,7 +40,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             for label, scores in lanes.items()
             if int(head.rows[at]) in scores
         }
-        why = explain(head, at, name)
+        why = reasons.score(at)
         hits.append(
             Hit(
                 record,
@@ -48,7 +48,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 why.value,
                 why,
                 told,
-                moves(head, at, name),
+                reasons.moves(at),
                 ctx.analyzer,
                 replaced[at],
                 _source(ran.plan.recipe, told),
@@ -56,7 +56,8 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 asked,
             )
         )
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, partial(_account, ran, ctx))
+    told = partial(account, ran, ctx, lanes)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, told, ctx.query.budget)
 
 
 def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
@@ -75,26 +76,17 @@ def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, fl
     return out
 
 
-def _account(ran: Ran, ctx: Context) -> Receipt:
-    vector = ctx.vector
-    outcomes: dict[str, object] = dict(ran.outcomes)
-    if isinstance(vector, np.ndarray):
-        outcomes["vector"] = base64.b64encode(vector.tobytes()).decode()
-    if ctx.recorded is not None:
-        outcomes["recorded"] = ctx.recorded
-    return receipt_of(ran, ctx.query, ids_of(ctx.reading, ran.scored.rows), outcomes)
-
-
 def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:
     """What each lane said of these rows."""
     out: dict[str, dict[int, LaneScore]] = {}
     for label, ranking in ran.rankings.items():
-        place = {int(row): at for at, row in enumerate(ranking.rows)}
-        mine = np.array([row for row in rows if int(row) in place], np.int64)
+        found = np.flatnonzero(np.isin(ranking.rows, rows))
+        place = dict(zip(ranking.rows[found].tolist(), found.tolist(), strict=True))
+        mine = np.array([row for row in rows.tolist() if row in place], np.int64)
         at = at_lane(ctx, label, ran.seeds)
         reasons = ran.plan.recipe.lanes[label].evidence(at, ranking, mine)
         out[label] = {
-            int(row): LaneScore(place[int(row)] + 1, float(ranking.scores[place[int(row)]]), why)
-            for row, why in zip(mine, reasons, strict=True)
+            row: LaneScore(place[row] + 1, float(ranking.scores[place[row]]), why)
+            for row, why in zip(mine.tolist(), reasons, strict=True)
         }
     return out

@@ -97,6 +97,8 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     """
     if ctx.given:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
+    if ctx.query.budget:
+        raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
     label, words = next(
         ((name, lane) for name, lane in recipe.lanes.items() if isinstance(lane, Words)), ("", None)
     )
@@ -143,7 +145,8 @@ class _Hung:
         self._walked = walked
         terrain = walked.terrain
         taken = set(terrain.graph.positions(seeds).tolist())
-        self._seeds = {each.node: each.seeds for each in walked.reached}
+        found = walked.reached
+        self._seeds = dict(zip(found.nodes.tolist(), found.seeds.tolist(), strict=True))
         self._places: dict[int, tuple[int, list[int]]] = {}
         for n, tree in enumerate(walked.trees):
             nodes = tree.nodes.tolist()

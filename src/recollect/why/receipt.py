@@ -2,13 +2,12 @@
 
 The envelope is final: `receipt` (its version), `recipe`, `query`, `view`, `digest`, where the
 digest is SHA-256 over the canonical JSON of everything else. What stands inside grows under that
-version.
+version; docs/receipts.md tells it, `why.account` writes it, `why.verify` derives it again.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +15,12 @@ from typing import Final
 
 from recollect.core.canonical import canonical, digest
 from recollect.core.errors import BadQuery, Corrupt
-from recollect.core.query import Query
-from recollect.core.ranking import Scores
-from recollect.core.slate import Slate
-from recollect.pipeline.orderings.port import Moved
-from recollect.pipeline.run import Ran
+from recollect.why import verify as alone
+from recollect.why.verify import Verified
 
 VERSION: Final = 1
 _TAG: Final = "recollect/receipt/1"
+_HINT: Final = "recall(…).receipt.save(path) writes one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,60 +48,26 @@ def sealed(body: Mapping[str, object]) -> Receipt:
     return Receipt({**body, "digest": digest(_TAG, canonical(body)).hex()})
 
 
-def receipt_of(ran: Ran, query: Query, ids: list[str], outcomes: Mapping[str, object]) -> Receipt:
-    """The receipt of a search; `ids` name its candidates, outcomes are what effects answered."""
-    recipe = ran.plan.recipe
-    return sealed(
-        {
-            "receipt": VERSION,
-            "recipe": {"fingerprint": recipe.fingerprint, "data": recipe.to_data()},
-            "query": query.to_dict(),
-            "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
-            "outcomes": dict(outcomes),
-            "skipped": ran.plan.skipped,
-            "slate": _slate(ran.scored, ids),
-            "moves": [_move(name, move) for name, move in ran.moves.items()],
-            "hits": _hits(ran, ids, query.limit),
-        }
-    )
-
-
-def _hits(ran: Ran, ids: list[str], limit: int) -> list[str]:
-    name = dict(zip(ran.scored.rows.tolist(), ids, strict=True))
-    return [name[row] for row in ran.slate.rows[:limit].tolist()]
-
-
-def _move(name: str, move: Moved) -> dict[str, object]:
-    """What an ordering kept, by place in what it was given, and what it noted of each row."""
-    beside = {key: _numbers(values) for key, values in move.beside.items()}
-    return {"name": name, "kept": move.at.tolist(), **({"beside": beside} if beside else {})}
-
-
-def _numbers(column: Scores) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in column.tolist()]
-
-
-def _slate(slate: Slate, ids: list[str]) -> dict[str, object]:
-    columns = {name: _numbers(column) for name, column in slate.columns.items()}
-    steps = [
-        {"stage": s.stage, "op": s.op, "inputs": list(s.inputs), "out": s.out} for s in slate.steps
-    ]
-    return {"ids": ids, "rows": slate.rows.tolist(), "columns": columns, "steps": steps}
-
-
-def _not_json(word: str) -> object:
-    raise ValueError(f"{word} is not JSON")
+def verify(given: Receipt | Mapping[str, object] | bytes | str | Path) -> Verified:
+    """Derive every number of a receipt again, from the receipt alone; what was found is told."""
+    try:
+        return alone.verify(given.to_bytes() if isinstance(given, Receipt) else given)
+    except alone.NotAReceipt as error:
+        raise BadQuery(str(error), hint=_HINT, field="receipt") from None
 
 
 def read(path: str | Path) -> Receipt:
     """A receipt from a file, after its digest was checked."""
     try:
-        body = json.loads(Path(path).read_bytes(), parse_constant=_not_json)
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadQuery(f"{path}: cannot be read as a receipt: {error}") from None
-    if not isinstance(body, dict) or body.get("receipt") != VERSION:  # pyright: ignore[reportUnknownMemberType]  # JSON from outside
-        raise BadQuery(f"{path}: is not a receipt of version {VERSION}")
-    rest = {key: value for key, value in body.items() if key != "digest"}  # pyright: ignore[reportUnknownVariableType]  # JSON from outside
-    if sealed(rest).digest != body.get("digest"):  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]  # JSON from outside
+        body = alone.read(Path(path))
+    except alone.NotAReceipt as error:
+        raise BadQuery(str(error), hint=_HINT, field="receipt") from None
+    rest = {key: value for key, value in body.items() if key != "digest"}
+    if sealed(rest).digest != body.get("digest"):
         raise Corrupt(f"{path}: the receipt does not match its digest")
-    return Receipt(body)  # pyright: ignore[reportUnknownArgumentType]  # JSON from outside
+    return Receipt(body)
+
+
+def columns_of(body: Mapping[str, object]) -> dict[str, list[float | None]]:
+    """The columns of a receipt's slate as plain numbers; None where one says nothing of a row."""
+    return alone.columns_of(json.loads(canonical(body["slate"]))["columns"])

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast, overload
 
+from recollect.core.budget import FREE, Budget
 from recollect.core.explanation import Explanation, Facts
 from recollect.core.ranking import Attempt
 from recollect.core.record import Record
 from recollect.pipeline.plan import Plan
 from recollect.text.port import Analyzer
 from recollect.text.spans import Matched, Span, snippet, spans_of
+from recollect.why.context import Block, block_of
 from recollect.why.receipt import Receipt
 
 
@@ -100,6 +102,12 @@ class Hit:
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 
+    def _repr_html_(self) -> str:
+        """The hit as notebooks show it."""
+        from recollect.why.card import card  # noqa: PLC0415  # only where it is shown
+
+        return card(self)
+
     def to_dict(self) -> dict[str, object]:
         """The hit as plain data."""
         return {
@@ -133,6 +141,8 @@ class Result(Sequence[Hit]):
     """How many candidates stood in the slate before the limit."""
     account: Callable[[], Receipt] = field(repr=False, compare=False)
     """Makes the receipt."""
+    budget: Budget = FREE
+    """How much of a prompt the call allowed the hits."""
 
     @cached_property
     def receipt(self) -> Receipt:
@@ -165,6 +175,11 @@ class Result(Sequence[Hit]):
         return self.plan.fell_back
 
     @property
+    def approximate(self) -> bool:
+        """Whether a lane looked for nearly all of the best: so many vectors are read by codes."""
+        return self.plan.approximate
+
+    @property
     def attempts(self) -> tuple[Attempt, ...]:
         """Every search of a lane that searches again when it finds nothing."""
         return self.plan.attempts
@@ -192,6 +207,29 @@ class Result(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
+    def context(
+        self, *, budget_tokens: int | None = None, budget_chars: int | None = None
+    ) -> Block:
+        """The hits as text for a prompt, whole entries within a budget; the call's own by default.
+
+        Numbered in order; `citations` says which id a number stands for.
+        """
+        budget = Budget.of(budget_tokens, budget_chars) or self.budget
+        told = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
+        return block_of(told, budget)
+
+    def to_html(self) -> str:
+        """The result as a static page of its own: no script, nothing from elsewhere."""
+        from recollect.why.card import page  # noqa: PLC0415  # as above
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        """The result as notebooks show it."""
+        from recollect.why.card import answer  # noqa: PLC0415  # as above
+
+        return answer(self)
+
     def to_dict(self) -> dict[str, object]:
         """The result as plain data."""
         return {
@@ -200,6 +238,7 @@ class Result(Sequence[Hit]):
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,
+            **({"approximate": True} if self.approximate else {}),
             **({"near": list(self.near)} if self.near else {}),
             "plan": self.plan.to_dict(),
             "hits": [hit.to_dict() for hit in self.hits],

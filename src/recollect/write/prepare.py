@@ -19,6 +19,7 @@ from recollect.core.draft import Draft
 from recollect.core.errors import BadRecord
 from recollect.core.names import names
 from recollect.core.record import Content, Record, encode
+from recollect.embed.call import PATIENCE, Patience, in_time
 from recollect.embed.port import Embedder, Side
 from recollect.index.tenant import texts_of
 from recollect.text.entities import Extractor
@@ -47,6 +48,9 @@ class Workshop:
     """Who names the entities of a record that comes without any."""
     registry: Callable[[], Said] = dict[str, dict[str, Any]]
     """What is known of the agents, for embedders that read it."""
+
+    patience: Patience = PATIENCE
+    """How long an embedder may take."""
 
     def said(self) -> Said:
         """What the registry says, if the embedder's template has a place for it."""
@@ -159,7 +163,9 @@ def embed_all(contents: Sequence[Content], shop: Workshop) -> list[Outcomes]:
     """The vectors of records, all texts in one call; a record fails with any of its parts."""
     said = shop.said()
     texts = [embedded_texts(content, shop.embedder, said) for content in contents]
-    made = iter(embed([part for parts in texts for part in parts], "record", shop.embedder))
+    made = iter(
+        embed([part for parts in texts for part in parts], "record", shop.embedder, shop.patience)
+    )
     out: list[Outcomes] = []
     for parts in texts:
         mine = [next(made) for _ in parts]
@@ -173,13 +179,19 @@ def embed_all(contents: Sequence[Content], shop: Workshop) -> list[Outcomes]:
     return out
 
 
-def embed(texts: Sequence[str], side: Side, embedder: Embedder | None) -> list[Outcome]:
-    """Each text's vector as bytes; an embedder that fails gives its error for each text instead."""
-    if embedder is None or embedder.fingerprint.startswith("given:"):
+def embed(
+    texts: Sequence[str], side: Side, embedder: Embedder | None, patience: Patience = PATIENCE
+) -> list[Outcome]:
+    """Each text's vector as bytes; an embedder that fails, or is late, gives its error for each."""
+    if embedder is None or embedder.fingerprint.startswith("given:") or not texts:
         return [None] * len(texts)
-    try:
+
+    def asked() -> list[Outcome]:
         vectors = zip(texts, embedder.embed(texts, side), strict=True)
         return [None if v is None else sound(v, embedder.dimension).tobytes() for _, v in vectors]
+
+    try:
+        return in_time(asked, embedder, patience.seconds(side, len(texts)))
     except Exception as error:
         _log.warning("embedder %s failed: %s", embedder.name, error)
         return [error] * len(texts)

@@ -15,6 +15,7 @@ from recollect.core.errors import BadRecord, Conflict, NotFound, RecollectError
 from recollect.core.names import name, names, text
 from recollect.core.record import Content, Record
 from recollect.core.scope import Scope
+from recollect.embed.call import Late
 from recollect.store.port import Log
 from recollect.write.prepare import (
     SALT_BYTES,
@@ -237,7 +238,8 @@ class Writer:
     def embed_rows(self, rows: Sequence[int]) -> Iterator[set[int]]:
         """Write the vectors of these record versions, in portions: what was done is kept.
 
-        Tells the rows of each portion that need no further try: embedded, empty or forgotten.
+        Tells the rows of each portion that need no further try: embedded, empty or forgotten. An
+        embedder that is late is not waited for again.
         """
         space, tenant = self._shop.space, self._scope.tenant
         for first in range(0, len(rows), PORTION):
@@ -245,13 +247,16 @@ class Writer:
             records = [r for r in self._log.records(tenant, some) if r is not None]
             done = set(some) - {record.row for record in records}
             acts: list[Act] = []
-            for record, found in zip(records, embed_all(records, self._shop), strict=True):
+            outcomes = embed_all(records, self._shop)
+            for record, found in zip(records, outcomes, strict=True):
                 if not isinstance(found, Exception):
                     done.add(record.row)
                     acts += [Embed(record.row, space, one) for one in found or (None,)]
             if acts:
                 self._commit(acts)
             yield done
+            if any(isinstance(found, Late) for found in outcomes):
+                return
 
 
 def in_scope(content: object, scope: Scope) -> bool:

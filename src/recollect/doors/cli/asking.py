@@ -12,10 +12,10 @@ from recollect.core.errors import InputError
 from recollect.doors.cli.fields import time_of
 from recollect.doors.cli.opening import opened
 from recollect.doors.cli.options import AsOf, KnownAt, Reranker, Scoped, Where
-from recollect.doors.cli.out import show
+from recollect.doors.cli.out import print_json, show
 from recollect.doors.cli.settings import setting
 from recollect.doors.cli.tree import command
-from recollect.doors.cli.values import aliases_of, overrides_of, where_of
+from recollect.doors.cli.values import aliases_of, lists_of, overrides_of, where_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,10 +28,24 @@ Question = Annotated[
 Explain = Annotated[
     bool, typer.Option("--explain", help="Take every score apart, and show the plan.")
 ]
-ReceiptFile = Annotated[
-    Path | None,
-    typer.Option("--receipt", metavar="FILE", help="Save the receipt of the answer there."),
-]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What is made of an answer."""
+
+    explain: Explain = False
+    context: Annotated[
+        bool, typer.Option("--context", help="Print the answer as a block for a prompt.")
+    ] = False
+    receipt: Annotated[
+        Path | None,
+        typer.Option("--receipt", metavar="FILE", help="Save the receipt of the answer there."),
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Save the answer there as a page."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,22 @@ class Ask:
         int | None,
         typer.Option("--cycle", help="The present cycle, in recipes that count age in cycles."),
     ] = None
+    lists: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--list",
+            metavar="LABEL=ID:SCORE,…",
+            help="A ranked list of your own, or LABEL=ATTRIBUTE; may be repeated.",
+        ),
+    ] = None
+    budget_tokens: Annotated[
+        int | None,
+        typer.Option("--budget-tokens", help="Only what fits into so many tokens of a prompt."),
+    ] = None
+    budget_chars: Annotated[
+        int | None,
+        typer.Option("--budget-chars", help="The same in characters."),
+    ] = None
 
     def options(self, recipe: str | None) -> dict[str, Any]:
         """What the library takes beside text and limit."""
@@ -102,6 +132,9 @@ class Ask:
             "aliases": aliases_of(self.alias),
             "seeds": self.seed or None,
             "cycle": self.cycle,
+            "lists": lists_of(self.lists),
+            "budget_tokens": self.budget_tokens,
+            "budget_chars": self.budget_chars,
         }
         return {name: value for name, value in given.items() if value is not None}
 
@@ -111,37 +144,20 @@ class Ask:
     'recollect recall "which port for ssh?"',
     'recollect recall "deploys" --where \'{"tags": {"any": ["ops"]}}\' --limit 3 --explain',
 )
-def recall(
-    query: Question,
-    ask: Ask,
-    at: Scoped,
-    *,
-    explain: Explain = False,
-    receipt: ReceiptFile = None,  # a switch of the command line
-    reranker: Reranker = None,
-) -> None:
+def recall(query: Question, ask: Ask, at: Scoped, paper: Paper, reranker: Reranker = None) -> None:
     """Find the right memories and say why each one is right."""
     options = ask.options(setting("recipe", ask.recipe))
     with opened(at, "read", setting("reranker", reranker)) as memory:
         result = memory.recall(query, ask.limit, **options)
-    _save(result, receipt)
-    show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
+    _told(result, paper, as_json=at.json)
 
 
 @command("keywords", 'recollect keywords "ssh port" --limit 5')
-def keywords(
-    query: Question,
-    ask: Ask,
-    at: Scoped,
-    *,
-    explain: Explain = False,
-    receipt: ReceiptFile = None,  # as above
-) -> None:
+def keywords(query: Question, ask: Ask, at: Scoped, paper: Paper) -> None:
     """Find memories by their words alone."""
     with opened(at, "read") as memory:
         result = memory.keywords(query, ask.limit, **ask.options(ask.recipe))
-    _save(result, receipt)
-    show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
+    _told(result, paper, as_json=at.json)
 
 
 @command("bundles", 'recollect bundles "ssh port" --limit 3')
@@ -175,24 +191,36 @@ def drawn(result: Result, *, explain: bool) -> RenderableType:
     from rich.console import Group  # noqa: PLC0415  # `--json` needs none of it
     from rich.text import Text  # noqa: PLC0415  # as above
 
-    from recollect.doors.render.ink import inks  # noqa: PLC0415  # as above
+    from recollect.doors.render.ink import inks_of  # noqa: PLC0415  # as above
     from recollect.doors.render.table import Table  # noqa: PLC0415  # as above
     from recollect.doors.render.tree import hit_tree, plan_tree  # noqa: PLC0415  # as above
 
     parts: list[RenderableType] = [Table(result)]
     if explain:
-        lanes = inks(result.plan.recipe.lanes)
+        lanes = inks_of(result.plan.recipe)
         for hit in result:
             parts += [Text(), hit_tree(hit, lanes)]
         parts += [Text(), plan_tree(result.plan)]
     return Group(*parts)
 
 
-def _save(result: Result, path: Path | None) -> None:
-    if path is None:
-        return
+def _told(result: Result, paper: Paper, *, as_json: bool) -> None:
+    """Save what is asked for, then print the answer."""
+    if paper.receipt is not None:
+        _save(paper.receipt, result.receipt.to_bytes() + b"\n")
+    if paper.html is not None:
+        _save(paper.html, result.to_html().encode())
+    if not paper.context:
+        show(result.to_dict(), lambda: drawn(result, explain=paper.explain), as_json=as_json)
+    elif as_json:
+        print_json(result.context().to_dict())
+    else:
+        print(result.context())
+
+
+def _save(path: Path, content: bytes) -> None:
     try:
-        result.receipt.save(path)
+        path.write_bytes(content)
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror}", hint="name a file that can be written"

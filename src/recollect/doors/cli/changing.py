@@ -124,6 +124,6 @@ def expire(id: Id, at: Scoped, when: When = None) -> None:  # as above
 
 
 def _told(commit: Commit, line: str, at: Scoped) -> None:
-    from recollect.doors.render.safe import one_line  # noqa: PLC0415  # beside the rest that prints
+    from recollect.text.safe import one_line  # noqa: PLC0415  # beside the rest that prints
 
     show(commit.to_dict(), lambda: one_line(line), as_json=at.json)

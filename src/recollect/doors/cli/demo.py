@@ -78,7 +78,7 @@ def fill(memory: Memory) -> None:
 def _tell(out: Console, results: list[Result], keep: Path | None) -> None:
     from rich.text import Text  # noqa: PLC0415  # `--json` needs none of it
 
-    from recollect.doors.render.ink import DIM, STRONG, inks  # noqa: PLC0415  # as above
+    from recollect.doors.render.ink import DIM, STRONG, inks_of  # noqa: PLC0415  # as above
     from recollect.doors.render.table import Table  # noqa: PLC0415  # as above
     from recollect.doors.render.tree import hit_tree, plan_tree  # noqa: PLC0415  # as above
 
@@ -93,7 +93,7 @@ def _tell(out: Console, results: list[Result], keep: Path | None) -> None:
     last = results[-1]
     out.print()
     out.print(Text("Why is that first? Every number adds up:", STRONG))
-    out.print(hit_tree(last[0], inks(last.plan.recipe.lanes)))
+    out.print(hit_tree(last[0], inks_of(last.plan.recipe)))
     out.print()
     out.print(Text("And what ran to find it:", STRONG))
     out.print(plan_tree(last.plan))

@@ -14,6 +14,7 @@ from recollect.doors.cli import (
     forgetting,
     keeping,
     looking,
+    proving,
     reading,
     recipes,
     reflecting,
@@ -21,12 +22,13 @@ from recollect.doors.cli import (
     settling,
     telling,
     transfer,
+    verifying,
 )
 from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
-    asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, reading,
-    recipes, reflecting, registry, settling, telling, transfer,
+    asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, proving,
+    reading, recipes, reflecting, registry, settling, telling, transfer, verifying,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
-from recollect.doors.render.safe import safe
+from recollect.text.safe import safe
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
+from recollect.core.errors import InputError
 from recollect.doors.cli.options import AsJson
 from recollect.doors.cli.out import print_json, show
 from recollect.doors.cli.tree import branch, command
@@ -30,18 +31,22 @@ Named = Annotated[
 
 @command("list", "recollect recipe list", under=recipes)
 def list_(*, as_json: AsJson = False) -> None:
-    """List the recipes that come with the package."""
+    """List the recipes that come with the package, and those of other packages."""
     from recollect.doors.render.columns import Columns  # noqa: PLC0415  # loads the engine
     from recollect.pipeline.load import library, recipe_of  # noqa: PLC0415  # as above
 
-    found = [recipe_of(name) for name in library()]
-    rows = [(r.name, r.version, r.fingerprint[:12], r.about) for r in found]
+    found: list[dict[str, object]] = []
+    for name in library():
+        try:
+            found.append(told(recipe_of(name)))
+        except InputError as error:  # of another package
+            found.append({"name": name, "error": error.message})
     heads = ("recipe", "version", "fingerprint", "about")
-    show(
-        {"recipes": [told(r) for r in found]},
-        lambda: Columns(heads, rows, wide=3),
-        as_json=as_json,
-    )
+    rows = [
+        (r["name"], r.get("version", "—"), str(r.get("fingerprint", "—"))[:12], _about(r))
+        for r in found
+    ]
+    show({"recipes": found}, lambda: Columns(heads, rows, wide=3), as_json=as_json)
 
 
 @command("show", "recollect recipe show recollect > mine.toml", under=recipes)
@@ -80,7 +85,7 @@ def diff(first: Named, second: Named, *, as_json: AsJson = False) -> None:
         "same": not changes,
         "changes": [{"path": p, "first": a, "second": b} for p, a, b in changes],
     }
-    rows = [(path, _cell(a), _cell(b)) for path, a, b in changes]
+    rows = [(path, cut(_cell(a)), _cell(b)) for path, a, b in changes]
     heads = ("path", one.name, two.name) if one.name != two.name else ("path", first, second)
     show(data, lambda: Columns(heads, rows, wide=2) if rows else "no difference", as_json=as_json)
 
@@ -96,23 +101,42 @@ def told(recipe: Recipe) -> dict[str, object]:
 
 
 def differences(one: object, two: object, path: str = "") -> Iterator[tuple[str, object, object]]:
-    """(path, first, second) wherever two trees of plain data differ; None where one has nothing."""
-    if isinstance(one, list) and isinstance(two, list):
-        one, two = _numbered(one), _numbered(two)  # pyright: ignore[reportUnknownArgumentType]  # plain data
-    if not isinstance(one, Mapping) or not isinstance(two, Mapping):
+    """(path, first, second) wherever two trees of plain data differ; None where one has nothing.
+
+    Parts of two kinds differ as a whole.
+    """
+    mine, other = below(one), below(two)
+    if mine is None or other is None or mine.get("kind") != other.get("kind"):
         if one != two:
-            yield path, one, two  # pyright: ignore[reportUnknownVariableType]  # plain data
+            yield path, one, two
         return
-    for key in dict.fromkeys([*one, *two]):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # plain data
-        yield from differences(one.get(key), two.get(key), f"{path}.{key}" if path else str(key))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]  # plain data
+    for key in dict.fromkeys([*mine, *other]):
+        inner = f"{path}.{key}" if path else key
+        yield from differences(mine.get(key), other.get(key), inner)
 
 
-def _numbered(items: list[Any]) -> dict[str, Any]:
-    return {str(at): item for at, item in enumerate(items)}
+def below(part: object) -> dict[str, object] | None:
+    """What lies below a part of a recipe, by the key that an override names it with."""
+    if isinstance(part, list):
+        return {str(at): item for at, item in enumerate(cast("list[object]", part))}
+    return cast("dict[str, object]", part) if isinstance(part, dict) else None
+
+
+def _about(recipe: Mapping[str, object]) -> object:
+    return f"cannot be read: {recipe['error']}" if "error" in recipe else recipe["about"]
 
 
 def _cell(value: object) -> str:
-    from recollect.doors.render.ink import short  # noqa: PLC0415  # as above
+    """A value in one line; a part of a recipe by its kind and what it says."""
+    from recollect.why.figures import short  # noqa: PLC0415  # as above
 
-    text = "—" if value is None else short(value)
+    if not isinstance(value, dict):
+        return "—" if value is None else short(value)
+    part = cast("dict[str, object]", value)
+    rest = {key: item for key, item in part.items() if key != "kind" and item not in (None, [], {})}
+    return ": ".join(filter(None, (str(part.get("kind", "")), short(rest))))
+
+
+def cut(text: str) -> str:
+    """A cell of a column that must not grow."""
     return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

@@ -85,7 +85,7 @@ def _drawn(done: Reflected) -> RenderableType:
     from rich.text import Text  # noqa: PLC0415  # as above
 
     from recollect.doors.render.ink import DIM, STRONG, WARN  # noqa: PLC0415  # as above
-    from recollect.doors.render.safe import one_line  # noqa: PLC0415  # as above
+    from recollect.text.safe import one_line  # noqa: PLC0415  # as above
 
     verb = "would make" if done.dry_run else "made"
     counts = f"kept {len(done.kept)}, retired {len(done.retired)}, of {done.considered} memories"

@@ -97,7 +97,7 @@ def search(words: Words, at: Place, limit: Limit = 10) -> None:
     with opened(at, "read") as memory:
         found = memory.agents.search(words, limit)
     from recollect.doors.render.columns import Columns  # noqa: PLC0415  # as above
-    from recollect.doors.render.ink import figure  # noqa: PLC0415  # as above
+    from recollect.why.figures import figure  # noqa: PLC0415  # as above
 
     data = {"agents": [{**agent.to_dict(), "score": score} for agent, score in found]}
     rows = [(figure(score), agent.agent, agent.description or "") for agent, score in found]

@@ -18,6 +18,7 @@ PANELS: Final = {
     "Start": ("init", "demo"),
     "Write": ("remember", "import", "update", "link", "expire", "forget", "reflect"),
     "Ask": ("recall", "keywords", "bundles", "reflections", "plan"),
+    "Prove": ("explain", "why-not", "verify", "replay", "diff"),
     "Look": ("browse", "get", "history", "links", "agents"),
     "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
     "Tune": ("recipe", "analyzer", "embed", "eval", "config", "version"),

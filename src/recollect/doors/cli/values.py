@@ -72,6 +72,40 @@ def aliases_of(pairs: Sequence[str] | None) -> dict[str, list[str]] | None:
     return out or None
 
 
+def lists_of(given: Sequence[str] | None) -> dict[str, object] | None:
+    """Ranked lists from `label=id:score,id:score`, `label=attribute` or `label=` and JSON."""
+    out: dict[str, object] = {}
+    for one in given or ():
+        label, equals, told = one.partition("=")
+        if not equals or not label or not told or label in out:
+            raise BadQuery(
+                f"list: {one!r} is not label=id:score, or {label!r} comes twice",
+                hint="for example --list mine=id-1:0.9,id-2:0.4 or --list heavy=importance",
+                field="list",
+            )
+        out[label] = _list(label, told)
+    return out or None
+
+
+def _list(label: str, told: str) -> object:
+    if told[0] in "[{":
+        return json_of(told, "list", BadQuery)
+    if ":" not in told:
+        return told
+    out: list[tuple[str, float]] = []
+    for pair in told.split(","):
+        one, _, score = pair.rpartition(":")
+        try:
+            out.append((one, float(score)))
+        except ValueError:
+            raise BadQuery(
+                f"list: {pair!r} of {label!r} is not id:score",
+                hint="an id that holds a comma can be given as JSON: label=[[id, score]]",
+                field="list",
+            ) from None
+    return out
+
+
 def read_text(path: Path) -> str:
     """A text file, or a typed error."""
     try:

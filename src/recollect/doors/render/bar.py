@@ -7,22 +7,11 @@ from typing import Final
 
 from rich.text import Text
 
-from recollect.core.explanation import Explanation
+from recollect.core.explanation import Explanation, contributions
 from recollect.doors.render.ink import DIM, Ink
 
 BAR: Final = 24
 _REST: Final = "·"
-
-
-def contributions(root: Explanation) -> list[tuple[str, float]]:
-    """What the lanes add to a score, in shares of it: the first sum below the root is split."""
-    node = root
-    while node.op != "sum" and node.parts:
-        node = max(node.parts, key=lambda part: len(part.parts))
-    if node.op != "sum" or not node.value:
-        return [(root.label, root.value)]
-    scale = root.value / node.value
-    return [(part.label, part.value * scale) for part in node.parts]
 
 
 def bar(root: Explanation, best: float, inks: Mapping[str, Ink], width: int = BAR) -> Text:
@@ -31,9 +20,9 @@ def bar(root: Explanation, best: float, inks: Mapping[str, Ink], width: int = BA
     reached, drawn = 0.0, 0
     for label, value in contributions(root):
         reached += max(value, 0.0)
-        upto = min(width, round(width * reached / best)) if best > 0 else 0
+        upto = min(width, round(width * min(reached, root.value) / best)) if best > 0 else 0
         ink = inks.get(label, Ink("▒", "green"))
-        out.append(ink.glyph * (upto - drawn), ink.style)
+        out.append(ink.glyph * (upto - drawn), ink.style)  # nothing where what is left is less
         drawn = max(drawn, upto)
     out.append(_REST * (width - drawn), DIM)
     return out

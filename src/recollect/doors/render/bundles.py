@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from recollect.doors.render.ink import DIM, STRONG, figure, replaced
-from recollect.doors.render.safe import one_line
+from recollect.doors.render.ink import DIM, STRONG, replaced
+from recollect.text.safe import one_line
 from recollect.why.bundles import Bundle, Bundles
+from recollect.why.figures import figure, path_line
 
 
 def bundle_list(found: Bundles) -> RenderableType:
@@ -34,15 +33,3 @@ def _bundle(bundle: Bundle) -> Tree:
             told.append("\n").append_text(replaced(each.superseded_by))
         tree.add(told)
     return tree
-
-
-def path_line(path: Sequence[Mapping[str, object]]) -> str:
-    """A path in one line: `a ←derived_from b`; a record that may not be shown is (hidden)."""
-    out = ""
-    for hop in path:
-        name = one_line(str(hop["id"])) if "id" in hop else "(hidden)"
-        if "kind" in hop:
-            kind = one_line(str(hop["kind"]))
-            out += f" {kind}→ " if hop["direction"] == "out" else f" ←{kind} "
-        out += name
-    return out

@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from recollect.doors.render.ink import DIM
-from recollect.doors.render.safe import one_line
+from recollect.text.safe import one_line
 
 _GAP: Final = 2
 _LEAST: Final = 16

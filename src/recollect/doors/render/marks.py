@@ -7,7 +7,7 @@ from typing import Final
 from rich.text import Text
 
 from recollect.doors.render.ink import MATCH
-from recollect.doors.render.safe import one_line
+from recollect.text.safe import one_line
 from recollect.text.spans import spans_of
 from recollect.why.result import Hit
 

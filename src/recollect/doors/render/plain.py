@@ -12,8 +12,9 @@ from rich.text import Text
 from recollect.core.edge import Edge
 from recollect.core.record import Record, plain
 from recollect.doors.render.columns import Columns
-from recollect.doors.render.ink import DIM, STRONG, day, moment, short
-from recollect.doors.render.safe import one_line, safe
+from recollect.doors.render.ink import DIM, STRONG, day, moment
+from recollect.text.safe import one_line, safe
+from recollect.why.figures import short
 
 _TIMES = ("created", "occurred", "valid_from", "valid_until", "expires", "committed")
 _QUIET: Mapping[str, object] = {

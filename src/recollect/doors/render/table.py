@@ -9,9 +9,19 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from recollect.doors.render.bar import bar
-from recollect.doors.render.ink import BAD, DIM, STRONG, Ink, day, figure, inks, joined, replaced
+from recollect.doors.render.ink import (
+    BAD,
+    DIM,
+    STRONG,
+    Ink,
+    day,
+    inks_of,
+    joined,
+    replaced,
+)
 from recollect.doors.render.marks import marked
-from recollect.doors.render.safe import one_line
+from recollect.text.safe import one_line
+from recollect.why.figures import boosts_of, figure, moves_of, scale_of
 from recollect.why.result import Hit, Result
 
 NEAR_SHOWN: Final = 5
@@ -19,23 +29,26 @@ NEAR_SHOWN: Final = 5
 
 
 class Table:
-    """A result, three lines to a hit; a fourth where other memories took its place."""
+    """A result, three lines to a hit, more where it was moved or replaced."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self._result
-        lanes = inks(result.plan.recipe.lanes)
+        lanes = inks_of(result.plan.recipe)
         yield title(result, lanes)
         for label, reason in result.skipped.items():
             yield Text(f"  {label} did not run: {reason}", BAD)
-        best = max((hit.score for hit in result), default=0.0)
+        best = best_of(result)
         for hit in result:
             yield Text()
-            yield from first_lines(hit, best, lanes, options.max_width)
+            top = best[scale_of(hit.explanation)]
+            yield from first_lines(hit, top, lanes, options.max_width)
             yield indented(marked(hit, options.max_width - 5))
             yield indented(about(hit, options.max_width - 5))
+            if moved := way(hit, options.max_width - 5):
+                yield indented(moved)
             if hit.superseded_by:
                 yield indented(replaced(hit.superseded_by))
         if not result:
@@ -52,9 +65,20 @@ def title(result: Result, lanes: Mapping[str, Ink]) -> Text:
         shown += f" of {result.total} candidates"
     recipe = result.plan.recipe
     status = Text(result.status, DIM if result.status == "complete" else BAD)
-    key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in result.used]
+    labels = [*result.used, *result.plan.boosting]
+    labels += ["rerank"] if result.plan.runs("rerank") else []
+    key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in labels]
     named = f"{recipe.name} v{recipe.version}"
     return joined([Text(shown, STRONG), named, status, *key])
+
+
+def best_of(result: Result) -> dict[str, float]:
+    """The best score on each scale: what a reranker scored is not measured against the rest."""
+    best: dict[str, float] = {}
+    for hit in result:
+        scale = scale_of(hit.explanation)
+        best[scale] = max(hit.score, best.get(scale, hit.score))
+    return best
 
 
 def first_lines(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> list[Text]:
@@ -68,11 +92,23 @@ def first_lines(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> 
 
 
 def chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:
-    """`words#1 7.21` for each lane that found the hit."""
-    return [
+    """`words#1 7.21` for each lane that found the hit, `session +0.120` for each boost."""
+    found = [
         Text(f"{label}#{lane.rank} {lane.score:.2f}", lanes[label].style)
         for label, lane in hit.lanes.items()
     ]
+    lifted = [
+        Text(f"{label} {told}", lanes[label].style if label in lanes else "")
+        for label, told in boosts_of(hit.explanation, hit.lanes)
+    ]
+    return [*found, *lifted]
+
+
+def way(hit: Hit, width: int) -> Text:
+    """What passes and orderings did with the hit, cut to the width."""
+    line = Text(" · ".join(" ".join(each) for each in moves_of(hit.moves, hit.rank)), DIM)
+    line.truncate(width, overflow="ellipsis")
+    return line
 
 
 def about(hit: Hit, width: int) -> Text:

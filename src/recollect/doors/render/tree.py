@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from recollect.core.explanation import Explanation, Facts
+from recollect.core.explanation import Explanation
 from recollect.core.ranking import Attempt
-from recollect.doors.render.bundles import path_line
 from recollect.doors.render.ink import (
     DIM,
     MATCH,
     STRONG,
     WARN,
     Ink,
-    figure,
-    inks,
+    inks_of,
     joined,
-    pairs,
     replaced,
-    short,
 )
-from recollect.doors.render.safe import one_line
 from recollect.pipeline.plan import Plan, PlanStep
+from recollect.text.safe import one_line
+from recollect.why.figures import beside, figure, moves_of, pairs, said
 from recollect.why.result import Hit
 
-_OPS: Final = {
-    "sum": "the sum of",
-    "product": "the product of",
-    "max": "the largest of",
-    "min": "the least of",
-}
 _AFTER: Final = "after "
 _NAME: Final = 8
 _COUNT: Final = 9
@@ -46,11 +38,22 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head = joined([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
+    for stage, told in moves_of(hit.moves, hit.rank):
+        head.append(f"\n{stage}: {told}", DIM)
     if hit.superseded_by:
         head.append("\n").append_text(replaced(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
     _grow(tree, hit.explanation, hit, lanes)
-    return Group(head, tree)
+    return Group(head, tree, *(_beside(label, hit, lanes) for label in beside(hit)))
+
+
+def _beside(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
+    """A lane that found the hit and has no part in its last score."""
+    line = Text(f"{label} #{hit.lanes[label].rank}", lanes[label].style if label in lanes else "")
+    tree = Tree(line.append(", before", DIM), guide_style=DIM)
+    why = hit.lanes[label].why
+    _grow(tree.add(_label(why, lanes)), why, hit, lanes)
+    return tree
 
 
 def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> None:
@@ -63,62 +66,14 @@ def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> 
 
 
 def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
-    ink = lanes.get(node.label)
+    ink, told = lanes.get(node.label), said(node)
     line = Text().append(f"{figure(node.value)}  ", STRONG)
-    if "term" in node.facts:
-        return line.append_text(_term(node.facts))
-    if "met" in node.facts:
-        return line.append_text(_met(node.facts))
-    line.append(one_line(node.label), ink.style if ink else "")
-    if node.op != "leaf":
-        line.append(f", {_OPS[node.op]}", DIM)
-    if node.facts:
-        line.append(f"  {_facts(node.facts)}", DIM)
-    return line
-
-
-def _term(facts: Facts) -> Text:
-    """How often the word stands here, in how many records, and how long the field is."""
-    line = Text().append(one_line(str(facts["term"])), MATCH).append(f" in {facts['field']}")
-    if facts.get("weight", 1.0) != 1.0:
-        line.append(f", weight {short(facts['weight'])}")
-    tf, length = facts.get("tf"), facts.get("length")
-    words = "word" if length == 1 else "words"
-    told = (
-        f"\ntf {tf} · df {facts.get('df')} of {facts.get('records')} records"
-        f" · idf {short(facts.get('idf'))} · {length} {words}, mean {_mean(facts.get('mean'))}"
-    )
-    return line.append(told, DIM)
-
-
-def _met(facts: Facts) -> Text:
-    """Which word of the query met which, how near they are, and how much the first one says."""
-    line = Text().append(one_line(f"{facts['asked']} ~ {facts['met']}"), MATCH)
-    near, weight, norm = (short(facts.get(key)) for key in ("cosine", "weight", "norm"))
-    told = (
-        f"\ncosine {near} × weight {weight} · norm {norm}"
-        f" · df {facts.get('df')} of {facts.get('records')} records · idf {short(facts.get('idf'))}"
-    )
-    return line.append(told, DIM)
-
-
-def _mean(value: object) -> str:
-    return f"{value:.1f}" if isinstance(value, float) else str(value)
-
-
-def _facts(facts: Facts) -> str:
-    """What a lane noted: its rank and score, and how the score became a contribution."""
-    if {"score", "scaled", "weight"} <= set(facts):
-        score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
-        made = f"{score} → scaled {scaled} × weight {weight}"
-        return f"rank {facts['rank']} · {made}" if "rank" in facts else made
-    if {"window", "windows"} == set(facts):
-        return f"window {facts['window']} of {facts['windows']}"
-    rest = {key: value for key, value in facts.items() if key != "path"}
-    told = [one_line(pairs(rest))] if rest else []
-    if "path" in facts:
-        told.append(path_line(cast("list[dict[str, object]]", facts["path"])))
-    return " · ".join(told)
+    if told.matched:
+        line.append(told.matched, MATCH).append(f" {told.label}" if told.label else "")
+        return line.append(f"\n{told.detail}", DIM)
+    name, comma, made = told.label.partition(", ")
+    line.append(name, ink.style if ink else "").append(comma + made, DIM)
+    return line.append(f"  {told.detail}", DIM) if told.detail else line
 
 
 def plan_tree(plan: Plan) -> RenderableType:
@@ -133,16 +88,17 @@ def plan_tree(plan: Plan) -> RenderableType:
         ]
     )
     tree = Tree(head, guide_style=DIM)
-    lanes = inks(recipe.lanes)
+    colours = inks_of(recipe)
+    width = max(_NAME, *(cell_len(step.name) for step in plan.steps))
     for step in plan.steps:
-        tree.add(_step(step, lanes.get(step.name)))
+        tree.add(_step(step, colours.get(step.name), width))
     return tree
 
 
-def _step(step: PlanStep, ink: Ink | None) -> RenderableType:
+def _step(step: PlanStep, ink: Ink | None, width: int) -> RenderableType:
     """One line of three columns; what does not fit goes on below its own column."""
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=_NAME)
+    grid.add_column(width=width)
     grid.add_column(width=_COUNT, justify="right")
     grid.add_column(overflow="fold")
     count = "" if step.rows is None else f"{step.rows} row{'' if step.rows == 1 else 's'}"
@@ -165,7 +121,7 @@ def _told(step: PlanStep) -> str:
     passed = {
         key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)
     }
-    rest = {key: value for key, value in step.shows.items() if not key.startswith(_AFTER)}
+    rest = {k: v for k, v in step.shows.items() if not k.startswith(_AFTER) and v not in ([], {})}
     told = [pairs(rest)] if rest else []
     told += [_tried(attempt) for attempt in step.attempts[1:]]
     if passed:

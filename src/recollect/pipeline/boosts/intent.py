@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ class Intent(Boost):
     kind: Literal["intent"]
     head: int = Field(default=1000, ge=1, le=10_000)
     """How many candidates are looked at, the best first."""
+    reads_score: ClassVar[bool] = True
 
     @property
     def op(self) -> Op:

@@ -39,4 +39,8 @@ class Cap(Ordering):
         kinds = strings(ctx.reading, slate.rows, "kind")
         mine = np.array([kind == self.of for kind in kinds], np.bool_)
         over = mine & (np.cumsum(mine) > int(self.share * recipe.window))
-        return Moved(np.flatnonzero(~over), noted={"evicted": int(over.sum())})
+        return Moved(
+            np.flatnonzero(~over),
+            noted={"evicted": int(over.sum())},
+            looked={"of": np.flatnonzero(mine).tolist()},
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, Self, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from pydantic import Field, model_validator
 from recollect.core.names import Json
 from recollect.core.record import Record
 from recollect.core.slate import Slate
+from recollect.core.where import ATTRIBUTES
 from recollect.index.reads import numbers
 from recollect.index.vectors import units_of
 from recollect.lanes.port import Context
@@ -45,6 +47,9 @@ class Collapse(Ordering):
     def _has_a_key(self) -> Self:
         if (self.by == "key") != bool(self.keys):
             raise ValueError('by = "key" goes with keys, and only with them')
+        for path in self.keys:
+            if path not in ATTRIBUTES and not path.startswith("metadata."):
+                raise ValueError(f"keys: {path!r} is no attribute and no path such as metadata.x")
         return self
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
@@ -69,7 +74,11 @@ class Collapse(Ordering):
         for places in groups:
             if len(places) > 1:
                 standing[places] = len(places)
-        return Moved(at, {"group": standing}, {"dropped": dropped})
+        shared = [places for places in groups if len(places) > 1]
+        looked: dict[str, object] = {"groups": shared}
+        if self.keep == "newest":
+            looked["created"] = [[int(created[at]) for at in places] for places in shared]
+        return Moved(at, {"group": standing}, {"dropped": dropped}, looked)
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[int]]:
         """The places of each group, best first."""
@@ -98,11 +107,13 @@ class Collapse(Ordering):
 
 def _value(record: Record, path: str) -> Json:
     """An attribute, or what stands at a path in the metadata; None where there is nothing."""
-    name, _, rest = path.partition(".")
-    found = cast("Json", getattr(record, name, None))
-    for part in rest.split(".") if rest else ():
-        found = _below(found, part)
-    return cast("Json", list(found)) if isinstance(found, tuple) else found
+    if not path.startswith("metadata."):
+        found = cast("Json", attrgetter(path)(record))
+        return cast("Json", list(found)) if isinstance(found, tuple) else found
+    below: Json = record.metadata
+    for part in path.split(".")[1:]:
+        below = _below(below, part)
+    return below
 
 
 def _below(found: Json, part: str) -> Json:

@@ -29,7 +29,7 @@ class Mmr(Ordering):
     trade: float = Field(default=0.5, ge=0.0, le=1.0)
     """1: relevance alone; 0: likeness alone."""
     relevance: Literal["score", "unit"] = "score"
-    """The score as it is, or on the scale from the least to the greatest of the pool."""
+    """The score as it is, or on the scale from the least to the greatest of the head."""
     head: int = Field(default=200, ge=1, le=10_000)
     """How many of the best rows take part."""
     take: int = Field(default=0, ge=0, le=10_000)
@@ -44,7 +44,7 @@ class Mmr(Ordering):
         count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
         units, known = units_of(ctx.reading, slate.rows[:count])
         part = np.flatnonzero(known)
-        picks = mmr(self._relevance(slate.score)[part], units[part], self.trade, self.take)
+        picks = mmr(self._relevance(slate.score[:count])[part], units[part], self.trade, self.take)
         taken = part[picks.order]
         penalty, cause = np.full(size, np.nan), np.full(size, np.nan)
         penalty[taken] = picks.penalties
@@ -55,7 +55,8 @@ class Mmr(Ordering):
         at = np.concatenate([taken, bare] if self.drop else [taken, bare, left]).astype(np.intp)
         noted: dict[str, object] = {"taken": int(taken.size)}
         noted |= {"without a vector": int(bare.size)} if bare.size else {}
-        return Moved(at, {"penalty": penalty, "cause": cause}, noted)
+        looked = {"bare": bare.tolist()}
+        return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
 
     def _relevance(self, score: Scores) -> Scores:
         if self.relevance == "score" or not score.size:

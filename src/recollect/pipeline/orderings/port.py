@@ -28,6 +28,8 @@ class Moved:
     """Numbers that say why, one per row of the slate as it was."""
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
     """What the plan shows after it ran."""
+    looked: Mapping[str, object] = field(default_factory=dict[str, object])
+    """What it looked at beside the slate, as plain data by place: inputs of the receipt."""
 
 
 class Ordering(Spec):
@@ -48,6 +50,12 @@ class Ordering(Spec):
     @abstractmethod
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The new order of a slate."""
+
+
+def moved(slate: Slate, name: str, move: Moved) -> Slate:
+    """The slate as a move leaves it, with what it noted."""
+    beside = {f"{name}.{key}": values for key, values in move.beside.items()}
+    return slate.noting(beside).ordered(name, move.at)
 
 
 def kept(mask: NDArray[np.bool_]) -> NDArray[np.intp]:

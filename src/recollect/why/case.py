@@ -1,0 +1,215 @@
+"""What a receipt says about a search: all that running it again needs, and no effect is asked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.core.errors import BadQuery, Corrupt
+from recollect.core.names import EXACT_INT, integer, text
+from recollect.core.query import Query
+from recollect.lanes.port import Context, Skipped
+from recollect.pipeline.load import parse
+from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.run import Ran
+from recollect.why.receipt import VERSION, Receipt, read, sealed
+from recollect.why.result import Result
+
+Handed = Receipt | Result | str | Path | Mapping[str, object]
+"""A receipt as somebody hands it in: itself, the answer it belongs to, a file, or its data."""
+_HINT: Final = "result.receipt.save(path) writes one"
+
+
+def handed(what: Handed) -> Receipt:
+    """The receipt, after its digest was checked."""
+    if isinstance(what, str | Path):
+        return read(what)
+    told = what.receipt if isinstance(what, Result) else what
+    body = told.body if isinstance(told, Receipt) else told
+    if not isinstance(body, Mapping) or body.get("receipt") != VERSION:  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise BadQuery(f"receipt: is no receipt of version {VERSION}", hint=_HINT, field="receipt")
+    try:
+        rest = json.loads(sealed({k: v for k, v in body.items() if k != "digest"}).to_bytes())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadQuery(f"receipt: is no JSON: {error}", hint=_HINT, field="receipt") from None
+    if rest["digest"] != body.get("digest"):
+        raise Corrupt("the receipt does not match its digest", field="receipt")
+    return Receipt(rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Generations:
+    """What a view was read through: by fingerprint who read words, whose vectors, which kin."""
+
+    words: str
+    vectors: str
+    kin: str | None
+
+
+def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
+    """The finished search with what its edge found out, for the receipt.
+
+    Canonical JSON sorts the keys of a recipe, so the order of its lanes and boosts is told too.
+    """
+    recipe = ran.plan.recipe
+    order = {"lanes": list(recipe.lanes), "boosts": list(recipe.boosts)}
+    told: dict[str, object] = {"generations": asdict(read_through), "order": order}
+    if ctx.unread is not None:
+        told["unread"] = ctx.unread
+    if isinstance(ctx.vector, Skipped):
+        told["no_vector"] = _why(ctx.vector)
+    if ctx.space:
+        told["space"] = ctx.space
+    if ctx.beside:
+        told["beside"] = {
+            each.name: _why(each.vector) if isinstance(each.vector, Skipped) else None
+            for each in ctx.beside
+        }
+    return replace(ran, outcomes={**ran.outcomes, **told})
+
+
+def _why(skipped: Skipped) -> dict[str, object]:
+    return {"reason": skipped.reason, "idle": skipped.idle}
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A search that ran, what it looked at, and its answer."""
+
+    ran: Ran
+    ctx: Context
+    result: Result
+
+
+Judgement = Mapping[int, float] | str | None
+"""What a reranker said: scores by row, why there are none, or None where it had no part."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A search, as its receipt tells it."""
+
+    query: Query
+    recipe: Recipe
+    seq: int
+    generations: Generations
+    vector: NDArray[np.float32] | Skipped | None
+    """None where nobody asked for one."""
+    unread: str | None
+    recorded: int | None
+    judgement: Judgement
+    space: str = ""
+    """What the space that served was called."""
+    beside: Mapping[str, NDArray[np.float32] | Skipped | None] = field(
+        default_factory=dict[str, NDArray[np.float32] | Skipped | None]
+    )
+    """The query's vector in each space that was read beside it."""
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> Case:
+        """What a receipt tells, every part checked."""
+        view, outcomes = _part(receipt.body, "view"), _part(receipt.body, "outcomes")
+        recipe = _recipe(_part(_part(receipt.body, "recipe"), "data"), _part(outcomes, "order"))
+        query = Query.of(receipt.body.get("query"))
+        if view.get("tenant") != query.scope.tenant:
+            raise BadQuery("receipt: its view and its query are of two tenants", field="view")
+        recorded = outcomes.get("recorded")
+        unread = outcomes.get("unread")
+        return cls(
+            query,
+            recipe,
+            integer(view.get("seq"), "view.seq", 0, EXACT_INT, BadQuery),
+            _generations(_part(outcomes, "generations")),
+            _vector(outcomes),
+            None if unread is None else text(unread, "unread", BadQuery),
+            None if recorded is None else integer(recorded, "recorded", 0, EXACT_INT, BadQuery),
+            _judgement(outcomes),
+            text(outcomes.get("space", ""), "outcomes.space", BadQuery),
+            _beside(outcomes),
+        )
+
+
+def _part(body: Mapping[str, object], key: str) -> Mapping[str, object]:
+    found = body.get(key)
+    if not isinstance(found, dict):
+        raise BadQuery(f"receipt: has no {key}", hint=_HINT, field=key)
+    return cast("dict[str, object]", found)
+
+
+def _recipe(data: Mapping[str, object], order: Mapping[str, object]) -> Recipe:
+    """The recipe, its lanes and boosts in the order they were declared in."""
+    out = dict(data)
+    for key, names in order.items():
+        known = _part(data, key)
+        told = list(map(str, cast("list[object]", names))) if isinstance(names, list) else []
+        if set(told) != set(known):
+            raise BadQuery(f"receipt: its order of {key} names others", field=key)
+        out[key] = {label: known[label] for label in told}
+    return parse(out, "receipt: recipe")
+
+
+def _generations(told: Mapping[str, object]) -> Generations:
+    kin = told.get("kin")
+    return Generations(
+        text(told.get("words"), "generations.words", BadQuery),
+        text(told.get("vectors"), "generations.vectors", BadQuery),
+        None if kin is None else text(kin, "generations.kin", BadQuery),
+    )
+
+
+def _vector(outcomes: Mapping[str, object]) -> NDArray[np.float32] | Skipped | None:
+    """The query's vector, or why there was none."""
+    if "vector" in outcomes:
+        return _spelled(outcomes["vector"])
+    return _not(outcomes, "no_vector") if "no_vector" in outcomes else None
+
+
+def _beside(outcomes: Mapping[str, object]) -> dict[str, NDArray[np.float32] | Skipped | None]:
+    if "beside" not in outcomes:
+        return {}
+    told = _part(outcomes, "beside")
+    made: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
+    return {
+        name: _spelled(made[name]) if name in made else None if why is None else _not(told, name)
+        for name, why in told.items()
+    }
+
+
+def _spelled(told: object) -> NDArray[np.float32]:
+    spelled = text(told, "outcomes.vector", BadQuery)
+    try:
+        found = np.frombuffer(base64.b64decode(spelled, validate=True), "<f4")
+    except (binascii.Error, ValueError):
+        found = np.full(1, np.nan, np.float32)
+    if not np.isfinite(found).all():
+        raise BadQuery("receipt: its vector cannot be read", field="vector")
+    return found
+
+
+def _not(outcomes: Mapping[str, object], key: str) -> Skipped:
+    told = _part(outcomes, key)
+    return Skipped(text(told.get("reason"), key, BadQuery), told.get("idle") is True)
+
+
+def _judgement(outcomes: Mapping[str, object]) -> Judgement:
+    if "rerank" not in outcomes:
+        return None
+    told = _part(outcomes, "rerank")
+    if "failed" in told:
+        return text(told["failed"], "rerank", BadQuery)
+    rows, scores = told.get("rows", []), told.get("scores", [])
+    if not isinstance(rows, Sequence) or not isinstance(scores, Sequence):
+        raise BadQuery("receipt: what the reranker said cannot be read", field="rerank")
+    try:
+        pairs = zip(cast("Sequence[Any]", rows), cast("Sequence[Any]", scores), strict=True)
+        return {int(row): float(score) for row, score in pairs}
+    except (TypeError, ValueError):
+        raise BadQuery("receipt: what the reranker said cannot be read", field="rerank") from None

@@ -1,0 +1,35 @@
+"""`python -m verify receipt.json …`: 0 if all is well, 9 if something is not, 2 for no receipt."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from . import NotAReceipt, verify
+
+DAMAGED: Final = 9
+"""The exit code of a receipt with problems."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Verify files; 0 where all is well."""
+    worst = 0
+    for path in arguments:
+        try:
+            found = verify(Path(path))
+        except NotAReceipt as error:
+            sys.stderr.write(f"{path}: {error}\n")
+            worst = max(worst, 2)
+            continue
+        told = f"{len(found.checked)} parts derived again, {len(found.attested)} attested"
+        sys.stdout.write(f"{path}: {'verified' if found.ok else 'NOT verified'}: {told}\n")
+        for problem in found.problems:
+            sys.stdout.write(f"  {problem}\n")
+        worst = worst if found.ok else DAMAGED
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""The first pass: weighted, reciprocal ranks, smooth; every candidate where its score says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .boosts import applies, boosted, valued
+from .lanes import lanes_run
+from .numbers import STEP, Column, Data, either, mapped, snap, total_of
+from .search import Search
+
+
+def scaled_by(fuse: Data, label: str, scores: Column) -> Column:
+    """A signal's scores as a weighted fusion counts them; as they are for others."""
+    if fuse["kind"] != "weighted":
+        return scores
+    how = fuse["scale"] if isinstance(fuse["scale"], str) else fuse["scale"].get(label, "none")
+    known = [value for value in scores if value is not None]
+    if how == "none" or not known:
+        return list(scores)
+    low, high = min(known), max(known)
+    if how == "min_max":
+        return mapped(lambda v: (v - low) / (high - low) if high > low else 0.5, scores)
+    return mapped(lambda v: max(v, 0.0) / (high if high > 0.0 else 1.0), scores)
+
+
+def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list[float]:
+    """Each signal's part of the whole weight, never above 1 in sum."""
+    kept = fuse["absent"] == "keep"
+    weights = [
+        float(fuse["weights"].get(label, 1.0)) if kept or heard else 0.0
+        for label, heard in zip(labels, answered, strict=True)
+    ]
+    whole = math.fsum(weights)
+    if whole <= 0.0:
+        return [0.0] * len(weights)
+    near = [snap(weight / whole) for weight in weights]
+    if total_of(near) <= 1.0:
+        return near
+    return [math.floor(weight / whole / STEP) * STEP for weight in weights]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What there is to fuse, signal by signal."""
+
+    labels: list[str]
+    scores: list[Column]
+    ranks: list[Column]
+    answered: list[bool]
+
+
+def _fused(s: Search, fuse: Data, heard: Heard) -> list[Column]:
+    """What each signal adds."""
+    if fuse["kind"] == "smooth":
+        return _smooth(s, fuse, heard)
+    if fuse["kind"] == "weighted":
+        shares = _shares(fuse, heard.labels, heard.answered)
+        _weighed(s, heard.labels, shares, heard.scores)
+        pairs = zip(shares, heard.scores, strict=True)
+        return [mapped(lambda v, w=w: snap(w * v), column) for w, column in pairs]
+    unit, best = fuse["scale"] == "unit", fuse["k"] + fuse["base"]
+    weights = [float(fuse["weights"].get(label, 1.0)) for label in heard.labels]
+    if unit:
+        weights = _shares(fuse, heard.labels, heard.answered)
+    _weighed(s, heard.labels, weights, heard.ranks)
+    top = best if unit else 1.0
+    pairs = zip(weights, heard.ranks, strict=True)
+    return [
+        mapped(lambda r, w=w: snap(w * (top / (best + (r - 1.0)))), ranks) for w, ranks in pairs
+    ]
+
+
+def _weighed(
+    s: Search, labels: Sequence[str], weights: Sequence[float], columns: Sequence[Column]
+) -> None:
+    """The weights as columns, for ties and heads that go by them."""
+    for label, weight, column in zip(labels, weights, columns, strict=True):
+        made = mapped(lambda _, w=weight: w, column)
+        if any(value is not None for value in made):
+            s.known.setdefault(f"{label}.weight", made)
+
+
+def _smooth(s: Search, fuse: Data, heard: Heard) -> list[Column]:
+    out = [mapped(snap, column) for column in heard.scores]
+    if fuse["lifted"] in heard.labels:
+        at = heard.labels.index(fuse["lifted"])
+        base: Column = [None] * len(s.rows)
+        if fuse["base"] in heard.labels:
+            base = heard.scores[heard.labels.index(fuse["base"])]
+        fading = [math.exp(-max(either(value, 0.0), 0.0) / fuse["fade"]) for value in base]
+        factor = [1.0 + fuse["lift"] * value for value in fading]
+        pairs = list(zip(heard.scores[at], factor, strict=True))
+        out[at] = [None if value is None else snap(value * f) for value, f in pairs]
+        lift: Column = [None if value is None else snap(f) for value, f in pairs]
+        if any(value is not None for value in lift):
+            s.known.setdefault(f"{fuse['lifted']}.lift", lift)
+    return out
+
+
+def added(s: Search, stage: str, fuse: Data, heard: Heard) -> None:
+    """The contributions, and their sum."""
+    for label, made in zip(heard.labels, _fused(s, fuse, heard), strict=True):
+        s.derived(f"{stage}.{label}", made)
+    s.step(stage, "sum", [f"{stage}.{label}" for label in heard.labels], stage)
+
+
+def check_first(s: Search) -> None:
+    """The first pass: every candidate is scored and stands where its score says."""
+    step, lanes = s.recipe["pass"][0], lanes_run(s)
+    fuse = step["fuse"]
+    none: Column = [None] * len(s.rows)
+    scores, answered = list[Column](), list[bool]()
+    for label in lanes:
+        raw = s.known[f"{label}.score"]
+        answered.append(any(value is not None for value in raw))
+        scaled = scaled_by(fuse, label, raw)
+        if scaled is not raw:
+            s.known[f"{label}.scaled"] = scaled
+        scores.append(scaled)
+    among = [any(column[at] is not None for column in scores) for at in range(len(s.rows))]
+    weighed = [n for n in s.recipe["boosts"] if n in fuse.get("weights", {}) and s.runs(n)]
+    for label in weighed:
+        valued(s, label, f"{label}.score", among)
+        scores.append(s.known[f"{label}.score"])
+    labels = [*lanes, *weighed]
+    ranks = [s.known.get(f"{label}.rank", none) for label in labels]
+    heard = Heard(labels, scores, ranks, [*answered, *(True for _ in weighed)])
+    added(s, "fuse", fuse, heard)
+    boosted(s, "fuse", [n for n in step["boosts"] if applies(s, n)])
+    s.first = s.score
+    if None in s.score:
+        s.wrong("slate/rows", "a row has no score")
+    s.standing = s.ordered(s.score, step["ties"] or s.recipe["ties"], range(len(s.rows)))

@@ -1,0 +1,179 @@
+"""A package of its own brings a lane, a boost, an ordering and a recipe; a broken one is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import recollect
+
+SRC = Path(recollect.__file__).parents[1]
+PLUGIN = Path(__file__).parent / "plugin"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+BROKEN = {
+    "recollect.lanes": "gone = nowhere_at_all:Lane\nbm25 = recollect_desk.lane:Pinned\n",
+    "recollect.boosts": "plain = recollect_desk:DESK\n",
+    "recollect.recipes": "gone = nowhere_at_all:TEXT\nhalf = recollect_broken:HALF\n",
+}
+
+
+def info(name: str, points: dict[str, str]) -> dict[str, str]:
+    """What an installed package says of itself, by file."""
+    told = "".join(f"[{group}]\n{lines}\n" for group, lines in points.items())
+    return {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "entry_points.txt": told,
+        "RECORD": "",
+    }
+
+
+def wheel(source: Path, folder: Path) -> Path:
+    """The package as a wheel, from its own pyproject; no build backend is needed."""
+    project = tomllib.loads((source / "pyproject.toml").read_text("utf-8"))["project"]
+    points = {
+        group: "\n".join(f"{name} = {place}" for name, place in told.items())
+        for group, told in project["entry-points"].items()
+    }
+    name = project["name"].replace("-", "_")
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as out:
+        for file in sorted((source / name).iterdir()):
+            if file.suffix in (".py", ".toml"):
+                out.write(file, f"{name}/{file.name}")
+        for file, text in info(project["name"], points).items():
+            out.writestr(f"{name}-1.0.dist-info/{file}", text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages with the plug-in, installed as anybody would, and a broken one."""
+    base = tmp_path_factory.mktemp("plugins")
+    site = base / "site"
+    done = subprocess.run(  # noqa: S603  # our own package, from a file of ours
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"),
+            *("--no-compile", "--target", str(site), str(wheel(PLUGIN, base))),
+        ],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    broken = site / "recollect_broken-1.0.dist-info"
+    broken.mkdir()
+    for file, text in info("recollect-broken", BROKEN).items():
+        (broken / file).write_text(text, "utf-8")
+    (site / "recollect_broken.py").write_text('HALF = "name = \\"half\\""\n')
+    return site
+
+
+@pytest.fixture
+def env(site: Path, tmp_path: Path) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RECOLLECT_", "PYTHONPATH"))}
+    path = os.pathsep.join([str(SRC), str(site)])
+    return {**kept, "PYTHONPATH": path, "XDG_CONFIG_HOME": str(tmp_path), "COLUMNS": "200"}
+
+
+@pytest.fixture
+def run(env: dict[str, str], tmp_path: Path) -> Run:
+    def call(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603  # our own program
+            [sys.executable, *args], cwd=tmp_path, env=env, text=True, encoding="utf-8",
+            capture_output=True, check=False, timeout=120,
+        )  # fmt: skip
+
+    return call
+
+
+SEARCH = """
+import json, recollect
+from recollect.core.explanation import reconciles
+
+memory = recollect.open("desk.db", embedder=None)
+memory.remember("the port of the shop and a long tail of words", id="long", agent="a")
+memory.remember("port 22", id="short", agent="a")
+memory.remember("another port", id="third", agent="a")
+memory.remember("call home", id="pin", agent="b", pinned=True)
+result = memory.recall("port", recipe="desk")
+assert all(reconciles(hit.explanation) for hit in result)
+assert all(hit.explanation.value == hit.score for hit in result)
+assert all(reconciles(lane.why) for hit in result for lane in hit.lanes.values())
+assert result.to_html().count("short +") == len(result)
+more = memory.recall("port", recipe="desk", overrides={"order.0.most": 3, "boosts.short.weight": 0})
+print(json.dumps([result.to_dict(), [hit.id for hit in more]]))
+memory.close()
+"""
+
+
+def test_a_recipe_from_outside_recalls_with_its_own_lane_boost_and_ordering(run: Run) -> None:
+    done = run("-c", SEARCH)
+    assert done.returncode == 0, done.stderr
+    told, more = json.loads(done.stdout.splitlines()[-1])
+    assert [hit["record"]["id"] for hit in told["hits"]] == ["short", "third", "pin"]
+    assert set(more) == {"short", "third", "pin", "long"}
+    assert (told["status"], told["used"]) == ("complete", ["words", "pins"])
+    steps = {step.pop("step"): step for step in told["plan"]["steps"]}
+    assert steps["pins"] == {"pool": 50, "rows": 1}
+    assert steps["short"] == {"weight": 0.5}
+    assert steps["spread"] == {"most": 2, "rows": 3, "dropped": 1}
+    pin = told["hits"][2]
+    assert pin["lanes"]["pins"]["why"] == {"label": "position", "value": 4.0, "op": "leaf"}
+    short = pin["explanation"]["parts"][1]
+    assert short == {"label": "short", "value": 0.25, "op": "leaf", "facts": {"words": 2.0}}
+    assert pin["score"] == pytest.approx(0.3 + 0.25, abs=2**-31)
+
+
+def test_the_command_line_shows_it_and_names_what_is_broken(run: Run) -> None:
+    listed = json.loads(run("-m", "recollect", "recipe", "list", "--json").stdout)["recipes"]
+    by_name = {recipe["name"]: recipe for recipe in listed}
+    assert by_name["desk"]["about"] == "Words and pins, short notes first."
+    assert "nowhere_at_all" in by_name["gone"]["error"]
+    assert "half" in by_name["half"]["error"]
+    run("-m", "recollect", "remember", "a note", "--pinned")
+    plan = run("-m", "recollect", "plan", "note", "--recipe", "desk").stdout
+    for told in ("pins", "pool 50", "short", "weight 0.5", "spread", "most 2"):
+        assert told in plan
+    failed = run("-m", "recollect", "recall", "x", "--recipe", "gone")
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: recipe 'gone' of another package cannot be loaded")
+
+
+WRONG = """
+import json
+from recollect.core.errors import BadRecipe
+from recollect.pipeline.load import recipe_of
+
+told = {}
+for group, kind in (("lanes", "gone"), ("boosts", "plain"), ("lanes", "nonsense")):
+    data = recipe_of("desk").to_data()
+    data[group]["x"] = {"kind": kind}
+    try:
+        recipe_of(data)
+    except BadRecipe as error:
+        told[kind] = [error.field, error.hint]
+print(json.dumps(told))
+"""
+
+
+def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
+    told = json.loads(run("-c", WRONG).stdout)
+    missing = "gone cannot be loaded: ModuleNotFoundError: No module named 'nowhere_at_all'"
+    assert told["gone"] == ["lanes.x", missing]
+    where, hint = told["plain"]
+    assert where == "boosts.x"
+    assert (
+        hint
+        == "plain cannot be loaded: TypeError: recollect_desk:DESK is no recollect.lanes.spec.Spec"
+    )
+    where, hint = told["nonsense"]
+    assert where == "lanes.x"
+    assert "recipe show" in hint

@@ -1,0 +1,145 @@
+"""Laws of signals: the order of lanes says nothing, and neither does a lane that is silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.pipelines import (
+    Data,
+    World,
+    any_recipes,
+    asks,
+    lived,
+    pipelines,
+    questions,
+    worlds,
+)
+from tests.property.strategies import EXAMPLES
+from tests.property.worlds import open_toy
+
+from recollect.core.errors import NothingToRun
+from recollect.core.explanation import Explanation
+from recollect.memory.facade import Memory
+from recollect.pipeline.load import overridden, recipe_of
+from recollect.rank.grid import STEP
+from recollect.testing.fakes import HandClock
+from recollect.why.result import Result
+
+
+def at(world: World, **more: Any) -> Memory:
+    clock = HandClock()
+    return lived(open_toy(clock=clock, **more), clock, world)
+
+
+def asked(memory: Memory, text: str, recipe: Any, **ask: Any) -> Result | None:
+    try:
+        return memory.recall(text, 100, recipe=recipe, **ask)
+    except NothingToRun:
+        return None
+
+
+def told(result: Result | None) -> list[object]:
+    """Every hit with its score and its reasons, in whatever order the reasons are told."""
+    if result is None:
+        return []
+    return [
+        (hit.id, hit.score, _unordered(hit.explanation), hit.moves, sorted(hit.lanes))
+        for hit in result
+    ]
+
+
+def _unordered(node: Explanation) -> object:
+    parts = sorted(repr(_unordered(part)) for part in node.parts)
+    return node.label, node.value, node.op, parts, sorted(node.facts.items())
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(worlds, questions, any_recipes, asks(), st.randoms(use_true_random=False))
+def test_lane_order(world: World, text: str, recipe: Any, ask: Data, random: Any) -> None:
+    memory = at(world)
+    data = recipe_of(recipe).to_data()
+    order = list(data["lanes"])
+    random.shuffle(order)
+    permuted = {**data, "lanes": {label: data["lanes"][label] for label in order}}
+    assert list(recipe_of(permuted).lanes) == order
+    assert told(asked(memory, text, permuted, **ask)) == told(asked(memory, text, recipe, **ask))
+
+
+def redistributing(recipe: Any) -> Data:
+    """A recipe whose first pass gives the weight of the silent to the others.
+
+    What answers when no other lane can run is left out: a list can always run.
+    """
+    data = recipe_of(recipe).to_data()
+    passes = [_absent(data, "redistribute"), *data["pass"][1:]]
+    return {**data, "pass": passes, "otherwise": None}
+
+
+def _absent(data: Data, how: str) -> Data:
+    first = data["pass"][0]
+    return {**first, "fuse": {**first["fuse"], "absent": how}}
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(worlds, questions, any_recipes, asks())
+def test_silence(world: World, text: str, recipe: Any, ask: Data) -> None:
+    memory, mine = at(world), redistributing(recipe)
+    with_it = asked(memory, text, mine, lists={"nobody": []}, **ask)
+    without = asked(memory, text, mine, **ask)
+    if without is not None:
+        assert with_it is not None
+        assert "nobody" in with_it.used
+        assert told(with_it) == told(without)
+
+
+@st.composite
+def unboosted(draw: st.DrawFn) -> Data:
+    """A recipe that fuses its lanes and does nothing else."""
+    data = draw(pipelines())
+    first = {"fuse": _plain(data), "boosts": []}
+    bare = {"boosts": {}, "pass": [first], "order": [], "final": {}, "otherwise": None}
+    return {**data, **bare}
+
+
+def _plain(data: Data) -> Data:
+    fuse = {**data["pass"][0]["fuse"], "absent": "keep"}
+    if fuse["kind"] == "weighted":
+        fuse["weights"] = {n: w for n, w in fuse["weights"].items() if n in data["lanes"]}
+    return fuse
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(worlds, questions, unboosted(), asks())
+def test_silence_that_is_kept_leaves_the_order(
+    world: World, text: str, recipe: Data, ask: Data
+) -> None:
+    """But for what lies nearer than the grid can tell apart."""
+    memory = at(world)
+    with_it = asked(memory, text, recipe, lists={"nobody": []}, **ask)
+    without = asked(memory, text, recipe, **ask)
+    if with_it is None or without is None:
+        return
+    place = {hit.id: hit.rank for hit in with_it}
+    score = {hit.id: hit.score for hit in with_it}
+    hits = list(without)
+    assert set(place) == {hit.id for hit in hits}
+    for n, one in enumerate(hits):
+        for two in hits[n + 1 :]:
+            near = 2 * STEP * len(recipe["lanes"])
+            apart = min(one.score - two.score, abs(score[one.id] - score[two.id]))
+            assert place[one.id] < place[two.id] or apart <= near
+
+
+@given(worlds, questions, pipelines(), asks(), st.sampled_from(["keep", "redistribute"]))
+def test_a_lane_that_cannot_run_never_weighs(
+    world: World, text: str, recipe: Data, ask: Data, absent: str
+) -> None:
+    memory = at(world, embedder=None)
+    data = recipe_of(recipe).to_data()
+    mine = recipe_of({**data, "pass": [_absent(data, absent), *data["pass"][1:]]})
+    if "meaning" not in mine.lanes or mine.otherwise == "meaning":
+        return
+    off = overridden(mine, {"lanes.meaning.enabled": False})
+    assert told(asked(memory, text, mine, **ask)) == told(asked(memory, text, off, **ask))

@@ -1,0 +1,214 @@
+"""Replays, why-nots and read-back queries, for whatever was written and asked."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property.strategies import (
+    AGENTS,
+    EXAMPLES,
+    MOMENTS,
+    drafts,
+    fields,
+    names,
+    plain_text,
+    queries,
+    recipes,
+    texts,
+    wheres,
+)
+from tests.property.worlds import open_toy
+
+from recollect.core.budget import Budget
+from recollect.core.canonical import canonical
+from recollect.core.errors import NothingToRun, RecollectError
+from recollect.core.query import Query
+from recollect.core.scope import Scope
+from recollect.core.where import parse
+from recollect.memory.facade import Memory
+from recollect.testing.fakes import START, HandClock, ToyReranker
+from recollect.why.result import Result
+
+corpora = st.lists(drafts(), min_size=1, max_size=8)
+Corpus = list[dict[str, Any]]
+ORDERS = (
+    [],
+    [{"kind": "collapse"}],
+    [{"kind": "cap", "share": 0.2}],
+    [{"kind": "mmr", "take": 2, "drop": True}],
+    [{"kind": "collapse", "by": "near", "keep": "newest"}, {"kind": "mmr", "trade": 0.7}],
+)
+OVERRIDES: tuple[dict[str, Any], ...] = (
+    {},
+    {"final.min_score": 0.5},
+    {"select.superseded": "show", "select.archived": "show"},
+    {"select.as_of": "append", "select.trust": ["system"]},
+)
+
+
+@st.composite
+def asks(draw: st.DrawFn) -> dict[str, Any]:
+    """What a search takes beside its text."""
+    return {
+        "recipe": draw(recipes),
+        "limit": draw(st.sampled_from([1, 2, 10])),
+        "where": draw(st.none() | wheres()),
+        "as_of": draw(st.none() | st.sampled_from(MOMENTS)),
+        "overrides": {**draw(st.sampled_from(OVERRIDES)), "order": draw(st.sampled_from(ORDERS))},
+        "now": START,
+        "budget_tokens": draw(st.none() | st.integers(40, 300)),
+        "budget_chars": draw(st.none() | st.integers(150, 900)),
+    }
+
+
+def linked(memory: Memory, corpus: Corpus) -> list[str]:
+    """The corpus written, with some links that replace."""
+    ids = list(memory.remember_many(corpus).ids)
+    for n in range(0, len(ids) - 2, 3):
+        memory.link(ids[n], ids[n + 2], "supersedes")
+    return ids
+
+
+def answered(memory: Memory, text: str, ask: dict[str, Any]) -> Result | None:
+    try:
+        return memory.recall(text, **ask)
+    except NothingToRun:
+        return None
+
+
+# --- replay ---------------------------------------------------------------------------------------
+
+verbs = st.sampled_from(["update", "link", "remember", "maintain"])
+later = st.lists(st.tuples(verbs, st.integers(0, 7), fields(3)), max_size=8)
+
+
+def write(memory: Memory, clock: HandClock, ids: list[str], done: list[Any]) -> None:
+    for verb, at, told in done:
+        clock.move(1)
+        one, other = ids[at % len(ids)], ids[(at + 1) % len(ids)]
+        try:
+            match verb:
+                case "update":
+                    memory.update(one, **told)
+                case "link":
+                    memory.link(one, other, "supersedes")
+                case "maintain":
+                    memory.maintain()
+                case _:
+                    memory.remember_many([{"text": "port ssh cache", **told}] * 3)
+        except RecollectError:
+            continue
+
+
+@settings(max_examples=EXAMPLES)
+@given(corpora, queries, asks(), later, st.sampled_from(["kept open", "opened again"]))
+def test_a_replay_has_the_same_bytes_whatever_was_written_since(
+    corpus: Corpus, text: str, ask: dict[str, Any], done: list[Any], store: str
+) -> None:
+    folder = Path(tempfile.mkdtemp())
+    try:
+        clock = HandClock()
+        memory = open_toy(folder / "m.db", clock)
+        ids = linked(memory, corpus)
+        result = answered(memory, text, ask)
+        if result is None:
+            return
+        receipt = json.loads(result.receipt.to_bytes())
+        write(memory, clock, ids, done)
+        if store == "opened again":
+            memory.close()
+            memory = open_toy(folder / "m.db", clock)
+        found = memory.replay(receipt)
+        assert found.same, found.differences
+        assert canonical(found.result.receipt.body) == canonical(receipt)
+        memory.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+# --- why not --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=2 * EXAMPLES)
+@given(corpora, queries, asks())
+def test_every_record_that_is_no_hit_has_a_reason_and_a_change_that_lets_it_in(
+    corpus: Corpus, text: str, ask: dict[str, Any]
+) -> None:
+    memory = open_toy(reranker=ToyReranker())
+    ids = linked(memory, corpus)
+    result = answered(memory, text, ask)
+    if result is None:
+        return
+    hits = {hit.id: hit.rank for hit in result}
+    for id in ids:
+        found = memory.why_not(result, id)
+        assert found.admits, found.to_dict()
+        assert found.change is not None
+        if id in hits:
+            assert (found.stage, found.rank_then) == ("hit", hits[id])
+            continue
+        assert found.stage not in ("hit", "view", "scope", "run")
+        assert found.reason
+        again = memory.recall(text, **found.changed(ask))
+        assert {hit.id: hit.rank for hit in again}[id] == found.rank_then
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+scopes = st.builds(
+    Scope,
+    tenant=names,
+    agent=st.none() | st.sampled_from(AGENTS),
+    user=st.none() | names,
+    session=st.none() | names,
+)
+scores = st.floats(-1e9, 1e9) | st.integers(-1000, 1000)
+name_lists = st.lists(names, unique=True, max_size=3).map(tuple)
+labels = st.sampled_from(["mine", "links", "other_1"])
+QUERY: dict[str, st.SearchStrategy[Any]] = {
+    "text": queries,
+    "scope": scopes,
+    "now": st.integers(-(2**55), 2**55),
+    "limit": st.integers(1, 10_000),
+    "where": wheres().map(parse),
+    "as_of": st.none() | st.sampled_from(MOMENTS),
+    "known_at": st.none() | st.sampled_from(MOMENTS),
+    "overrides": st.sampled_from(OVERRIDES),
+    "require": st.frozensets(labels),
+    "given": st.none()
+    | st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=4).filter(any).map(tuple),
+    "aliases": st.dictionaries(st.just("port"), name_lists),
+    "mode": st.none() | st.just("bm25"),
+    "seeds": st.dictionaries(labels, name_lists.filter(any)),
+    "cycle": st.none() | st.integers(0, 2**53),
+    "lists": st.dictionaries(labels, st.lists(st.tuples(names, scores), max_size=3).map(tuple)),
+    "budget": st.builds(Budget, st.none() | st.integers(1, 10**6), st.none() | st.integers(1, 99)),
+}
+
+
+@settings(max_examples=5 * EXAMPLES)
+@given(st.fixed_dictionaries(QUERY).map(lambda told: Query(**told)))
+def test_a_query_is_read_back_as_it_was_written(query: Query) -> None:
+    again = Query.of(json.loads(canonical(query.to_dict())))
+    assert again == query
+    assert canonical(again.to_dict()) == canonical(query.to_dict())
+
+
+def test_every_part_of_a_query_is_read_back() -> None:
+    assert set(QUERY) == {field.name for field in dataclasses.fields(Query)}
+
+
+@given(texts, plain_text)
+def test_a_deep_filter_is_read_back(title: str, text: str) -> None:
+    told: dict[str, Any] = {"title": title}
+    for _ in range(15):
+        told = {"text": text, "not": told}
+    query = Query(text=text, scope=Scope(), now=0, limit=1, where=parse(told))
+    assert Query.of(query.to_dict()) == query

@@ -1,0 +1,194 @@
+"""The answer as a static page: it adds up, it escapes everything, it fetches nothing."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.core.explanation import Explanation, contributions
+from recollect.memory.facade import Memory
+from recollect.pipeline.load import recipe_of
+from recollect.why.figures import boosts_of, moves_of, scale_of
+from recollect.why.result import Result
+
+ALLOWED = {
+    "html", "head", "meta", "title", "style", "body", "div", "p", "b", "span", "article", "svg",
+    "rect", "mark", "br", "details", "summary", "ul", "li", "small",
+}  # fmt: skip
+EVIL = "\"><script>alert(1)</script><img src=x onerror=y>' & \x1b[31m\u202e"
+
+
+class Seen(HTMLParser):
+    """Every tag, attribute and piece of text of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+def everything() -> dict[str, Any]:
+    """A recipe that does everything that a card can show."""
+    data = recipe_of("linked").to_data()
+    data["name"] = "everything"
+    data["lanes"]["meaning"] = {"kind": "vector", "pool": 100, "min_cosine": 0.0}
+    data["boosts"] = {
+        "session": {"kind": "session"},
+        "recency": {"kind": "recency", "unit": "position"},
+    }
+    data["pass"] = [
+        {"fuse": {"kind": "rrf", "scale": "unit"}, "boosts": ["session"]},
+        {"head": 2, "rerank": {}, "boosts": ["recency"]},
+    ]
+    data["order"] = [{"kind": "mmr", "trade": 0.5}]
+    return data
+
+
+def judge(query: str, texts: list[str]) -> list[float]:
+    del query
+    return [float(len(text)) for text in texts]
+
+
+@pytest.fixture
+def stored() -> Memory:
+    memory = recollect.open(":memory:", reranker=judge)
+    memory.remember("Prod SSH port is 49222 since March", id="port", session="s")
+    memory.remember("The firewall knows that", id="wall", session="s")
+    memory.remember("SSH port of prod", id="copy")
+    memory.remember("keys instead of words", id="keys")
+    memory.link("keys", "port", "derived_from")
+    return memory
+
+
+@pytest.fixture
+def result(stored: Memory) -> Result:
+    return stored.recall("which ssh port", recipe=everything())
+
+
+def test_a_page_holds_no_script_no_style_attribute_and_no_address(result: Result) -> None:
+    for html in (result.to_html(), result._repr_html_(), result[0]._repr_html_()):
+        seen = Seen(html)
+        assert not seen.open
+        assert {tag for tag, _ in seen.tags} <= ALLOWED
+        told = {name for _, attrs in seen.tags for name in attrs}
+        assert told <= {
+            "class", "lang", "charset", "http-equiv", "content", "role", "viewbox",
+            "preserveaspectratio", "x", "width", "height",
+        }  # fmt: skip
+        assert not re.search(r"https?:|url\(|@import|src=|href=", html)
+
+
+def test_what_strangers_wrote_is_escaped_everywhere() -> None:
+    memory = recollect.open(":memory:", reranker=judge)
+    names = "<i>&'\""
+    memory.remember(
+        f"port {EVIL}", id=f"a{names}", title=EVIL, tags=[names], kind=f"k{names}", session="s"
+    )
+    memory.remember(f"port {EVIL} again", id=f"b{names}", session="s", supersedes=f"a{names}")
+    memory.link(f"a{names}", f"b{names}", f"k{names}")
+    recipe = everything() | {"select": {"superseded": "show"}}
+    html = memory.recall(f"port {names}", recipe=recipe).to_html()
+    seen = Seen(html)
+    assert {tag for tag, _ in seen.tags} <= ALLOWED
+    assert not set(html) & set("\x1b\u202e")
+    assert f"a{names}" in "".join(seen.text)
+    assert "<script>alert(1)</script>" in "".join(seen.text)
+
+
+def test_the_bar_of_a_hit_adds_up_to_its_score(stored: Memory) -> None:
+    result = stored.recall("which ssh port")
+    best = max(hit.score for hit in result)
+    bars = re.findall(r'<svg class="rc-bar".*?</svg>', result.to_html())
+    assert len(bars) == len(result) > 2
+    for bar, hit in zip(bars, result, strict=True):
+        widths = [float(width) for width in re.findall(r'width="([\d.]+)"', bar)]
+        assert sum(widths) == pytest.approx(1000 * hit.score / best, abs=0.05)
+        assert sum(value for _, value in contributions(hit.explanation)) == hit.score
+    assert "session" in bars[0] + bars[1]
+
+
+def test_json_and_page_tell_the_same(result: Result) -> None:
+    text = " ".join("".join(Seen(result.to_html()).text).split())
+    for hit in result:
+        for label, rank in hit.journey:
+            assert f"{label} #{rank}" in text
+        for stage, told in moves_of(hit.moves, hit.rank):
+            assert f"{stage}: {told}" in text
+        for label, told in boosts_of(hit.explanation, hit.lanes):
+            assert f"{label} {told}" in text
+    for word in ("tf 1", "idf", "cosine", "port ←derived_from keys", "every number"):
+        assert word in text
+
+
+def test_a_rerank_shows_the_score_before_and_after(result: Result) -> None:
+    first = result[0]
+    told = dict(moves_of(first.moves, first.rank))["rerank"]
+    before, after = first.moves["rerank"]["before"], first.moves["rerank"]["score"]
+    assert isinstance(before, float)
+    assert after == first.score
+    assert re.fullmatch(r"#\d( → #\d)?, score [\d.]+ → [\d.]+", told)
+    assert scale_of(first.explanation) == "rerank"
+    last = result[len(result) - 1]
+    assert scale_of(last.explanation) == "fuse"
+    assert "before" not in last.moves["rerank"]
+
+
+def test_diversity_names_its_penalty_and_who_caused_it(stored: Memory) -> None:
+    recipe = everything() | {"pass": everything()["pass"][:1]}
+    result = stored.recall("which ssh port", recipe=recipe)
+    told = [dict(moves_of(hit.moves, hit.rank)).get("mmr", "") for hit in result]
+    assert any(re.search(r"penalty [\d.]+ for being like \w+", line) for line in told)
+
+
+def test_an_empty_and_a_degraded_answer_say_so() -> None:
+    memory = recollect.open(":memory:", embedder=None)
+    memory.remember("a cat")
+    assert "nothing found" in memory.recall("dog").to_html()
+    assert "meaning did not run: " in memory.recall("cat").to_html()
+
+
+def leaf(label: str, value: float) -> Explanation:
+    return Explanation(label, value)
+
+
+def test_what_takes_away_covers_the_end_of_the_bar() -> None:
+    from recollect.why.card import _bar  # noqa: PLC0415  # the one place that looks inside
+
+    root = Explanation("fuse", 0.5, "sum", (leaf("a", 0.75), leaf("b", -0.25)))
+    bar = _bar(root, 0.75, {"a": 0, "b": 1})
+    assert re.findall(r'class="([\w-]+)" x="([\d.]+)" width="([\d.]+)"', bar) == [
+        ("rc-0", "0", "1000"),
+        ("rc-less", "666.67", "333.33"),
+    ]
+
+
+def test_contributions_go_through_factors_and_the_largest() -> None:
+    fused = Explanation("fuse", 0.5, "sum", (leaf("words", 0.4), leaf("meaning", 0.1)))
+    lifted = Explanation("boosted", 0.75, "sum", (fused, leaf("session", 0.25)))
+    halved = Explanation("boosted", 0.375, "product", (lifted, leaf("intent", 0.5)))
+    assert contributions(halved) == [("words", 0.2), ("meaning", 0.05), ("session", 0.125)]
+    at_least = Explanation("boosted", 0.9, "max", (halved, leaf("reflection", 0.9)))
+    assert contributions(at_least) == [("reflection", 0.9)]
+    nothing = Explanation("boosted", 0.0, "product", (leaf("fuse", 0.0), leaf("x", 2.0)))
+    assert contributions(nothing) == [("fuse", 0.0)]
+    lanes: dict[str, object] = {"words": 1, "meaning": 2}
+    assert dict(boosts_of(halved, lanes)) == {"session": "+0.250", "intent": "×0.500"}

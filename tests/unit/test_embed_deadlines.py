@@ -1,0 +1,163 @@
+"""An embedder that hangs holds nobody up: a question is answered by words, a write is kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recollect
+from recollect.embed.call import MOST_LEFT, Late, Patience, in_time
+from recollect.embed.http import Http
+from recollect.memory.embedders import embedder_of
+from recollect.memory.facade import Memory
+from recollect.testing.fakes import ToyEmbedder
+
+TIMES = (0.05, 0.05)
+
+
+class Hanging(ToyEmbedder):
+    """At every n-th call it hangs until it is let go, or answers nonsense."""
+
+    def __init__(self, every: int, how: str = "hangs") -> None:
+        super().__init__()
+        self.every, self.how, self.asked = every, how, 0
+        self.free = threading.Event()
+
+    def embed(self, texts: Sequence[str], side: Any) -> list[Any]:
+        self.asked += 1
+        found = super().embed(texts, side)
+        if not self.every or self.asked % self.every:
+            return found
+        match self.how:
+            case "hangs":
+                self.free.wait(30)
+            case "fails":
+                raise ConnectionError("gone")
+            case "NaN":
+                return [np.full(self.dimension, np.nan, np.float32) for _ in texts]
+            case _:
+                return [np.ones(3, np.float32) for _ in texts]
+        return found
+
+
+@pytest.fixture
+def hanging() -> Iterator[Hanging]:
+    model = Hanging(1)
+    yield model
+    model.free.set()
+
+
+def opened(model: ToyEmbedder) -> Memory:
+    return recollect.open(":memory:", embedder=model, embed_timeout=TIMES)
+
+
+@pytest.fixture(autouse=True)
+def _no_time_per_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Patience, "seconds", lambda self, side, _: getattr(self, side))
+
+
+@pytest.mark.parametrize("how", ["hangs", "fails", "NaN", "wrong size"])
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_every_write_is_kept_and_made_up_for_later(every: int, how: str) -> None:
+    model = Hanging(every, how)
+    with opened(model) as memory:
+        commits = [memory.remember(f"port note number {n}", id=f"n{n}") for n in range(9)]
+        assert memory.browse(limit=50).total == 9
+        assert memory.status().debt == sum(commit.debt for commit in commits) > 0
+        model.asked, model.every = 0, 1
+        degraded = memory.recall("port note", recipe="recollect")
+        assert (degraded.status, "meaning" in degraded.skipped) == ("degraded", True)
+        assert len(degraded) == 9
+        model.every = 0
+        model.free.set()
+        _settled(memory)
+        assert (memory.maintain().behind, memory.status().debt) == (0, 0)
+        full = memory.recall("port note number 3", require={"meaning"})
+        assert (full.status, len(full.plan.skipped)) == ("complete", 0)
+
+
+def _settled(memory: Memory) -> None:
+    """Wait until the calls that were left behind are over."""
+    for _ in range(100):
+        if memory.maintain().behind == 0:
+            return
+        time.sleep(0.02)
+
+
+def test_a_question_says_how_long_it_waited(hanging: Hanging) -> None:
+    hanging.every = 0
+    with opened(hanging) as memory:
+        memory.remember("port note")
+        hanging.every = 1
+        result = memory.recall("port note")
+    assert result.skipped["meaning"] == "the embedder did not answer within 0.05 s"
+    assert result.used == ("words", "kin")
+
+
+def test_one_that_hangs_for_good_is_soon_not_asked_any_more(hanging: Hanging) -> None:
+    with opened(hanging) as memory:
+        memory.remember_many(f"note {n}" for n in range(3))
+        results = [memory.recall("note") for _ in range(8)]
+        assert hanging.asked == MOST_LEFT
+        assert results[-1].skipped["meaning"] == "the embedder is still busy with 4 earlier calls"
+
+
+def test_upkeep_does_not_wait_for_it_again_and_again(hanging: Hanging) -> None:
+    with opened(hanging) as memory:
+        memory.remember_many(f"note {n}" for n in range(600))
+        asked = hanging.asked
+        report = memory.maintain()
+        assert (report.embedded, report.owed) == (0, 600)
+        assert hanging.asked <= asked + 2
+
+
+def test_the_packaged_embedders_are_called_directly() -> None:
+    here = threading.get_ident()
+    for name in ("static", "hash"):
+        model = embedder_of(name)
+        assert model is not None
+        assert in_time(threading.get_ident, model, 1.0) == here
+    assert in_time(threading.get_ident, ToyEmbedder(), 1.0) != here
+
+
+def test_an_error_of_the_embedder_comes_through() -> None:
+    def fails() -> None:
+        raise KeyError("no such model")
+
+    with pytest.raises(KeyError):
+        in_time(fails, ToyEmbedder(), 1.0)
+    with pytest.raises(Late, match=r"within 0.01 s"):
+        in_time(lambda: time.sleep(0.3), ToyEmbedder(), 0.01)
+
+
+@pytest.mark.parametrize("told", ["5", (1,), (1, 2, 3), 0, -1, float("nan"), True, (5, None), {}])
+def test_a_wrong_timeout_is_refused(told: object) -> None:
+    with pytest.raises(recollect.InputError, match="embed_timeout"):
+        recollect.open(":memory:", embed_timeout=told)  # pyright: ignore[reportArgumentType]  # on purpose
+
+
+def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
+    model = Http("none", "http://127.0.0.1:9/v1", query_seconds=0.01, record_seconds=0.01)
+    with recollect.open(":memory:", embedder=model) as memory:
+        memory.remember("port")
+        memory._parts.log.commit(_vector(memory, [1.0, 0.0]))
+        asked: list[object] = []
+        model.embed = lambda *told: asked.append(told) or []  # type: ignore[method-assign]  # pyright: ignore[reportAttributeAccessIssue]  # a trap
+        result = memory.recall("port", vector=[1.0, 0.0], recipe="semantic")
+        assert (result[0].score, asked) == (1.0, [])
+        with pytest.raises(recollect.BadQuery, match="expected 2 numbers, got 3"):
+            memory.recall("port", vector=[1.0, 0.0, 0.0])
+        assert not asked
+
+
+def _vector(memory: Memory, values: list[float]) -> Any:
+    from recollect.core.batch import Batch, Embed, Vector  # noqa: PLC0415  # for this one
+
+    body = np.array(values, "<f4").tobytes()
+    act = Embed(1, memory._parts.shop.space, Vector(memory._parts.shop.space, 0, "unit", body))
+    return Batch("default", (act,), memory._parts.clock.now())

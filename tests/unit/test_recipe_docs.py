@@ -1,0 +1,60 @@
+"""The page about recipes names every kind and every key that a recipe may have."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from recollect.pipeline.fusing import Rrf, Smooth, Weighted
+from recollect.pipeline.kinds import kind_of, kinds
+from recollect.pipeline.passes import Head, Pass, Rerank, Unanimity
+from recollect.pipeline.recipe import Final_, Mode, Recipe, Select
+
+PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+
+
+def keys(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+def unnamed(wanted: set[str], text: str) -> set[str]:
+    """Those that no piece of code in a text names."""
+    code = " ".join(re.findall(r"`([^`\n]+)`", text))
+    return wanted - set(re.findall(r"[a-z][a-z0-9_]*", code))
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("group", "title"), [("lanes", "Lanes"), ("boosts", "Boosts"), ("orderings", "Orderings")]
+)
+def test_every_kind_and_each_of_its_keys_is_explained(group: str, title: str) -> None:
+    text = section(title)
+    rows = re.findall(r"^\| (`[^|]*) \|", text, re.M)
+    named = {name for row in rows for name in re.findall(r"`([a-z0-9_]+)`", row)}
+    assert named == {kind_of(each) for each in kinds(group)}
+    common = {"kind", "enabled"}
+    for each in kinds(group):
+        assert not unnamed(keys(each) - common, text), kind_of(each)
+
+
+def test_every_key_of_passes_is_explained() -> None:
+    told = {*keys(Pass), *keys(Head), *keys(Rerank), *keys(Unanimity)}
+    fusions = {*keys(Weighted), *keys(Rrf), *keys(Smooth)}
+    assert not unnamed({*told, *fusions}, section("Passes"))
+
+
+def test_every_key_at_the_top_is_explained() -> None:
+    told = {*keys(Recipe), *keys(Select), *keys(Mode), *keys(Final_)}
+    assert not unnamed(told, section("Top"))
+
+
+def test_a_key_that_is_not_named_is_noticed() -> None:
+    assert unnamed({"pool", "colour"}, "how many: `pool`, in any colour") == {"colour"}

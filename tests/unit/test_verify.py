@@ -1,0 +1,281 @@
+"""The verifier of receipts: what it derives, what it takes as told, and that nothing breaks it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.compat.make_receipts import filled, receipts
+
+import recollect
+from recollect.core.canonical import canonical
+from recollect.core.errors import BadQuery
+from recollect.why import verify as alone
+from recollect.why.receipt import columns_of, sealed
+
+Data = dict[str, Any]
+ALL = {name: json.loads(body) for name, body in receipts().items()}
+
+
+def resealed(body: Data) -> Data:
+    """The receipt under a digest and a fingerprint that fit again."""
+    rest = {key: value for key, value in body.items() if key != "digest"}
+    rest["recipe"]["fingerprint"] = hashlib.sha256(canonical(rest["recipe"]["data"])).hexdigest()
+    return dict(sealed(rest).body)
+
+
+def copied(name: str) -> Data:
+    return json.loads(canonical(ALL[name]))
+
+
+@pytest.fixture(params=list(ALL))
+def body(request: pytest.FixtureRequest) -> Data:
+    return copied(request.param)
+
+
+# -- what is derived -------------------------------------------------------------------------------
+
+
+def test_it_takes_a_receipt_its_bytes_its_data_or_its_path(tmp_path: Path) -> None:
+    receipt = filled().recall("ssh port").receipt
+    receipt.save(tmp_path / "r.json")
+    path = tmp_path / "r.json"
+    told = [receipt, receipt.to_bytes(), receipt.body, path, str(path)]
+    found = [recollect.verify(each) for each in told]
+    assert all(each.ok for each in found)
+    assert len({each.checked for each in found}) == 1
+
+
+def test_every_part_is_checked_or_attested(body: Data) -> None:
+    found = recollect.verify(body)
+    told = {*found.checked, *found.attested}
+    parts = {"recipe/fingerprint", "digest", "hits", "moves", "evidence", "query"}
+    parts |= {f"slate/columns/{name}" for name in body["slate"]["columns"]}
+    parts |= {f"slate/{name}" for name in ("ids", "rows", "steps")}
+    parts |= {"view", "outcomes", "skipped", "vectors"}
+    assert parts <= told
+    assert not set(found.checked) & set(found.attested)
+
+
+def test_a_change_without_a_new_digest_is_always_noticed(body: Data) -> None:
+    body["query"]["text"] += "?"
+    (problem,) = recollect.verify(body).problems
+    assert problem.startswith("digest: ")
+
+
+def test_a_changed_recipe_is_noticed_by_its_fingerprint(body: Data) -> None:
+    body["recipe"]["data"]["window"] += 1
+    rest = {key: value for key, value in body.items() if key != "digest"}
+    problems = recollect.verify(sealed(rest)).problems
+    assert any(problem.startswith("recipe/fingerprint: ") for problem in problems)
+
+
+def test_a_problem_says_where_it_is_and_what_follows() -> None:
+    told = copied("lexical")
+    told["slate"]["columns"]["fuse"]["grid"][1] += 1
+    (problem,) = recollect.verify(resealed(told)).problems
+    row = told["slate"]["rows"][1]
+    assert problem.startswith(f"slate/columns/fuse: at row {row} is 0.")
+
+
+def test_counts_behind_a_word_are_derived_from() -> None:
+    told = copied("lexical")
+    facts = told["evidence"][0]["words"]["parts"][0]["facts"]
+    facts["df"] += 1
+    assert any("idf" in problem for problem in recollect.verify(resealed(told)).problems)
+    told = copied("lexical")
+    told["evidence"][0]["words"]["parts"][0]["facts"]["tf"] += 1
+    assert any("value" in problem for problem in recollect.verify(resealed(told)).problems)
+
+
+def test_a_vector_of_a_hit_is_compared_anew() -> None:
+    told = copied("semantic")
+    rows = told["vectors"]["best"]["toy"]
+    one, two = list(rows)[:2]
+    assert rows[one] != rows[two]
+    rows[one], rows[two] = rows[two], rows[one]
+    assert any("meaning" in problem for problem in recollect.verify(resealed(told)).problems)
+
+
+def test_a_given_vector_is_brought_to_unit_length_anew() -> None:
+    given = [0.5, -1.0, 0.0, 0.25, 3.0, 0.0, 0.0, 1e-9]
+    receipt = filled().recall("", vector=given, recipe="semantic").receipt
+    told = json.loads(receipt.to_bytes())
+    assert told["query"]["vector"] == given
+    assert "outcomes/vector" in recollect.verify(told).checked
+    told["query"]["vector"][0] = 0.75
+    assert not recollect.verify(resealed(told)).ok
+
+
+def test_a_missing_vector_of_what_diversity_took_is_noticed() -> None:
+    told = copied("ordered")
+    del told["vectors"]["units"][str(told["slate"]["rows"][0])]
+    assert not recollect.verify(resealed(told)).ok
+
+
+def test_what_fits_a_budget_follows_from_the_sizes() -> None:
+    receipt = filled().recall("ssh port", budget_chars=500).receipt
+    told = json.loads(receipt.to_bytes())
+    kept = told["budget"]["kept"]
+    assert 0 < len(kept) < len(told["budget"]["chars"])
+    assert "budget/kept" in recollect.verify(told).checked
+    told["budget"]["chars"][kept[0]] += 500
+    assert not recollect.verify(resealed(told)).ok
+
+
+def test_who_was_asked_again_follows_from_the_first_pass() -> None:
+    told = copied("rerank")
+    told["outcomes"]["rerank"]["rows"].reverse()
+    assert not recollect.verify(resealed(told)).ok
+
+
+# -- kinds that other packages bring ---------------------------------------------------------------
+
+
+def test_a_lane_of_another_package_is_attested_but_its_ranks_fall_with_its_scores() -> None:
+    told = copied("rrf")
+    told["recipe"]["data"]["lanes"]["words"]["kind"] = "theirs"
+    found = recollect.verify(resealed(told))
+    assert found.ok, found.problems
+    assert "evidence/0/words/port in text" in found.attested
+    ranks = told["slate"]["columns"]["words.rank"]["whole"]
+    first, second = ranks.index(1), ranks.index(3)
+    ranks[first], ranks[second] = 3, 1
+    assert not recollect.verify(resealed(told)).ok
+
+
+def test_a_boost_of_another_package_is_attested_but_its_steps_add_up() -> None:
+    told = copied("weighted")
+    told["recipe"]["data"]["boosts"]["session"]["kind"] = "theirs"
+    found = recollect.verify(resealed(told))
+    assert found.ok, found.problems
+    assert "slate/columns/boost.session" in found.attested
+    name = told["slate"]["steps"][-1]["out"]
+    told["slate"]["columns"][name]["grid"][0] += 1
+    assert not recollect.verify(resealed(told)).ok
+
+
+def test_an_ordering_of_another_package_is_attested() -> None:
+    told = copied("ordered")
+    told["recipe"]["data"]["order"][1]["kind"] = "theirs"
+    told["moves"][1]["name"] = "theirs"
+    found = recollect.verify(resealed(told))
+    assert found.ok, found.problems
+    assert "moves/1" in found.attested
+    told["moves"][1]["kept"][0] = told["moves"][1]["kept"][1]
+    assert not recollect.verify(resealed(told)).ok
+
+
+# -- what a receipt holds --------------------------------------------------------------------------
+
+
+def test_a_receipt_does_not_depend_on_the_order_in_which_lanes_are_written() -> None:
+    memory = filled()
+    first = memory.recall("ssh port", recipe="recollect").receipt
+    again = json.loads(first.to_bytes())["recipe"]["data"]
+    assert list(again["lanes"]) == sorted(again["lanes"])
+    assert memory.recall("ssh port", recipe=again).receipt.to_bytes() == first.to_bytes()
+
+
+def test_no_text_of_a_record_is_there_but_words_that_matched() -> None:
+    memory = recollect.open(":memory:")
+    memory.remember("the ssh port of Zanzibar", title="quixotic", metadata={"secret": "hush"})
+    told = memory.recall("ssh port").receipt.to_bytes().decode().lower()
+    assert "ssh" in told
+    assert not [word for word in ("zanzibar", "quixotic", "hush") if word in told]
+
+
+def test_what_was_skipped_is_there_with_its_reason() -> None:
+    old, off = {"kind": "recency", "unit": "cycle"}, {"kind": "trust", "enabled": False}
+    boosts = {"old": old, "off": off}
+    recipe = {**ALL["rrf"]["recipe"]["data"], "boosts": boosts}
+    recipe["pass"][0]["boosts"] = list(boosts)
+    told = json.loads(filled().recall("port", recipe=recipe).receipt.to_bytes())
+    assert told["skipped"]["off"] == "switched off"
+    assert told["skipped"]["old"].startswith("no cycle is given")
+    assert recollect.verify(told).ok
+
+
+def test_columns_are_plain_numbers_again() -> None:
+    told = columns_of(ALL["again"])
+    assert told["tier"][:4] == [1.0, 1.0, 1.0, 1.0]
+    assert all(value is None or isinstance(value, float) for value in told["words.score"])
+
+
+# -- hostile receipts ------------------------------------------------------------------------------
+
+
+def paths(node: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    if at:
+        yield at
+    pairs: Any = node.items() if isinstance(node, dict) else ()
+    for key, value in enumerate(node) if isinstance(node, list) else pairs:
+        yield from paths(value, (*at, key))
+
+
+@pytest.mark.parametrize("name", ["recollect", "weighted", "again", "rerank", "ordered"])
+@pytest.mark.parametrize("other", [None, [], {}, "x", -1, 1e300, True], ids=repr)
+def test_whatever_stands_anywhere_the_verifier_answers(name: str, other: object) -> None:
+    told = copied(name)
+    del told["digest"]
+    for path in list(paths(told))[:: 7 if name == "recollect" else 3]:
+        holder: Any = told
+        for key in path[:-1]:
+            holder = holder[key]
+        before, holder[path[-1]] = holder[path[-1]], other
+        try:
+            recollect.verify(sealed(told))
+        except BadQuery:
+            assert path == ("receipt",)
+        holder[path[-1]] = before
+
+
+@pytest.mark.parametrize("given", [b"", b"[]", b'{"receipt":2}', b"\xff", {}, 5, None, "none.json"])
+def test_what_is_no_receipt_is_a_typed_error(given: Any) -> None:
+    with pytest.raises(BadQuery):
+        recollect.verify(given)
+
+
+# -- alone -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The folder of the verifier, somewhere else."""
+    shutil.copytree(Path(alone.__file__).parent, tmp_path / "verify")
+    for name, told in (("good", ALL["recollect"]), ("bad", {**ALL["recollect"], "hits": []})):
+        (tmp_path / f"{name}.json").write_bytes(canonical(told))
+    (tmp_path / "other.json").write_text("{}")
+    return tmp_path
+
+
+def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """In a Python without any package."""
+    command = [sys.executable, "-S", "-m", "verify", *arguments]
+    bare = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    return subprocess.run(  # noqa: S603  # our own command
+        command, cwd=folder, env=bare, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_copy_of_its_folder_is_enough(copy: Path) -> None:
+    good = ran(copy, "good.json")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith("good.json: verified: ")
+
+
+def test_the_copy_says_what_is_wrong(copy: Path) -> None:
+    bad = ran(copy, "good.json", "bad.json")
+    assert bad.returncode == 9
+    assert "hits: is []" in bad.stdout
+    other = ran(copy, "other.json", "nothing.json")
+    assert (other.returncode, other.stdout) == (2, "")
+    assert other.stderr.count("\n") == 2
