@@ -272,7 +272,9 @@ def vector_of(
     if not 1 <= len(items) <= MAX_DIMENSION:
         raise error(f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field)
     if not all(map(math.isfinite, items)):
-        raise error(f"{field}: holds NaN or infinity", field=field)
+        raise error(
+            f"{field}: holds NaN or infinity", hint="every number must be finite", field=field
+        )
     if not (zero or any(items)):
         raise error(f"{field}: is all zero, which points nowhere", field=field)
     return items

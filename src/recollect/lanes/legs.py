@@ -7,7 +7,7 @@ their own, even where one reaches another. Equal scores go to the older record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,15 @@ from recollect.lanes.terrain import Linked, Terrain, noted, on_paths
 from recollect.rank.grid import snap
 from recollect.rank.walk import Budget, Tree, cheapest, hops
 
+Bare = Annotated[str, Field(pattern=r"^[^\W\d][\w-]{0,127}$")]
+"""A name that needs no quotes."""
+
 
 class Leg(Linked):
     """What both legs have."""
 
+    kinds: tuple[Bare, ...] | None = None
+    """Which kinds of edges are followed, by bare names; None for all."""
     direction: Literal["out", "in", "both"] = "out"
     max_hops: int = Field(default=2, ge=1, le=100)
     must_start: ClassVar[bool] = True

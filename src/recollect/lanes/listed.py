@@ -42,9 +42,8 @@ class Listed(Spec):
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The caller's score of each row."""
-        del ctx
-        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-        return [Explanation("given", score[row]) for row in rows.tolist()]
+        pairs = ctx.query.lists.get(ctx.label, ())
+        return _told("given", ranking, rows, whole=all(isinstance(s, int) for _, s in pairs))
 
 
 class By(Spec):
@@ -90,5 +89,16 @@ class By(Spec):
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The attribute of each row."""
         del ctx
-        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-        return [Explanation(self.by.removeprefix("-"), score[row]) for row in rows.tolist()]
+        name = self.by.removeprefix("-")
+        whole = not self.flat and name in ("cycle", "position", *TIME_COLUMNS)
+        return _told(name, ranking, rows, whole=whole)
+
+
+def _told(name: str, ranking: Ranking, rows: Rows, *, whole: bool) -> list[Explanation]:
+    """The score of each row; a whole number beside it, where it was one."""
+    score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+    facts = [{"number": int(score[row])} if whole else {} for row in rows.tolist()]
+    return [
+        Explanation(name, score[row], facts=told)
+        for row, told in zip(rows.tolist(), facts, strict=True)
+    ]

@@ -13,6 +13,8 @@ class Spec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
     brings: ClassVar[bool] = False
     """Whether a lane only brings rows, and a boost may give them a score."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """What of a question a lane needs: `query`, its text; `vector`, or the text in its place."""
 
 
 class Seeded(Spec):

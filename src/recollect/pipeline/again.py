@@ -7,7 +7,7 @@ there is none, is recorded: an answer that fails leaves the order as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -128,7 +128,11 @@ def reranked(
     slate = scored.slate
     ranks = np.stack(list(lists_of(slate, step.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
-    if (reason := _needless(step.rerank, rankings, at.size)) is not None:
+    rule = step.rerank.unless
+    agreed = None if rule is None else _agreed(rule, rankings)
+    noted = {} if agreed is None else {RERANK: {"agreements": agreed}}
+    scored = replace(scored, noted={**scored.noted, **noted})
+    if (reason := _needless(rule, agreed or 0, at.size)) is not None:
         return scored, Judged({"skipped": reason}, reason)
     answer = _asked(ctx, step.rerank, slate, at)
     if isinstance(answer, str):
@@ -152,15 +156,13 @@ def reranked(
     return Scored(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
 
 
-def _needless(rerank: Rerank, rankings: Mapping[str, Ranking], count: int) -> str | None:
+def _needless(rule: Unanimity | None, agreed: int, count: int) -> str | None:
     """Why nobody need be asked."""
     if not count:
         return "empty_candidates: there is nothing to rerank"
-    if rerank.unless is not None:
-        agreed = _agreed(rerank.unless, rankings)
-        if agreed >= rerank.unless.agree:
-            lanes = " and ".join(rerank.unless.lanes)
-            return f"unanimity: {lanes} agree on {agreed} of their first {rerank.unless.depth}"
+    if rule is not None and agreed >= rule.agree:
+        lanes = " and ".join(rule.lanes)
+        return f"unanimity: {lanes} agree on {agreed} of their first {rule.depth}"
     return None
 
 

@@ -13,6 +13,7 @@ from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Seeded
 from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.refusing import refuse
 from recollect.pipeline.spoken import first_fitting
 from recollect.pipeline.waves import cannot_start, waves_of
 from recollect.text.prompt import head_size
@@ -211,7 +212,11 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
-    lanes = [step for label in recipe.lanes for step in _steps(label, verdicts[label])]
+    lanes = [
+        step
+        for label in recipe.lanes
+        for step in _steps(label, _seeded(verdicts[label], label, ctx))
+    ]
     made = Plan(
         recipe,
         query.scope.tenant,
@@ -228,8 +233,17 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
         ),
         query.mode,
     )
+    if recipe.missing == "refuse":
+        refuse(made, query)
     _must_run(made, query.require)
     return made
+
+
+def _seeded(verdict: Ready | Skipped, label: str, ctx: Context) -> Ready | Skipped:
+    """What a lane says, with the seeds that the call gives it."""
+    if isinstance(verdict, Skipped) or label not in ctx.query.seeds:
+        return verdict
+    return Ready({**verdict.shows, "given": list(ctx.query.seeds[label])})
 
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
@@ -259,6 +273,7 @@ def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     """The boosts that a pass uses."""
+    running: set[str] = set()
     used = {*recipe.fused, *(label for each in recipe.passes for label in each.boosts)}
     for label, boost in recipe.boosts.items():
         if label in used:
@@ -266,7 +281,16 @@ def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
             weight = recipe.weight(label)
             if weight == 0.0:
                 off = off or Skipped("its weight is 0", idle=True)
-            yield _step(label, off or boost.ready(ctx))
+            step = _step(label, off or boost.ready(ctx))
+            running |= {label} if step.skipped is None else set()
+            yield step
+    for label in sorted(running):
+        if (rival := recipe.boosts[label].excludes) in running:
+            raise BadQuery(
+                f"{label} and {rival} cannot both be counted",
+                hint=f"switch one off: overrides={{'boosts.{rival}.enabled': False}}",
+                field=label,
+            )
 
 
 def reranks(recipe: Recipe) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadQuery
@@ -80,9 +80,18 @@ class Mode(Spec):
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
     """What leaves the pipeline."""
 
-    limit: int = Field(default=10, ge=1, le=10_000)
+    least: Literal[0, 1] = 1
+    """The smallest limit; 0 where an empty answer may be asked for."""
+    limit: int = Field(default=10, ge=0, le=10_000)
     min_score: float | None = Field(default=None, ge=-1e6, le=1e6)
     """What scores less is left out, on the scale of the first pass."""
+
+    @field_validator("limit")
+    @classmethod
+    def _not_below(cls, limit: int, told: ValidationInfo) -> int:
+        if limit < told.data.get("least", 1):
+            raise ValueError("must be at least 1")
+        return limit
 
 
 class Recipe(Spec):
@@ -99,6 +108,11 @@ class Recipe(Spec):
     """How equals are put in order, in the end by row; attributes of records hold in lanes too."""
     otherwise: Label | None = None
     """The lane that answers when no other can run; it is idle at all other times."""
+    missing: Literal["skip", "refuse"] = "skip"
+    """A lane that cannot run is skipped and named; or the call is refused, as is one that brings a
+    text or a vector that no lane takes."""
+    not_positive: Literal["refuse", "default"] = "refuse"
+    """A limit, or a number under one of `names`, of 0 or less: an error, or the recipe's own."""
     select: Select = Select()
     lanes: dict[Label, AnyLane] = Field(min_length=1)
     boosts: dict[Label, AnyBoost] = Field(default_factory=dict[str, "AnyBoost"])
@@ -145,6 +159,7 @@ class Recipe(Spec):
         self._columns("ties", self.ties)
         self._columns("scores", tuple(self.scores.values()))
         self._lanes_known()
+        self._others_known()
         return self
 
     def _lanes_known(self) -> None:
@@ -160,6 +175,15 @@ class Recipe(Spec):
         for where, told in named.items():
             if unknown := told - set(self.lanes):
                 raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
+
+    def _others_known(self) -> None:
+        for label, boost in self.boosts.items():
+            if boost.excludes not in (None, *self.boosts):
+                raise ValueError(f"boosts.{label} names {boost.excludes!r}, which is no boost")
+        for at, ordering in enumerate(self.order):
+            for label in ordering.lanes:
+                if getattr(self.lanes.get(label), "kind", "") != "vector":
+                    raise ValueError(f"order.{at} names {label!r}, which is no lane of vectors")
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
         first = isinstance(fuse, Weighted) and at == 0
@@ -203,6 +227,16 @@ class Recipe(Spec):
         """The boosts that the first pass weighs beside its lanes."""
         fuse = self.passes[0].fuse
         return tuple(label for label in self.boosts if fuse and label in fuse.weighed)
+
+    @property
+    def usual_limit(self) -> int:
+        """How many hits a call gets that names no limit: its own, or all that an ordering takes."""
+        decided = any(each.enabled and each.decides for each in self.order)
+        return 10_000 if decided else self.final.limit
+
+    def called(self, path: str) -> str:
+        """What its users call a lane or a boost; its label, where they have no name for it."""
+        return next((n for n, told in self.names.items() if told == path), path.partition(".")[2])
 
     def weight(self, label: str) -> float | None:
         """What the first pass weighs a signal; None where it does not name it."""

@@ -53,6 +53,7 @@ def run(plan: Plan, ctx: Context) -> Ran:
     scored = first_pass(plan.recipe, ctx, rankings, plan.boosting)
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
+    counts |= {label: spoken(scored.slate, label) for label in plan.boosting}
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
@@ -65,6 +66,13 @@ def run(plan: Plan, ctx: Context) -> Ran:
     noted = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
     plan = plan.counted(counts, rankings).telling(noted)
     return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
+
+
+def spoken(slate: Slate, label: str) -> int:
+    """Of how many candidates a boost says something."""
+    names = (f"boost.{label}", f"{label}.score")
+    known = [slate.columns[name] for name in names if name in slate.columns]
+    return int(max((~np.isnan(column)).sum() for column in known)) if known else 0
 
 
 def _second_pass(

@@ -3,7 +3,7 @@
 All of it is data of the recipe. A name leads to a path of the recipe (`lanes.words.pool`), to a
 test of the filter (`where.importance.gte`), or, for people to read, to what a call says
 (`ask.as_of`), a field of a record (`record.text`) or of the answer (`result.total`, `hit.matched`),
-or to the memory itself.
+or to the memory itself. `nothing: …` says why there is no such thing here.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from recollect.pipeline.recipe import Recipe
 
 Path = str | tuple[str, ...]
-"""Where a name leads; of several places the first that takes the value."""
+"""Where a name leads: of several tests the first that takes the value, of paths all of them."""
 Told = bool | int | float | str | tuple[str, ...] | None
 Mean = Annotated[dict[str, Told], Field(min_length=1)]
 """What the values of a knob are here, by how the other system writes them."""
-READ: Final = ("ask", "record", "result", "hit", "memory")
+READ: Final = ("ask", "record", "result", "hit", "memory", "nothing")
 """Places that a name may lead to for people to read alone."""
 
 
@@ -59,10 +59,29 @@ def settled(recipe: Recipe, overrides: Mapping[str, object]) -> tuple[dict[str, 
         where = [path.removeprefix("where.") for path in paths if path.startswith("where.")]
         if where:
             tests.append(_test(name, where, meant))
-        else:
-            _settable(name, paths[0])
-            mine[paths[0]] = meant
+        elif not _unset(recipe, name, value):
+            for path in paths:
+                _settable(name, path)
+                mine[path] = meant
     return mine, AllOf(tuple(tests))
+
+
+def _unset(recipe: Recipe, name: str, value: object) -> bool:
+    """Whether a number means that the recipe's own is to stay."""
+    if recipe.not_positive == "refuse" or name not in recipe.names or isinstance(value, bool):
+        return False
+    return isinstance(value, int | float) and value <= 0
+
+
+def by_name(recipe: Recipe, overrides: Mapping[str, object], error: BadRecipe) -> BadRecipe:
+    """An error of a recipe under the name that the caller used."""
+    for name in overrides:
+        leads = recipe.names.get(name, ())
+        paths = (leads,) if isinstance(leads, str) else leads
+        if error.field in [path.replace("fusion.", "pass.0.fuse.", 1) for path in paths]:
+            reason = error.message.rpartition(f"{error.field}: ")[2]
+            return BadRecipe(f"overrides: {name}: {reason}", hint=error.hint, field=name)
+    return error
 
 
 def _meant(recipe: Recipe, name: str, value: object) -> object:
@@ -81,10 +100,18 @@ def _meant(recipe: Recipe, name: str, value: object) -> object:
 
 def _settable(name: str, path: str) -> None:
     """Refuse a name that is told to people alone."""
-    place, _, rest = path.partition(".")
+    place, _, rest = path.partition(": " if path.startswith("nothing: ") else ".")
     if place in READ:
         told = f"recall(…, {rest}=…)" if place == "ask" else f"it is {path} here"
+        told = _added(rest) if rest.startswith("overrides.") else told
         raise BadRecipe(f"overrides: {name!r} is no number of the recipe", hint=told, field=name)
+
+
+def _added(path: str) -> str:
+    """How a call says what belongs to a lane that it adds."""
+    _, _, lane, *key = path.split(".", 3)
+    inside = f"'{key[0]}': …" if key else "…"
+    return f"recall(…, overrides={{'lanes.{lane}': {{{inside}}}}})"
 
 
 def _test(name: str, paths: Sequence[str], value: object) -> Where:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast, overload
+from typing import Literal, cast, overload
 
 from recollect.core.budget import FREE, Budget
 from recollect.core.explanation import Explanation, Facts
@@ -16,6 +16,8 @@ from recollect.text.port import Analyzer
 from recollect.text.spans import Matched, Span, snippet, spans_of
 from recollect.why.context import Block, block_of
 from recollect.why.receipt import Receipt
+from recollect.why.rows import Row, rows_of
+from recollect.why.trace import signals_of, trace_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,24 @@ class Result(Sequence[Hit]):
     def backend(self) -> str | None:
         """What the recipe calls the mix of lanes behind this answer; None where it has no name."""
         return self.plan.backend
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The lanes that ran and the boosts that touched a candidate, as the recipe's users say."""
+        return signals_of(self.plan)
+
+    @property
+    def trace(self) -> dict[str, object]:
+        """What the search did, as flat facts: modes, attempts, counts, reranking, numbers."""
+        return trace_of(self.plan)
+
+    @overload
+    def rows(self, *, detailed: Literal[False] = False) -> list[tuple[str, float]]: ...
+    @overload
+    def rows(self, *, detailed: Literal[True]) -> list[Row]: ...
+    def rows(self, *, detailed: bool = False) -> list[tuple[str, float]] | list[Row]:
+        """(id, score) of every hit; detailed, a row for every lane that found it."""
+        return rows_of(self.hits) if detailed else [(hit.id, hit.score) for hit in self.hits]
 
     @property
     def fell_back(self) -> bool:
