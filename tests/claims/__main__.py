@@ -29,10 +29,10 @@ def main(args: list[str]) -> int:
     outcomes = Outcomes()
     code = pytest.main(["-q", "--no-header", str(_HERE), *args], plugins=[outcomes])
     claims = table(outcomes.failed)
-    for claim in claims:
-        print(f"{claim.number}  {claim.state:<8}  {claim.line}")
+    lines = [f"{claim.number}  {claim.state:<8}  {claim.line}" for claim in claims]
     counted = Counter(claim.state for claim in claims)
-    print(f"\n{len(claims)} claims:", ", ".join(f"{n} {state}" for state, n in counted.items()))
+    told = ", ".join(f"{n} {state}" for state, n in counted.items())
+    sys.stdout.write("\n".join([*lines, "", f"{len(claims)} claims: {told}", ""]))
     return 1 if code or counted["failed"] or counted["missing"] else 0
 
 
