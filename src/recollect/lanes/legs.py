@@ -42,7 +42,8 @@ class Leg(Linked):
         """What the seeds reach, nearest or cheapest first."""
         terrain = Terrain.of(self, ctx)
         tree = self.tree(terrain)
-        at = np.flatnonzero((tree.depths > 0) & terrain.inside[tree.nodes])
+        at = np.sort(np.unique(tree.nodes, return_index=True)[1])
+        at = at[(tree.depths[at] > 0) & terrain.inside[tree.nodes[at]]]
         rows = terrain.graph.rows[tree.nodes[at]]
         scores = 0.0 - tree.costs[at]  # no negative zero
         order = ctx.best(scores, rows, self.pool)
