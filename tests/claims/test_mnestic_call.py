@@ -126,7 +126,7 @@ def test_mn_05_search_is_exact_and_its_breadth_changes_nothing(vectors: Memory) 
             detailed=True
         )
     (step,) = [step for step in plain.plan.steps if step.name == "semantic"]
-    assert step.shows["search"] == "exact"
+    assert step.shows["scan"] == "exact"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -12,16 +12,16 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "953779449d97b6e1b9190eb1096a2399ee10316eb93714549f866afbacc8b6e0",
-    "lexical": "195a6d3886c9fe054ac17be979a7e3ccc6866cf559c09b86cc54711db6101179",
-    "linked": "e44fcd8e2c2bf402dde687846db2b3184d1abd9c85e6591c03b8eac02f42ea69",
-    "semantic": "4046aa0bd53c0a3ab81fd111dabaff2c4d81ce7bcf0ce997e600b36325d7b474",
-    "reflections": "782b6f5099578a94c7b05d2245eca51835fe30c187cd8f4a56d17f8937e88748",
-    "comis": "a988dfa3dad14dac159f0808d6f2bcb750cf87f41ad4838c30eb8d8dd7a54c4d",
-    "engrava": "214451b88b79304a67bcdf619bcf3dccb0445d61e47b8f8ed8ed274683ea2200",
-    "jeffs-brain": "d6a0b8332f37d91e0b5d5a024748a66287215f2cfccf063d7c8616a8b1523b90",
-    "mentisdb": "5fbb43ceff55d684470e6f2d763740446de23082cad800a631714c42d84229cb",
-    "mnestic": "3d1aca45f6e2d0fea0e706d9fdf255bb4f3dfac121f58793c3ed86077a1360ec",
+    "recollect": "4cd3b82a04f35a43b14b18313fd555143b58715f6c30c6647ac3e39cf1d64614",
+    "lexical": "699a62fde5cecc8b01bd53dbee3e98debaf44bcabff4d0aa3fcddf38429c9755",
+    "linked": "cfb072310ebd0a605715c78427286feb8e334252a53f7f044098673d1fa0bc5c",
+    "semantic": "d12e4c6518cd2487eda3026ffe17d46c661e78b442ca0c3e9d2ed14a5deec349",
+    "reflections": "162131700f6deebdec737d20054087ab9207afaa3d5ca3afad64ffe22786dca3",
+    "comis": "a28aa117ae915a8c1050b03b801b835b8dc1cf84c2104e2ae6cdcd6f6fceb1b6",
+    "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
+    "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",
+    "mentisdb": "14770bfadee30b75fa5bfd2a922af7cc140e55b32700b6e72fc1321835b0406f",
+    "mnestic": "2a5ffa942e0285adb90718b7825206ab7fee51c8006cc95000477e27cfbaab7e",
 }
 
 

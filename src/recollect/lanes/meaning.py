@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Meaning(Spec):
     exact_up_to: int = Field(default=300_000, ge=0, le=2**31)
     """Of more vectors than these the best are found by codes: nearly all of them, much faster."""
     breadth: int = Field(default=50, ge=1, le=1_000_000)
-    """How widely an approximate search would look around. This one is exact: it looks at all."""
+    """How widely a search of a graph of neighbours would look around; no search here has one."""
     fresh: float = Field(default=1.0, ge=0.0, le=1000.0)
     """What a cosine counts when every record has its vector."""
     stale: float = Field(default=1.0, ge=0.0, le=1000.0)

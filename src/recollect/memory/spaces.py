@@ -115,7 +115,11 @@ def _given(vector: tuple[float, ...], size: int | None) -> Made:
     if not vector:
         return Skipped("the vector that comes with the query is empty")
     if size is not None and len(vector) != size:
-        raise BadQuery(f"vector: expected {size} numbers, got {len(vector)}", field="vector")
+        raise BadQuery(
+            f"vector: expected {size} numbers, got {len(vector)}",
+            hint=f"records here have vectors of {size} numbers",
+            field="vector",
+        )
     made = unit(np.array(vector))
     return np.zeros(len(vector), np.float32) if made is None else made
 
