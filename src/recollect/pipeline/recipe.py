@@ -13,6 +13,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadQuery
+from recollect.core.query import LIMIT_LIMIT
 from recollect.index.ties import ATTRIBUTES
 from recollect.lanes.spec import Seeded, Spec
 from recollect.pipeline.fusing import Fusion, Label, Weighted
@@ -232,7 +233,7 @@ class Recipe(Spec):
     def usual_limit(self) -> int:
         """How many hits a call gets that names no limit: its own, or all that an ordering takes."""
         decided = any(each.enabled and each.decides for each in self.order)
-        return 10_000 if decided else self.final.limit
+        return LIMIT_LIMIT if decided else self.final.limit
 
     def called(self, path: str) -> str:
         """What its users call a lane or a boost; its label, where they have no name for it."""
