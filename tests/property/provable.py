@@ -70,7 +70,7 @@ def _record(random: Random, n: int) -> Data:
 
 def asked(memory: Memory, random: Random) -> Result | None:
     """One answer: a question of any kind to a recipe of any kind; none where nothing could run."""
-    ask: Data = {"recipe": random.choice(LIBRARY)} if random.random() < 0.2 else any_recipe(random)
+    ask = _library(random) if random.random() < 0.2 else any_recipe(random)
     if random.random() < 0.4:
         ask["cycle"] = random.randint(0, 50)
     if random.random() < 0.2:
@@ -88,6 +88,22 @@ def asked(memory: Memory, random: Random) -> Result | None:
         return memory.recall(text, random.choice([1, 3, 10, 100]), **ask)
     except NothingToRun:
         return None
+
+
+def _library(random: Random) -> Data:
+    """The options of a call with a recipe of ours, some of its numbers changed."""
+    name = random.choice(LIBRARY)
+    if name != "recollect":
+        return {"recipe": name}
+    numbers = {
+        "fusion.weights.words": random.choice([0.0, 0.3, 2.0]),
+        "fusion.absent": random.choice(["keep", "redistribute"]),
+        "lanes.moment.enabled": random.random() < 0.5,
+        "boosts.session.weight": random.choice([0.0, 0.3]),
+    }
+    some = {path: value for path, value in numbers.items() if random.random() < 0.4}
+    mode = random.choice([None, "bm25", "semantic", "hybrid", "auto"])
+    return {"recipe": name, "overrides": some, "mode": mode}
 
 
 def any_recipe(random: Random) -> Data:

@@ -143,7 +143,8 @@ def test_a_space_filled_by_a_migration_is_read_beside(tmp_path: Path) -> None:
             "static-en",
             "hash",
         ]
-        assert set(result.receipt.body["outcomes"]) == {"vector", "vectors"}  # pyright: ignore[reportCallIssue, reportArgumentType]  # plain data
+        assert set(result.receipt.body["outcomes"]) >= {"vector", "vectors"}  # pyright: ignore[reportCallIssue, reportArgumentType]  # plain data
+        assert memory.replay(result).same
         assert memory.maintain().behind == 0
         assert memory.verify().sound
 
@@ -168,3 +169,15 @@ def test_a_query_vector_of_zeros_finds_nothing_and_says_so() -> None:
         result = memory.recall("port", recipe="semantic", vector=[0.0] * 8)
         assert (len(result), result.status, result.used) == (0, "complete", ("meaning",))
         assert "vector zero, which points nowhere" in str(result.plan)
+
+
+def test_spaces_are_replayed_in_the_order_in_which_they_are_read() -> None:
+    one, two = both()
+    with filled(recollect.open(":memory:", embedder=["static", two, one, "hash"])) as memory:
+        result = memory.recall("cache memory")
+        two.failing = True
+        failed = memory.recall("cache memory")
+        memory.remember("cache memory once more")
+        for then in (result, failed):
+            found = memory.replay(then)
+            assert found.same, found.differences

@@ -128,7 +128,8 @@ class _Found:
     def told(self, label: str, row: int, *, bare: bool = False) -> Explanation:
         """The cosine of a row times what it counts; bare where it counts 1."""
         at = int(np.searchsorted(self.rows, row))
-        leaf = Explanation("cosine", float(self.cosines[at]))
+        cosine = float(self.cosines[at])
+        leaf = Explanation("cosine", cosine, facts={"distance": 1.0 - cosine})
         if bare and self.weight == 1.0:
             return leaf
         value = float(snap(self.weight * self.cosines[at : at + 1])[0])

@@ -93,7 +93,8 @@ def _key(told: Told, scene: Scene, row: int) -> object:
 def _read(scene: Scene, row: int, path: str) -> object:
     record = scene.records[row]
     if not path.startswith("metadata."):
-        return attribute(path, record)
+        found = attribute(path, record)
+        return None if found == () else found
     found: object = record.metadata
     for part in path.split(".")[1:]:
         found = _below(found, part)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recollect.core.errors import BadQuery, Corrupt
 from recollect.core.names import EXACT_INT, integer, text
 from recollect.core.query import Query
-from recollect.lanes.port import Context, Skipped
+from recollect.lanes.port import Context, InSpace, Skipped
 from recollect.pipeline.load import parse
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran
@@ -55,13 +55,8 @@ class Generations:
 
 
 def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
-    """The finished search with what its edge found out, for the receipt.
-
-    Canonical JSON sorts the keys of a recipe, so the order of its lanes and boosts is told too.
-    """
-    recipe = ran.plan.recipe
-    order = {"lanes": list(recipe.lanes), "boosts": list(recipe.boosts)}
-    told: dict[str, object] = {"generations": asdict(read_through), "order": order}
+    """The finished search with what its edge found out, for the receipt."""
+    told: dict[str, object] = {"generations": asdict(read_through)}
     if ctx.unread is not None:
         told["unread"] = ctx.unread
     if isinstance(ctx.vector, Skipped):
@@ -69,11 +64,13 @@ def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
     if ctx.space:
         told["space"] = ctx.space
     if ctx.beside:
-        told["beside"] = {
-            each.name: _why(each.vector) if isinstance(each.vector, Skipped) else None
-            for each in ctx.beside
-        }
+        told["beside"] = [_space(each) for each in ctx.beside]
     return replace(ran, outcomes={**ran.outcomes, **told})
+
+
+def _space(each: InSpace) -> dict[str, object]:
+    none = {"no_vector": _why(each.vector)} if isinstance(each.vector, Skipped) else {}
+    return {"name": each.name, **none}
 
 
 def _why(skipped: Skipped) -> dict[str, object]:
@@ -117,7 +114,7 @@ class Case:
     def of(cls, receipt: Receipt) -> Case:
         """What a receipt tells, every part checked."""
         view, outcomes = _part(receipt.body, "view"), _part(receipt.body, "outcomes")
-        recipe = _recipe(_part(_part(receipt.body, "recipe"), "data"), _part(outcomes, "order"))
+        recipe = parse(_part(_part(receipt.body, "recipe"), "data"), "receipt: recipe")
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery("receipt: its view and its query are of two tenants", field="view")
@@ -144,18 +141,6 @@ def _part(body: Mapping[str, object], key: str) -> Mapping[str, object]:
     return cast("dict[str, object]", found)
 
 
-def _recipe(data: Mapping[str, object], order: Mapping[str, object]) -> Recipe:
-    """The recipe, its lanes and boosts in the order they were declared in."""
-    out = dict(data)
-    for key, names in order.items():
-        known = _part(data, key)
-        told = list(map(str, cast("list[object]", names))) if isinstance(names, list) else []
-        if set(told) != set(known):
-            raise BadQuery(f"receipt: its order of {key} names others", field=key)
-        out[key] = {label: known[label] for label in told}
-    return parse(out, "receipt: recipe")
-
-
 def _generations(told: Mapping[str, object]) -> Generations:
     kin = told.get("kin")
     return Generations(
@@ -173,14 +158,19 @@ def _vector(outcomes: Mapping[str, object]) -> NDArray[np.float32] | Skipped | N
 
 
 def _beside(outcomes: Mapping[str, object]) -> dict[str, NDArray[np.float32] | Skipped | None]:
-    if "beside" not in outcomes:
-        return {}
-    told = _part(outcomes, "beside")
+    """The query in the spaces beside, in the order in which they were read."""
+    told = outcomes.get("beside", [])
+    if not isinstance(told, list):
+        raise BadQuery("receipt: its spaces cannot be read", field="beside")
     made: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
-    return {
-        name: _spelled(made[name]) if name in made else None if why is None else _not(told, name)
-        for name, why in told.items()
-    }
+    out: dict[str, NDArray[np.float32] | Skipped | None] = {}
+    for each in cast("list[object]", told):
+        space = cast("dict[str, object]", each if isinstance(each, dict) else {})
+        name = text(space.get("name"), "beside", BadQuery)
+        out[name] = _not(space, "no_vector") if "no_vector" in space else None
+        if name in made:
+            out[name] = _spelled(made[name])
+    return out
 
 
 def _spelled(told: object) -> NDArray[np.float32]:

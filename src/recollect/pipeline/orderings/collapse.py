@@ -109,7 +109,7 @@ def _value(record: Record, path: str) -> Json:
     """An attribute, or what stands at a path in the metadata; None where there is nothing."""
     if not path.startswith("metadata."):
         found = cast("Json", attrgetter(path)(record))
-        return cast("Json", list(found)) if isinstance(found, tuple) else found
+        return cast("Json", list(found) or None) if isinstance(found, tuple) else found
     below: Json = record.metadata
     for part in path.split(".")[1:]:
         below = _below(below, part)
