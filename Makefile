@@ -20,7 +20,7 @@ unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test check laws conform bench night docs format lock clean python crash
+.PHONY: help demo test check laws conform claims beside bench night docs format lock clean python crash
 
 # $(call quiet,what a person reads,command): one line when it works, all of its output when it does not.
 quiet = printf '%-44s' '$(1)' && start=$$(date +%s) && \
@@ -48,6 +48,12 @@ laws: $(DEV_READY)  ## the property tests named in LAWS.md
 
 conform: $(DEV_READY)  ## the contract suite on every store
 	@$(BIN)/pytest -n $(WORKERS) tests/contract $(ARGS)
+
+claims: $(DEV_READY)  ## what the five systems promise, number by number, and how each stands
+	@$(BIN)/python -m tests.claims -n $(WORKERS) $(ARGS)
+
+beside: $(DEV_READY)  ## our answers beside those of engrava and mnestic, which are installed for it
+	@RECOLLECT_SIDEBYSIDE=1 $(BIN)/pytest -q tests/sidebyside $(ARGS)
 
 bench: $(DEV_READY)  ## measure; prints tables and never fails on speed
 	@$(BIN)/python -m bench $(ARGS)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, cast
 import pytest
 
 import recollect
+from recollect.core.explanation import Explanation
 from recollect.memory.facade import Memory
 from recollect.pipeline.plan import Plan
 from recollect.testing.fakes import CountedEntropy, HandClock
@@ -126,6 +127,11 @@ def scores(result: Result, lane: str = "words") -> list[tuple[str, float]]:
 def close(expected: Sequence[tuple[str, float]], within: float = 1e-6) -> list[tuple[str, Any]]:
     """Ids and scores to compare with; figures are printed with six digits unless said."""
     return [(id, pytest.approx(score, abs=within)) for id, score in expected]
+
+
+def leaves(node: Explanation) -> list[Explanation]:
+    """The numbers that a score is made of, in its order."""
+    return [leaf for part in node.parts for leaf in leaves(part)] if node.parts else [node]
 
 
 def understood(plan: Plan, lane: str = "words") -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 from tests.claims.corpus import VECTOR, ids, open_empty, open_texts, scores, understood
-from tests.claims.recipes import COMIS, with_vectors
 
 from recollect.memory.facade import Memory
 from recollect.why.result import Result
 
 
 def ask(memory: Memory, text: str) -> Result:
-    return memory.recall(text, recipe=COMIS)
+    return memory.recall(text, 100, recipe="comis")
 
 
 def test_co_15_scores_are_positive_and_the_denser_record_is_first() -> None:
@@ -52,14 +51,14 @@ def test_co_15_tags_are_not_searched() -> None:
     ],
 )
 def test_co_16_stop_words_are_dropped_from_latin_words_only(text: str, kept: str) -> None:
-    assert understood(open_texts("x").plan(text, recipe=COMIS)) == kept
+    assert understood(open_texts("x").plan(text, recipe="comis")) == kept
 
 
 @pytest.mark.parametrize("text", ["", "   ", "!!!", "what is the", "The AND of"])
 def test_co_16_without_a_word_left_vectors_alone_answer(vectors: Memory, text: str) -> None:
-    result = vectors.recall(text, 3, recipe=with_vectors(COMIS), vector=VECTOR)
+    result = vectors.recall(text, 3, recipe="comis", vector=VECTOR)
     assert ids(result) == ["m18", "m13", "m08"]
-    assert (result.used, result.skipped) == (("vector",), {"words": "the query has no words"})
+    assert (result.used, result.skipped) == (("meaning",), {"words": "the query has no words"})
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""What engrava promises of its words: EN-11 to EN-21.
-
-The doors `search_fts` and `search_keywords` come later; here the same lane answers through recall.
-"""
+"""What engrava promises of its words: EN-11 to EN-21."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from tests.claims.corpus import (
     scores,
     understood,
 )
-from tests.claims.recipes import ENGRAVA, with_vectors
 
 from recollect.memory.facade import Memory
 from recollect.text.dialects import engrava
@@ -24,7 +20,7 @@ from recollect.why.result import Result
 
 
 def ask(memory: Memory, text: str, limit: int | None = None) -> Result:
-    return memory.recall(text, limit, recipe=ENGRAVA)
+    return memory.keywords(text, limit, recipe="engrava")
 
 
 BERLIN = [
@@ -33,8 +29,10 @@ BERLIN = [
 
 
 def test_en_11_words_alone_give_the_keyword_signal(corpus: Memory) -> None:
-    assert scores(corpus.keywords("pricing berlin", recipe=ENGRAVA)) == close(BERLIN)
+    result = corpus.keywords("pricing berlin", recipe="engrava")
+    assert result.rows() == scores(result) == close(BERLIN)
     assert ids(ask(corpus, "pricing berlin", 2)) == ["m02", "m17"]
+    assert result.plan.to_dict()["steps"][-1] == {"step": "limit", "limit": 10, "rows": 5}  # type: ignore[index]  # data
 
 
 def test_en_12_bare_text_finds_records_that_share_any_word(corpus: Memory) -> None:
@@ -54,15 +52,10 @@ def test_en_12_there_is_no_stop_list_and_no_stemmer_and_any_language_will_do() -
 
 
 def test_en_12_a_very_common_word_still_orders_its_hits(corpus: Memory) -> None:
-    # Priority comes with the recipe: .05 of .35, so that m07 has .9 = .857143 + .042857.
-    overrides = {"fusion.scale": "min_max"}
-    result = corpus.recall("the", recipe=ENGRAVA, overrides=overrides)
+    result = corpus.recall("the", 4, recipe="engrava")
     assert max(score for _, score in scores(result)) < 3e-6
-    fused = {hit.id: 0.3 / 0.35 * hit.score for hit in result}
-    priority = {"m07": 0.3, "m10": 0.0, "m01": 1.0, "m18": 0.3}
-    whole = [(id, fused[id] + 0.05 / 0.35 * each) for id, each in priority.items()]
     expected = [("m07", 0.9), ("m10", 0.857143), ("m01", 0.801299), ("m18", 0.414286)]
-    assert whole == close(expected, 1e-3)
+    assert result.rows() == close(expected, 1e-3)
 
 
 def test_en_13_a_quoted_phrase_is_the_exact_phrase(corpus: Memory) -> None:
@@ -195,10 +188,10 @@ def test_en_19_punctuation_splits_words(
 
 
 def test_en_19_punctuation_alone_is_no_keyword_signal(vectors: Memory) -> None:
-    # Without any other signal the recipe lists (EN-24).
-    result = vectors.recall("!!!", 3, recipe=with_vectors(ENGRAVA), vector=VECTOR)
-    assert ids(result) == ["m18", "m13", "m08"]
+    result = vectors.recall("!!!", 3, recipe="engrava", vector=VECTOR)
+    assert ids(result) == ["m01", "m08", "m18"]
     assert result.skipped == {"words": "the query has no words"}
+    assert result.signals == ("vector", "priority")
 
 
 def test_en_20_hyphen_and_underscore_belong_to_words() -> None:
@@ -228,7 +221,7 @@ def test_en_21_a_malformed_expression_is_tried_as_bare_words(
     assert [step.shows.get("malformed") for step in result.plan.steps if step.name == "words"] == [
         1
     ]
-    hybrid = vectors.recall(text, recipe=with_vectors(ENGRAVA), vector=VECTOR)
+    hybrid = vectors.recall(text, 20, recipe="engrava", vector=VECTOR)
     assert len(hybrid) >= 16
     assert [step.rows for step in hybrid.plan.steps if step.name == "words"] == [len(found)]
 

@@ -1,4 +1,4 @@
-"""What engrava promises of reflections: EN-34, EN-35, EN-38, EN-39; the lift of EN-28."""
+"""What engrava promises of reflections: EN-28, EN-34 to EN-39."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
-from tests.claims.corpus import VECTOR, close, ids, open_corpus, scores
-from tests.claims.recipes import ENGRAVA, with_vectors
+from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, scores
+from tests.sound import sound
 
 from recollect.memory.facade import Memory
 from recollect.why.result import Result
@@ -68,9 +69,12 @@ def test_en_34_a_second_run_makes_none(dreamt: Memory) -> None:
 
 
 def hybrid(memory: Memory, limit: int, shown: str = "show") -> Result:
-    overrides = {"select.reflections": shown}
-    recipe = with_vectors(ENGRAVA)
-    return memory.recall("pricing berlin", limit, recipe=recipe, vector=VECTOR, overrides=overrides)
+    told = {"include_reflections": {"show": True, "hide": False}.get(shown, shown)}
+    return asked(memory, limit, overrides=told)
+
+
+def asked(memory: Memory, limit: int = 10, **ask: Any) -> Result:
+    return sound(memory.recall("pricing berlin", limit, recipe="engrava", vector=VECTOR, **ask))
 
 
 def test_en_35_reflections_are_among_the_hits_unless_hidden(dreamt: Memory) -> None:
@@ -133,28 +137,13 @@ def test_en_38_no_pool_hides_one_and_one_without_a_vector_stands_at_the_end(
     assert ids(found)[-1] == "bare"
 
 
-def without(memory: Memory) -> Result:
-    recipe = with_vectors(ENGRAVA)
-    overrides = {"fusion.scale": "min_max"}
-    return memory.recall("pricing berlin", recipe=recipe, vector=VECTOR, overrides=overrides)
-
-
-def engrava_score(result: Result, id: str) -> float:
-    """.3 of the scaled words and .55 of the cosine, over .9; m17 has no priority to add."""
-    (hit,) = [hit for hit in result if hit.id == id]
-    (words,) = [part for part in hit.explanation.parts if part.label == "words"]
-    scaled = words.facts["scaled"]
-    assert isinstance(scaled, float)
-    return (0.3 * scaled + 0.55 * hit.lanes["vector"].score) / 0.9
-
-
 @pytest.mark.parametrize("change", [{"archived": True}, {"expires": 0}])
 def test_en_39_without_hidden_records_the_scaling_is_done_anew(change: dict[str, Any]) -> None:
     with open_corpus(vectors=True) as memory:
-        assert engrava_score(without(memory), "m17") == pytest.approx(0.763962, abs=1e-6)
+        assert dict(asked(memory).rows())["m17"] == pytest.approx(0.763962, abs=1e-6)
         memory.update("m02", **change)
-        assert "m02" not in ids(without(memory))
-        assert engrava_score(without(memory), "m17") == pytest.approx(0.937212, abs=1e-6)
+        assert "m02" not in ids(asked(memory))
+        assert asked(memory).rows()[0] == ("m17", pytest.approx(0.937212, abs=1e-6))
 
 
 def test_en_39_retired_reflections_are_in_no_answer_unless_asked_for(dreamt: Memory) -> None:
@@ -165,3 +154,126 @@ def test_en_39_retired_reflections_are_in_no_answer_unless_asked_for(dreamt: Mem
     assert R0 not in ids(hybrid(dreamt, 30))
     shown = dreamt.reflections(vector=VECTOR, overrides={"select.archived": "show"})
     assert ids(shown) == [R1, R0]
+
+
+THEIR_R0 = json.dumps({
+    "type": "reflection", "version": 2, "member_ids": ["m09", "m10", "m20"],
+    "keywords": [
+        "berlin", "booked", "flight", "conference", "may", "hotel", "close", "station", "passport",
+        "expires",
+    ],
+    "cluster_hash": "27f3fb890d43dbb7", "member_count": 3, "cluster_algorithm": "agglomerative",
+    "created_at": "2026-11-16T07:34:16.793882+00:00",
+    "top_keyphrases": [
+        {"phrase": phrase, "score": 2.3514}
+        for phrase in ("2027 must", "2027 must renewed", "berlin close")
+    ],
+    "member_excerpts": [
+        {"thought_id": note.id, "excerpt": note.text}
+        for note in CORPUS if note.id in ("m09", "m10", "m20")
+    ],
+    "temporal_span": {
+        "min_created_at": "2026-11-16T07:34:16.716586+00:00",
+        "max_created_at": "2026-11-16T07:34:16.752845+00:00", "span_days": 0.0,
+    },
+    "named_entities": ["2027", "Berlin", "Booked", "May", "Passport"],
+})  # fmt: skip
+THEIR_R1 = json.dumps({
+    "type": "reflection", "version": 2,
+    "member_ids": ["m01", "m02", "m07", "m08", "m13", "m17", "m18", "m19"],
+    "keywords": [
+        "pricing", "docs", "notes", "machine", "learning", "decision", "pro", "plan", "euros",
+        "per",
+    ],
+    "cluster_hash": "61fd5efc629a2883", "member_count": 8, "cluster_algorithm": "agglomerative",
+    "created_at": "2026-11-16T07:34:16.804492+00:00",
+    "top_keyphrases": [
+        {"phrase": "pricing pricing", "score": 4.7028}, {"phrase": "again sales", "score": 2.3514},
+        {"phrase": "again sales team", "score": 2.3514},
+    ],
+    "member_excerpts": [
+        {"thought_id": note.id, "excerpt": note.text}
+        for note in CORPUS if note.id in ("m01", "m08", "m18", "m13", "m07")
+    ],
+    "temporal_span": {
+        "min_created_at": "2026-11-16T07:34:16.688336+00:00",
+        "max_created_at": "2026-11-16T07:34:16.751421+00:00", "span_days": 0.0,
+    },
+    "named_entities": ["Berlin", "Docs", "March", "Pricing", "September", "VPN"],
+})  # fmt: skip
+LIFTED = [("m02", 0.955123), ("m17", 0.789336), (R1, 0.722552), ("m01", 0.721230)]
+
+
+@pytest.fixture
+def theirs() -> Iterator[Memory]:
+    """Corpus A with the two reflections that engrava makes of it, word for word as long."""
+    with open_corpus(vectors=True) as memory:
+        for id, members, content in ((R0, TRAVEL, THEIR_R0), (R1, WORK, THEIR_R1)):
+            mean = np.mean([note.vector for note in CORPUS if note.id in members], axis=0)
+            words = json.loads(content)["keywords"][:3]
+            memory.remember(
+                content, id=id, kind="reflection", priority="P2", cycle=50,
+                summary=f"REFLECTION [{', '.join(words)}]", vector=mean.tolist(),
+            )  # fmt: skip
+        yield memory
+
+
+def test_en_36_a_boost_of_1_leaves_the_order(theirs: Memory) -> None:
+    assert asked(theirs, 4).rows() == close(LIFTED)
+    (step,) = [step for step in asked(theirs).plan.steps if step.name == "reflections"]
+    assert step.shows["factor"] == 1.0
+
+
+def test_en_36_a_boost_multiplies_a_reflection_s_score_and_no_other(theirs: Memory) -> None:
+    plain = asked(theirs, 30).rows()
+    boosted = asked(theirs, 30, overrides={"reflection_boost": 1.5}).rows()
+    assert boosted[0] == (R1, pytest.approx(1.083829, abs=1e-6))
+    rest = [row for row in boosted if not row[0].startswith("reflection:")]
+    assert rest == [row for row in plain if not row[0].startswith("reflection:")]
+
+
+def test_en_37_reflections_compete_on_equal_terms_at_any_limit(dreamt: Memory) -> None:
+    for limit in (3, 10):
+        assert R1 in ids(asked(dreamt, limit))
+    (step,) = [step for step in asked(dreamt).plan.steps if step.name == "cap"]
+    assert step.skipped == "switched off"
+
+
+def capped(window: int, **more: Any) -> dict[str, Any]:
+    return {"order.0.enabled": True, "window": window, **more}
+
+
+def test_en_37_a_cap_counts_against_the_window_and_not_the_limit(theirs: Memory) -> None:
+    told = capped(4, reflection_boost=5.0)
+    shown = asked(theirs, 4, overrides=told)
+    assert ids(shown) == [R1, "m02", "m17", "m01"]
+    assert shown[0].score == pytest.approx(3.612762, abs=1e-6)
+    for limit in (1, 2, 3):
+        assert ids(asked(theirs, limit, overrides=told)) == ids(shown)[:limit]
+    (step,) = [step for step in shown.plan.steps if step.name == "cap"]
+    assert (step.shows["at_most"], step.shows["evicted"]) == (1, 1)
+
+
+def test_en_37_the_plan_warns_when_none_can_be_shown(dreamt: Memory) -> None:
+    result = asked(dreamt, 2, overrides=capped(2))
+    assert ids(result) == ["m02", "m17"]
+    (step,) = [step for step in result.plan.steps if step.name == "cap"]
+    assert (step.shows["evicted"], step.shows["warning"]) == (2, "no reflection can be shown")
+
+
+EXPANSION = {"graph_expansion_enabled": True}
+
+
+def test_en_28_expansion_is_an_option_that_brings_sources_of_reflections(dreamt: Memory) -> None:
+    told = {"vector_top_k": 4, "fts_top_k": 4}
+    question: dict[str, Any] = {"vector": VECTOR, "recipe": "engrava", "limit": 30}
+    plain = sound(dreamt.recall("", overrides={**told}, **question))
+    more = sound(dreamt.recall("", overrides={**told, **EXPANSION}, **question))
+    brought = dict(set(more.rows()) - set(plain.rows()))
+    assert R1 in ids(plain)
+    assert len(plain) == 4
+    assert set(brought) < set(WORK)
+    parent = dict(more.rows())[R1]
+    assert {round(score, 6) for score in brought.values()} == {round(0.7 * parent, 6)}
+    assert "graph_expansion" in more.signals
+    assert "graph_expansion" not in plain.signals

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from tests.claims.corpus import close, ids, open_empty, open_texts, scores, understood
-from tests.claims.recipes import MENTISDB, with_vectors
 
 from recollect.memory.facade import Memory
 from recollect.text.lemmas import LEMMAS
@@ -17,7 +16,12 @@ from recollect.why.result import Result
 
 
 def ask(memory: Memory, text: str, **more: Any) -> Result:
-    return memory.recall(text, recipe=MENTISDB, **more)
+    return memory.recall(text, 10_000, recipe="mentisdb", **more)
+
+
+def words(result: Result) -> list[tuple[str, float]]:
+    """What the words gave to each hit, best first."""
+    return sorted(scores(result), key=lambda told: (-told[1], told[0]))
 
 
 def three() -> Memory:
@@ -53,7 +57,7 @@ def widgets(total: int, having: int) -> Memory:
 
 def test_md_16_tokens_are_runs_of_letters_and_digits() -> None:
     memory = open_texts("BM25-style Search_v1; Graph+Expansion", "nothing of the kind")
-    plan = memory.plan("BM25-style Search_v1; Graph+Expansion", recipe=MENTISDB)
+    plan = memory.plan("BM25-style Search_v1; Graph+Expansion", recipe="mentisdb")
     assert understood(plan) == "bm25 OR style OR search OR v1 OR graph OR expans"
     for word in ("BM25", "style", "SEARCH", "v1", "graph", "expansions"):
         assert ids(ask(memory, word)) == ["r0"]
@@ -61,13 +65,11 @@ def test_md_16_tokens_are_runs_of_letters_and_digits() -> None:
 
 
 def test_md_16_a_text_without_letters_has_no_terms_no_hits_and_is_no_error() -> None:
-    # Where words are all there is, nothing can run; the recipe has more than words (MD-04).
     memory = open_empty("given:4")
     memory.remember("dash", vector=[1, 0, 0, 0])
-    recipe = with_vectors(MENTISDB)
-    result = memory.recall("   ---   ", recipe=recipe, vector=[0, 1, 0, 0])
-    assert scores(result) == []
-    assert result.skipped == {"words": "the query has no words"}
+    result = ask(memory, "   ---   ", vector=[0, 1, 0, 0])
+    assert (ids(result), result.skipped) == ([], {"words": "the query has no words"})
+    assert ids(ask(open_texts("dash"), "   ---   ")) == []
 
 
 def test_md_17_words_of_one_stem_find_each_other() -> None:
@@ -80,7 +82,7 @@ def test_md_17_words_of_one_stem_find_each_other() -> None:
 
 def test_md_17_the_stemmer_is_the_second_of_porter() -> None:
     memory = open_texts("generic names", "general names", "gener")
-    assert understood(memory.plan("generically", recipe=MENTISDB)) == "generic"
+    assert understood(memory.plan("generically", recipe="mentisdb")) == "generic"
     assert ids(ask(memory, "generically")) == ["r0"]
 
 
@@ -120,7 +122,7 @@ def test_md_19_words_alone_are_blind_to_paraphrase() -> None:
 def test_md_20_a_score_is_the_sum_over_stems_and_fields(
     text: str, expected: list[tuple[str, float]]
 ) -> None:
-    assert scores(ask(three(), text)) == close(expected)
+    assert words(ask(three(), text)) == close(expected)
 
 
 def test_md_20_a_repeated_word_counts_once() -> None:
@@ -150,12 +152,12 @@ def test_md_21_each_field_has_its_weight_and_is_named_where_it_matched() -> None
     memory.agents.upsert("two", description="zebra")
     memory.remember("w", id="agent_registry", tags=["b"], concepts=["c"], agent="two")
     result = ask(memory, "zebra")
+    weights = {"text": 1.0, "tags": 1.6, "concepts": 1.4, "agent": 1.5, "agent_registry": 1.1}
     assert {hit.id: hit.matched for hit in result} == {
-        field: {"zebra": [field]} for field in MENTISDB["lanes"]["words"]["fields"]
+        field: {"zebra": [field]} for field in weights
     }
     # All five have it, so idf = ln(.5/5.5 + 1); every field of one word in means of one.
     rare = 0.0870113769896
-    weights = {"text": 1.0, "tags": 1.6, "concepts": 1.4, "agent": 1.5, "agent_registry": 1.1}
     assert dict(scores(result)) == {
         id: pytest.approx(weight * rare, abs=1e-6) for id, weight in weights.items()
     }
@@ -186,7 +188,7 @@ def test_md_23_a_word_in_too_many_records_is_dead(
     total: int, having: int, score: float | None
 ) -> None:
     expected = [] if score is None else [(f"r{nth}", score) for nth in range(having)]
-    assert scores(ask(widgets(total, having), "widget")) == close(expected)
+    assert words(ask(widgets(total, having), "widget")) == close(sorted(expected))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,9 @@ def test_md_23_how_often_a_word_occurs_is_counted_over_all_fields() -> None:
 
 
 def test_md_24_a_filter_that_leaves_nothing_gives_no_hits() -> None:
-    # Bundles come with the recipe's door.
     memory = three()
-    result = ask(memory, "bm25", where={"kind": "decision"})
-    assert (ids(result), result.total, result.status) == ([], 0, "complete")
+    nothing: Any = {"where": {"kind": "decision"}, "require": ["words"]}
+    result = ask(memory, "bm25", **nothing)
+    assert (ids(result), result.total) == ([], 0)
+    page = memory.bundles("bm25", recipe="mentisdb", overrides={"graph": True}, **nothing)
+    assert (list(page), page.total) == ([], 0)

@@ -12,34 +12,28 @@ from recollect.testing.fakes import START
 from recollect.why.result import Hit, Result
 
 DAY = 86_400 * 1_000_000
-FIELDS = {"text": 1.0, "tags": 1.0, "concepts": 1.0, "agent": 1.0, "agent_registry": 1.0}
 
 
-def recipe(lexical: dict[str, Any] | None = None, **walk: Any) -> dict[str, Any]:
-    """Words and a walk, with MentisDB's defaults."""
-    words = {"kind": "bm25", "pool": 1000, "k1": 1.2, "b": 0.75, "fields": FIELDS}
-    graph = {"kind": "walk", "seeds": ["words"], "through": "scope", **walk}
-    fuse = {"kind": "weighted", "scale": "max", "weights": {"words": 1, "graph": 1}}
-    return {
-        "name": "mine", "version": 1, "analyzer": "porter2", "select": {"superseded": "show"},
-        "lanes": {"words": {**words, **(lexical or {})}, "graph": graph},
-        "pass": [{"fuse": fuse}],
-    }  # fmt: skip
+def graph(**walk: Any) -> dict[str, Any]:
+    """The recipe with its walk and without vectors, and these settings of the walk."""
+    settings = {f"lanes.links.{name}": value for name, value in walk.items()}
+    alone = {"lanes.meaning.enabled": False, "graph": True}
+    return {"recipe": "mentisdb", "overrides": {**alone, **settings}}
 
 
 def parts(hit: Hit) -> tuple[float, float, float]:
     """(graph, relation, seed_support) of a hit."""
-    found = {part.label: part.value for part in hit.lanes["graph"].why.parts}
+    found = {part.label: part.value for part in hit.lanes["links"].why.parts}
     return tuple(round(found[k], 6) for k in ("graph", "relation", "seed_support"))  # type: ignore[return-value]  # three
 
 
 def told(result: Result) -> dict[str, Any]:
     """What the graph lane says of each hit that it has."""
-    return {hit.id: hit.lanes["graph"].why.facts for hit in result if "graph" in hit.lanes}
+    return {hit.id: hit.lanes["links"].why.facts for hit in result if "links" in hit.lanes}
 
 
 def ask(memory: Memory, text: str, **walk: Any) -> dict[str, Hit]:
-    result = memory.recall(text, 100, recipe=recipe(**walk))
+    result = memory.recall(text, 100, **graph(**walk))
     return {hit.id: hit for hit in result}
 
 
@@ -71,13 +65,13 @@ def test_md_15_edges_count_by_record_and_by_validity(memory: Memory) -> None:
     memory.link("a", "c", "related_to", valid_from=START + DAY, valid_until=START + 2 * DAY)
 
     def found(**more: Any) -> set[str]:
-        return set(told(memory.recall("lru", recipe=recipe(), **more))) - {"a"}
+        return set(told(memory.recall("lru", **graph(), **more))) - {"a"}
 
     assert found() == {"b"}
     assert found(as_of=START + DAY) == {"b", "c"}
     assert found(as_of=START + 2 * DAY) == {"b"}
     assert found(known_at=before) == set()
-    page = memory.bundles("lru", recipe=recipe(), as_of=START + DAY)
+    page = memory.bundles("lru", **graph(), as_of=START + DAY)
     assert [each.record.id for each in page[0].support] == ["b", "c"]
 
 
@@ -85,14 +79,15 @@ def test_md_32_without_a_lexical_hit_the_lane_is_skipped_and_changes_nothing(
     memory: Memory,
 ) -> None:
     e1(memory)
-    off = recipe(enabled=False)
-    result = memory.recall("zebra", recipe=recipe())
+    result = memory.recall("zebra", **graph())
     assert list(result) == []
     assert (result.status, result.used) == ("complete", ("words",))
-    assert result.skipped == {"graph": "no seeds: nothing was found by words"}
-    plain = memory.recall("LRU eviction", recipe=off)
-    assert [hit.id for hit in plain] == ["1", "5", "3"]
-    assert "graph" not in plain.used
+    assert result.skipped == {"links": "no seeds: nothing was found by words"}
+    blank = memory.recall("  ", **graph())
+    assert ("links" in blank.used, len(blank)) == (False, 6)
+    off = memory.recall("LRU eviction", **graph(enabled=False))
+    assert [hit.id for hit in off] == ["5", "1", "3"]
+    assert "links" not in memory.recall("LRU eviction", recipe="mentisdb").used
 
 
 def test_md_33_refs_make_reference_edges_and_a_missing_position_is_refused(
@@ -105,6 +100,8 @@ def test_md_33_refs_make_reference_edges_and_a_missing_position_is_refused(
 
 
 def test_md_34_the_21st_hit_starts_no_walk(memory: Memory) -> None:
+    for n in range(30):
+        memory.remember("beside the point", id=f"x{n:02}")
     for n in range(21):
         memory.remember("seed", id=f"s{n:02}")
         memory.remember("far", id=f"f{n:02}", links=[tie(f"s{n:02}", "related_to")])
@@ -118,9 +115,9 @@ def test_md_35_depth_and_visits_are_bounded_and_the_cut_is_told(memory: Memory) 
     memory.remember("seed", id="s")
     for n in range(3):
         memory.remember("far", id=f"f{n}", links=[tie("s", "related_to")])
-    result = memory.recall("seed", recipe=recipe(max_visited=2))
+    result = memory.recall("seed", **graph(max_visited=2))
     assert set(told(result)) == {"s", "f0"}
-    shown = next(step.to_dict() for step in result.plan.steps if step.name == "graph")
+    shown = next(step.to_dict() for step in result.plan.steps if step.name == "links")
     assert (shown["visited"], shown["truncated"], shown["edges_read"]) == (2, True, 3)
     assert set(ask(memory, "seed", max_depth=0)) == {"s"}
     assert set(ask(memory, "seed", direction="out")) == {"s"}
@@ -133,14 +130,14 @@ def test_md_36_a_depth_is_the_shortest_distance_and_runs_are_equal(memory: Memor
         memory.remember("far", id=name)
     for ends in (("s", "a"), ("a", "b"), ("b", "c"), ("c", "s"), ("b", "d")):
         memory.link(*ends, "related_to")
-    facts = told(memory.recall("seed", recipe=recipe(max_depth=9)))
+    facts = told(memory.recall("seed", **graph(max_depth=9)))
     assert {name: fact["distance"] for name, fact in facts.items()} == {
         "s": 0, "a": 1, "c": 1, "b": 2, "d": 3,
     }  # fmt: skip
     for fact in facts.values():
         names = [hop["id"] for hop in fact["path"]]
         assert len(set(names)) == len(names)
-    cut = [told(memory.recall("seed", recipe=recipe(max_depth=9, max_visited=3))) for _ in "12"]
+    cut = [told(memory.recall("seed", **graph(max_depth=9, max_visited=3))) for _ in "12"]
     assert cut[0] == cut[1]
     assert set(cut[0]) == {"s", "a", "c"}
 
@@ -153,14 +150,14 @@ def test_md_37_graph_and_relation(memory: Memory) -> None:
     assert parts(hits["0"]) == (0.0, 0.0, 0.0)
     assert parts(hits["1"]) == (1.0, 0.4, 0.0)
     assert parts(hits["2"]) == (0.5, 0.3, 0.0)
-    assert [hop["id"] for hop in hits["2"].lanes["graph"].why.facts["path"]] == ["0", "1", "2"]  # type: ignore[index, union-attr]  # data
+    assert [hop["id"] for hop in hits["2"].lanes["links"].why.facts["path"]] == ["0", "1", "2"]  # type: ignore[index, union-attr]  # data
 
 
 def test_md_37_derived_from_comes_before_related_to(memory: Memory) -> None:
     memory.remember("seed", id="s")
     memory.remember("far", id="r", links=[tie("s", "related_to")])
     memory.remember("far", id="d", links=[tie("s", "derived_from")])
-    ranked = [hit for hit in memory.recall("seed", recipe=recipe()) if hit.id != "s"]
+    ranked = [hit for hit in memory.recall("seed", **graph()) if hit.id != "s"]
     assert [hit.id for hit in ranked] == ["d", "r"]
 
 
@@ -171,7 +168,7 @@ def test_md_38_seed_support(memory: Memory) -> None:
     memory.remember("Shared support context reached from both seeds.", id="2", links=both)
     hits = ask(memory, "memory cap", direction="in", max_depth=1)
     assert parts(hits["2"]) == (1.0, 0.4, 0.2)
-    assert hits["2"].lanes["graph"].why.facts["seed_paths"] == 2
+    assert hits["2"].lanes["links"].why.facts["seed_paths"] == 2
 
 
 def test_md_38_at_most_five_further_seeds_count(memory: Memory) -> None:
@@ -186,16 +183,16 @@ def test_md_39_a_filter_removes_a_record_but_not_the_way_through_it(memory: Memo
     memory.remember("between", id="m", links=[tie("s", "derived_from")])
     memory.remember("far", id="f", tags=["x"], links=[tie("m", "related_to")])
     where = {"tags": {"any": ["x"]}}
-    result = memory.recall("seed", recipe=recipe(), where=where)
+    result = memory.recall("seed", **graph(), where=where)
     assert {hit.id for hit in result} == {"s", "f"}
     far = next(hit for hit in result if hit.id == "f")
-    assert (set(far.lanes), far.matched) == ({"graph"}, {})
-    assert far.lanes["graph"].why.facts["path"] == [
+    assert (set(far.lanes), far.matched) == ({"links"}, {})
+    assert far.lanes["links"].why.facts["path"] == [
         {"id": "s"},
         {"hidden": True, "kind": "derived_from", "direction": "in", "weight": 1.0},
         {"id": "f", "kind": "related_to", "direction": "in", "weight": 1.0},
     ]
-    strict = memory.recall("seed", recipe=recipe(through="selection"), where=where)
+    strict = memory.recall("seed", **graph(through="selection"), where=where)
     assert {hit.id for hit in strict} == {"s"}
 
 
@@ -204,8 +201,8 @@ def test_md_39_what_the_scope_does_not_hold_is_never_passed(memory: Memory) -> N
     memory.remember("secret", id="m", agent="bob", links=[tie("s", "related_to")])
     memory.remember("far", id="f", agent="ann", links=[tie("m", "related_to")])
     mine = memory.scoped(agent="ann")
-    assert {hit.id for hit in mine.recall("seed", recipe=recipe())} == {"s"}
-    assert {hit.id for hit in memory.recall("seed", recipe=recipe())} == {"s", "m", "f"}
+    assert {hit.id for hit in mine.recall("seed", **graph())} == {"s"}
+    assert {hit.id for hit in memory.recall("seed", **graph())} == {"s", "m", "f"}
 
 
 def test_md_40_seeds_earn_nothing_from_one_another(memory: Memory) -> None:
@@ -219,7 +216,7 @@ def test_md_40_seeds_earn_nothing_from_one_another(memory: Memory) -> None:
 
 def test_md_41_a_hit_tells_distance_paths_kinds_and_the_way(memory: Memory) -> None:
     e1(memory)
-    facts = ask(memory, "LRU eviction")["0"].lanes["graph"].why.facts
+    facts = ask(memory, "LRU eviction")["0"].lanes["links"].why.facts
     assert facts == {
         "distance": 1,
         "seed_paths": 2,
@@ -236,7 +233,7 @@ def test_md_41_without_seeds_in_the_lane_a_lexical_hit_stays(memory: Memory) -> 
     hits = ask(memory, "LRU eviction", include_seeds=False)
     assert "1" in hits
     assert set(hits["1"].lanes) == {"words"}
-    assert "graph" in ask(memory, "LRU eviction")["1"].lanes
+    assert "links" in ask(memory, "LRU eviction")["1"].lanes
 
 
 def test_md_50_bundles_hold_each_seed_with_its_own_neighbours(memory: Memory) -> None:
@@ -246,7 +243,7 @@ def test_md_50_bundles_hold_each_seed_with_its_own_neighbours(memory: Memory) ->
     memory.remember("hangs on beta", id="y", links=[tie("b", "related_to")])
     memory.remember("farther", id="z", links=[tie("y", "related_to")])
     memory.link("a", "b", "related_to")
-    page = memory.bundles("cap", recipe=recipe(direction="in"))
+    page = memory.bundles("cap", **graph(direction="in"))
     assert page.total == 2
     shown = {b.seed.id: [(s.record.id, s.depth) for s in b.support] for b in page}
     assert list(shown) == ["a", "b"]

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims.corpus import close, ids, open_texts, scores
-from tests.claims.recipes import MENTISDB
+from tests.claims.corpus import ids, scores
 
 import recollect
 from recollect.index.reads import length, numbers
@@ -18,18 +17,14 @@ from recollect.testing.fakes import START, CountedEntropy, HandClock
 from recollect.why.result import Result
 
 DAY = 86_400 * 1_000_000
-BY_APPEND = {**MENTISDB, "select": {"superseded": "show", "as_of": "append"}}
-WALK = {"kind": "walk", "seeds": ["words"], "through": "scope"}
-LINKED = {
-    **BY_APPEND,
-    "lanes": {**MENTISDB["lanes"], "graph": WALK},
-    "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"words": 1, "graph": 1}}}],
-}
-"""The recipe's words and its walk, as-of by append time."""
+PLAIN: dict[str, Any] = {"lanes.meaning.enabled": False}
+GRAPH: dict[str, Any] = {**PLAIN, "graph": True}
+BY_VALIDITY: dict[str, Any] = {**PLAIN, "select.as_of": "validity"}
 
 
 def ask(memory: Memory, text: str, **more: Any) -> Result:
-    return memory.recall(text, recipe=more.pop("recipe", BY_APPEND), **more)
+    more.setdefault("overrides", PLAIN)
+    return memory.recall(text, recipe="mentisdb", **more)
 
 
 def found(memory: Memory, text: str, **more: Any) -> set[str]:
@@ -71,7 +66,7 @@ def test_md_12_what_was_appended_later_goes_whatever_validity_it_claims(memory: 
     assert found(memory, "port", as_of=first) == {"early"}  # exactly then stays
     assert found(memory, "port", as_of=second - 1) == {"early"}
     assert found(memory, "port", as_of=second) == {"early", "late"}
-    validity = found(memory, "port", as_of=first, recipe=MENTISDB)
+    validity = found(memory, "port", as_of=first, overrides=BY_VALIDITY)
     assert validity == {"late"}
 
 
@@ -121,7 +116,8 @@ def test_md_13_a_replacement_need_be_no_candidate(memory: Memory) -> None:
     assert found(memory, "port", as_of=after - 1, where=where) == {"old"}
     assert found(memory, "port", as_of=after, where=where) == set()
     memory.update("new", archived=True)
-    assert found(memory, "port", as_of=after) == set()
+    hiding = {**PLAIN, "select.archived": "hide"}
+    assert found(memory, "port", as_of=after, overrides=hiding) == set()
 
 
 def test_md_13_append_time_decides_when_a_replacement_begins(memory: Memory) -> None:
@@ -184,9 +180,9 @@ def test_md_15_a_walk_uses_only_edges_recorded_by_then_and_valid_then(memory: Me
     late = wait(memory)
 
     def reached(as_of: int) -> set[str]:
-        walked = ask(memory, "lru", recipe=LINKED, as_of=as_of)
+        walked = ask(memory, "lru", overrides=GRAPH, as_of=as_of)
         assert [hit.id for hit in walked if "words" in hit.lanes] == ["a"]
-        page = memory.bundles("lru", recipe=LINKED, as_of=as_of)
+        page = memory.bundles("lru", recipe="mentisdb", overrides=GRAPH, as_of=as_of)
         support = {each.record.id for bundle in page for each in bundle.support}
         assert support == {hit.id for hit in walked} - {"a"}
         return support
@@ -205,9 +201,9 @@ def test_md_15_an_edge_that_was_closed_later_still_led_there_then(memory: Memory
     wait(memory)
     memory.link("a", "b", "related_to", valid_from=START, valid_until=START + 1)
     noon = START + DAY // 2
-    assert found(memory, "lru", recipe=LINKED, as_of=noon) == {"a", "b"}
-    assert found(memory, "lru", recipe=LINKED, as_of=START + DAY) == {"a"}
-    assert found(memory, "lru", recipe={**LINKED, "select": {}}, as_of=noon) == {"a"}
+    assert found(memory, "lru", overrides=GRAPH, as_of=noon) == {"a", "b"}
+    assert found(memory, "lru", overrides=GRAPH, as_of=START + DAY) == {"a"}
+    assert found(memory, "lru", overrides={**GRAPH, **BY_VALIDITY}, as_of=noon) == {"a"}
 
 
 def test_md_15_a_walk_passes_what_was_replaced_and_not_what_came_later(memory: Memory) -> None:
@@ -216,9 +212,9 @@ def test_md_15_a_walk_passes_what_was_replaced_and_not_what_came_later(memory: M
     memory.remember("far", id="f", links=[{"target": "m", "kind": "related_to"}])
     memory.remember("instead", id="n", supersedes="m")
     then = wait(memory)
-    assert found(memory, "lru", recipe=LINKED, as_of=then) == {"a", "f", "n"}
-    (hit,) = [hit for hit in ask(memory, "lru", recipe=LINKED, as_of=then) if hit.id == "f"]
-    path: Any = hit.lanes["graph"].why.facts["path"]
+    assert found(memory, "lru", overrides=GRAPH, as_of=then) == {"a", "f", "n"}
+    (hit,) = [hit for hit in ask(memory, "lru", overrides=GRAPH, as_of=then) if hit.id == "f"]
+    path: Any = hit.lanes["links"].why.facts["path"]
     assert ["hidden" in hop for hop in path] == [False, True, False]
 
 
@@ -228,12 +224,17 @@ def test_md_15_a_boost_by_links_uses_only_those_recorded_by_then(memory: Memory)
     bare = wait(memory)
     memory.link("a", "b", "related_to", valid_from=START - DAY)
     tied = wait(memory)
-    lifting = {"kind": "neighbours", "of": ["words.scaled"]}
-    one = {**BY_APPEND["pass"][0], "boosts": ["near"]}
-    recipe = {**BY_APPEND, "boosts": {"near": lifting}, "pass": [one]}
+    lifting = {"near": {"kind": "neighbours", "of": ["words.score"]}}
+    told = {
+        **PLAIN,
+        "boosts": lifting,
+        "pass.0.boosts": ["near"],
+        "pass.1.boosts": [],
+        "scores": {},
+    }
 
     def lifted(as_of: int) -> list[bool]:
-        result = ask(memory, "lru", recipe=recipe, as_of=as_of)
+        result = ask(memory, "lru", overrides=told, as_of=as_of)
         return [hit.score > hit.explanation.parts[0].value for hit in result]
 
     assert lifted(bare) == [False, False]
@@ -243,24 +244,13 @@ def test_md_15_a_boost_by_links_uses_only_those_recorded_by_then(memory: Memory)
 def test_md_15_bundles_leave_out_what_was_not_there_or_was_replaced(memory: Memory) -> None:
     between, after = replaced(memory)
     for as_of, seeds in ((between - 1, []), (between, ["old"]), (after, ["new"])):
-        page = memory.bundles("port", recipe=LINKED, as_of=as_of)
+        page = memory.bundles("port", recipe="mentisdb", overrides=GRAPH, as_of=as_of)
         assert [bundle.seed.id for bundle in page] == seeds
         assert [each.record.id for bundle in page for each in bundle.support] == []
-    shown = memory.bundles("port", recipe=LINKED)
+    shown = memory.bundles("port", recipe="mentisdb", overrides=GRAPH)
     assert {bundle.seed.id: bundle.seed.superseded_by for bundle in shown} == {
         "old": ("new",), "new": (),
     }  # fmt: skip
-
-
-def test_md_43_recency_counts_records_alone_and_importance_hangs_on_the_words() -> None:
-    """G2, part by part; the totals are those of the recipe."""
-    lexical = np.array([0.364643, 1.140980])
-    recency = by_position(np.array([0.0, 1.0]), 2, 0.05)
-    weighed = importance(np.array([0.3, 0.8]), lexical, (0.3, 0.1))
-    assert weighed.tolist() == pytest.approx([-0.021879, 0.102688], abs=1e-6)
-    assert recency.tolist() == pytest.approx([0.0, 0.05], abs=1e-9)
-    whole = lexical + weighed + recency
-    assert whole.tolist() == pytest.approx([0.342765, 1.293668], abs=1e-6)
 
 
 def test_md_43_the_heuristic_of_g3_and_what_is_absent() -> None:
@@ -298,23 +288,6 @@ def test_md_44_what_a_distance_is_worth() -> None:
     assert told.tolist() == pytest.approx([0.0, 1.1, 1.0, 0.9, 0.6, 0.1, 0.0, 0.0], abs=1e-9)
 
 
-def test_md_44_the_neighbours_of_e2() -> None:
-    texts = [f"filler note number{n}" for n in range(40)]
-    texts[20] = "zebra quokka marmot expedition"
-    memory = open_texts(*texts)
-    assert scores(ask(memory, "zebra quokka")) == close([("r20", 5.84546)], 1e-4)
-    hits = [20, 22, 30, 35]
-    reading = memory._parts.reading("default", None)
-    rows = np.array([memory.get(f"r{n}").row for n in hits])
-    positions = numbers(reading, rows, "position")
-    near = cohesion(positions, np.array([5.84546, 0.0, 0.0, 0.0]), (12, 1.2), (3.0, 5.0))
-    recency = by_position(positions, length(reading), 0.05)
-    assert near.tolist() == pytest.approx([0.0, 1.0, 0.2, 0.0], abs=1e-9)
-    # What the amplified cosine adds is the recipe's: 1.79614 to #20, 5.4 to the others.
-    whole = np.array([5.84546 + 1.79614, 5.4, 5.4, 5.4]) + near + recency
-    assert whole.tolist() == pytest.approx([7.66724, 6.42821, 5.63846, 5.44487], abs=1e-4)
-
-
 def test_md_44_a_session_plays_no_part_unless_asked_for() -> None:
     positions, lexical = np.array([0.0, 1.0, 2.0]), np.array([4.0, 0.0, 0.0])
     free = cohesion(positions, lexical, (12, 1.2), (3.0, 5.0))
@@ -329,14 +302,16 @@ def test_md_50_bundles_honour_the_filter_the_limit_and_the_page(memory: Memory) 
         memory.remember(f"{word} seed {n}", id=f"s{n}", tags=["x"])
         memory.remember("hangs", id=f"h{n}", tags=["x"] if n else [], links=[tie(f"s{n}")])
         memory.remember("farther", id=f"f{n}", tags=["x"], links=[tie(f"h{n}")])
-    page = memory.bundles("cap", 1, offset=1, recipe=LINKED)
+    page = memory.bundles("cap", 1, offset=1, recipe="mentisdb", overrides=GRAPH)
     assert (page.total, [bundle.seed.id for bundle in page]) == (3, ["s1"])
     assert [(each.record.id, each.depth) for each in page[0].support] == [("h1", 1), ("f1", 2)]
-    some = memory.bundles("cap", recipe=LINKED, where={"tags": {"any": ["x"]}})
+    some = memory.bundles("cap", recipe="mentisdb", overrides=GRAPH, where={"tags": {"any": ["x"]}})
     assert [[each.record.id for each in bundle.support] for bundle in some] == [
         ["f0"], ["h1", "f1"], ["h2", "f2"],
     ]  # fmt: skip
-    nothing = memory.bundles("cap", recipe=LINKED, where={"kind": "no such kind"})
+    nothing = memory.bundles(
+        "cap", recipe="mentisdb", overrides=GRAPH, where={"kind": "no such kind"}
+    )
     assert (nothing.total, list(nothing)) == (0, [])
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.claims.corpus import VECTOR, close, ids, note, open_texts, scores, understood
-from tests.claims.recipes import MNESTIC, with_vectors
+from typing import Any
 
-from recollect.core.errors import NothingToRun
+import pytest
+from tests.claims.corpus import close, ids, open_texts
+from tests.claims.corpus import note as note_of
+from tests.claims.corpus import scores as scores_of
+from tests.claims.corpus import understood as understood_of
+from tests.claims.mnestic import hybrid, words
+
+from recollect.core.errors import BadQuery
 from recollect.memory.facade import Memory
 from recollect.why.result import Result
 
@@ -15,9 +20,20 @@ ANY = [
 ]  # fmt: skip
 
 
-def ask(memory: Memory, text: str, **numbers: object) -> Result:
-    overrides = {f"lanes.words.{key}": value for key, value in numbers.items()}
-    return memory.recall(text, recipe=MNESTIC, overrides=overrides)
+def ask(memory: Memory, text: str, **numbers: Any) -> Result:
+    return words(memory, text, **numbers)
+
+
+def scores(result: Result) -> list[tuple[str, float]]:
+    return scores_of(result, "text")
+
+
+def understood(result: Result) -> str:
+    return understood_of(result.plan, "text")
+
+
+def note(result: Result) -> str:
+    return note_of(result.plan, "text")
 
 
 def test_mn_31_words_are_scored_by_okapi_bm25_and_or_adds(corpus: Memory) -> None:
@@ -45,9 +61,10 @@ def test_mn_32_scores_can_be_counts_and_then_or_takes_the_best(
     corpus: Memory, score: str, most: float, rest: float
 ) -> None:
     expected = [("m17", most), *((id, rest) for id in ("m01", "m02", "m09", "m10"))]
-    assert scores(ask(corpus, "pricing OR berlin", score=score)) == close(expected)
+    assert scores(ask(corpus, "pricing OR berlin", score_kind=score)) == close(expected)
     both = {"tf_idf": 2 * 1.791759, "tf": 2.0}[score]
-    assert scores(ask(corpus, "pricing AND berlin", score=score)) == close([("m02", both)], 2e-6)
+    found = scores(ask(corpus, "pricing AND berlin", score_kind=score))
+    assert found == close([("m02", both)], 2e-6)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +106,7 @@ def test_mn_33_a_text_is_an_expression(
     told = [(id, score) for id, score in expected if score is not None]
     known = dict(told)
     assert [pair for pair in scores(result) if pair[0] in known] == close(told)
-    assert note(result.plan) == ""
+    assert note(result) == ""
 
 
 def test_mn_33_a_boost_multiplies_what_its_word_adds(corpus: Memory) -> None:
@@ -98,12 +115,9 @@ def test_mn_33_a_boost_multiplies_what_its_word_adds(corpus: Memory) -> None:
 
 
 def test_mn_33_vector_hits_follow_the_words(vectors: Memory) -> None:
-    # The fused figures (.031545, .016393, .016129) come with the recipe's rank fusion.
-    result = vectors.recall("pricing decision", recipe=with_vectors(MNESTIC), vector=VECTOR)
-    assert result[0].id == "m01"
+    result = hybrid(vectors, "pricing decision", 3)
+    assert result.rows() == close([("m01", 0.031545), ("m18", 0.016393), ("m13", 0.016129)])
     assert [id for id, _ in scores(result)] == ["m01"]
-    ranked = sorted((hit.lanes["vector"].rank, hit.id) for hit in result if "vector" in hit.lanes)
-    assert [id for _, id in ranked[:2]] == ["m18", "m13"]
 
 
 @pytest.mark.parametrize(
@@ -119,10 +133,11 @@ def test_mn_34_a_text_that_is_no_expression_is_read_as_bare_words_and_says_so(
 ) -> None:
     result = ask(corpus, text)
     assert ids(result)[: len(first)] == first
-    assert understood(result.plan) == read
-    assert "read as bare words" in note(result.plan)
+    assert understood(result) == read
+    assert "read as bare words" in note(result)
 
 
 def test_mn_34_an_empty_text_is_an_error(corpus: Memory) -> None:
-    with pytest.raises(NothingToRun, match="the query has no words"):
+    with pytest.raises(BadQuery, match="the query has no words") as raised:
         ask(corpus, "")
+    assert raised.value.field == "query"

@@ -1,55 +1,52 @@
-"""What mnestic claims of its graph legs, by number, on corpus A; fused totals come elsewhere."""
+"""What mnestic claims of its graph legs and extra lists, by number, on corpus A: MN-15 to MN-23."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.claims.corpus import CORPUS, VECTOR, close, open_corpus
+from tests.claims.mnestic import GRAPH, TEXT, hybrid, legs
 
 from recollect.core.errors import BadQuery, BadRecipe
 from recollect.memory.facade import Memory
 
-EDGES = (
-    ("m01", "m02", 0.9), ("m02", "m09", 0.6), ("m09", "m10", 0.8), ("m09", "m20", 0.5),
-    ("m05", "m06", 0.7), ("m11", "m12", 0.4), ("m03", "m04", 1.0), ("m17", "m01", 0.3),
-)  # fmt: skip
-
 
 @pytest.fixture
-def corpus(memory: Memory) -> Memory:
-    memory.remember_many({"text": f"memory {n}", "id": f"m{n:02}"} for n in range(1, 21))
-    for source, target, weight in EDGES:
-        memory.link(source, target, "linked", weight=weight)
-    return memory
-
-
-def recipe(**lanes: dict[str, Any]) -> dict[str, Any]:
-    """Graph legs alone."""
-    fuse = {"kind": "weighted", "scale": "min_max", "weights": dict.fromkeys(lanes, 1.0)}
-    return {
-        "name": "mine", "version": 1, "analyzer": "recollect",
-        "lanes": lanes, "pass": [{"fuse": fuse}],
-    }  # fmt: skip
+def own() -> Iterator[Memory]:
+    """Corpus A with its vectors, to write to."""
+    with open_corpus(vectors=True) as memory:
+        yield memory
 
 
 def leg(memory: Memory, *seeds: str, **lane: Any) -> list[tuple[str, float]]:
     """(id, leg score) by rank."""
-    made = recipe(graph={"kind": "hops", **lane})
-    result = memory.recall("", 100, recipe=made, seeds=list(seeds))
+    result = legs(memory, list(seeds), graph={**GRAPH, **lane})
     found = sorted(result, key=lambda hit: hit.lanes["graph"].rank)
     assert [hit.lanes["graph"].rank for hit in found] == list(range(1, len(found) + 1))
     return [(hit.id, round(hit.lanes["graph"].score, 6)) for hit in found]
 
 
-def test_mn_15_the_defaults_of_a_leg(corpus: Memory) -> None:
-    corpus.link("m01", "m03", "other")
-    assert leg(corpus, "m01", kinds=["linked"]) == [("m02", -1.0), ("m09", -2.0)]
-    assert leg(corpus, "m01", kinds=["other"]) == [("m03", -1.0)]
-    assert leg(corpus, "m01", kinds=[]) == []
+def test_mn_15_the_defaults_of_a_leg(own: Memory) -> None:
+    own.link("m01", "m03", "other")
+    assert leg(own, "m01", kinds=["related_to"]) == [("m02", -1.0), ("m09", -2.0)]
+    assert leg(own, "m01", kinds=["other"]) == [("m03", -1.0)]
+    assert leg(own, "m01", kinds=[]) == []
+    result = legs(own, ["m01"], graph=GRAPH)
+    (step,) = [step for step in result.plan.steps if step.name == "graph"]
+    assert (step.shows["max_hops"], step.shows["direction"]) == (2, "out")
 
 
 def test_mn_16_the_score_is_the_least_number_of_hops(corpus: Memory) -> None:
     assert leg(corpus, "m01") == [("m02", -1.0), ("m09", -2.0)]
+
+
+def test_mn_16_a_leg_is_fused_with_the_others(vectors: Memory) -> None:
+    result = hybrid(vectors, limit=4, overrides={"lanes.graph": GRAPH}, seeds=["m01"])
+    assert result.rows() == close(
+        [("m02", 0.0484119), ("m09", 0.0460397), ("m17", 0.0315136), ("m01", 0.0305361)], 1e-7
+    )
 
 
 def test_mn_17_undirected_legs_go_backwards_too(corpus: Memory) -> None:
@@ -70,39 +67,38 @@ def test_mn_19_no_seeds_or_no_hops_is_an_error_that_names_the_field(
     lane = {"kind": kind, **({"max_nodes": 9} if kind == "cheapest" else {})}
     for none in ([], None, {"graph": []}):
         with pytest.raises(BadQuery) as empty:
-            corpus.recall("", recipe=recipe(graph=lane), seeds=none)
+            legs(corpus, none, graph=lane)
         assert empty.value.field == "seeds"
     with pytest.raises(BadRecipe, match="max_hops") as still:
-        corpus.recall("", recipe=recipe(graph={**lane, "max_hops": 0}), seeds=["m01"])
+        legs(corpus, ["m01"], graph={**lane, "max_hops": 0})
     assert str(still.value.field).endswith("max_hops")
 
 
-def test_a_seed_that_is_not_there_is_named(corpus: Memory) -> None:
+def test_a_seed_that_is_not_there_is_named(own: Memory) -> None:
     with pytest.raises(BadQuery, match="'nope'"):
-        leg(corpus, "m01", "nope")
+        leg(own, "m01", "nope")
     with pytest.raises(BadQuery, match="lane 'other'"):
-        corpus.recall("", recipe=recipe(graph={"kind": "hops"}), seeds={"other": ["m01"]})
+        legs(own, {"other": ["m01"]}, graph=GRAPH)
     with pytest.raises(BadQuery, match="no lane that takes any"):
-        corpus.recall("memory", seeds=["m01"])
-    corpus.remember("theirs", id="m30", agent="bob")
+        own.recall("memory", seeds=["m01"])
+    own.remember("theirs", id="m30", agent="bob", vector=VECTOR)
     with pytest.raises(BadQuery, match="'m30'"):
-        leg(corpus.scoped(agent="default"), "m30")
-    corpus.forget("m02")
+        leg(own.scoped(agent="default"), "m30")
+    own.forget("m02")
     with pytest.raises(BadQuery, match="'m02'"):
-        leg(corpus, "m02")
+        leg(own, "m02")
 
 
-def test_mn_20_each_leg_is_a_list_of_its_own(corpus: Memory) -> None:
-    corpus.link("m05", "m02", "other")
-    made = recipe(
-        one={"kind": "hops", "kinds": ["linked"]}, two={"kind": "hops", "kinds": ["other"]}
-    )
-    result = corpus.recall("", recipe=made, seeds={"one": ["m01"], "two": ["m05"]})
+def test_mn_20_each_leg_is_a_list_of_its_own(own: Memory) -> None:
+    own.link("m05", "m02", "other")
+    seeds = {"one": ["m01"], "two": ["m05"]}
+    lanes = {"one": {**GRAPH, "kinds": ["related_to"]}, "two": {**GRAPH, "kinds": ["other"]}}
+    result = legs(own, seeds, **lanes)
     shown = {hit.id: {label: lane.score for label, lane in hit.lanes.items()} for hit in result}
     assert shown == {"m02": {"one": -1.0, "two": -1.0}, "m09": {"one": -2.0}}
-    assert result[0].id == "m02"
+    assert result.rows() == close([("m02", 2 / 61), ("m09", 1 / 62)], 1e-9)
     assert {part.label for part in result[0].explanation.parts} == {"one", "two"}
-    assert result.receipt.body["query"]["seeds"] == {"one": ["m01"], "two": ["m05"]}  # type: ignore[index]  # data
+    assert result.receipt.body["query"]["seeds"] == seeds  # type: ignore[index]  # data
 
 
 def cheap(memory: Memory, *seeds: str, **lane: Any) -> list[tuple[str, float]]:
@@ -111,10 +107,9 @@ def cheap(memory: Memory, *seeds: str, **lane: Any) -> list[tuple[str, float]]:
 
 def test_mn_21_cheapest_first_with_parent_and_depth(corpus: Memory) -> None:
     assert cheap(corpus, "m01") == [("m02", -0.9), ("m09", -1.5), ("m20", -2.0), ("m10", -2.3)]
-    made = recipe(graph={"kind": "cheapest", "max_nodes": 100, "max_hops": 3})
-    result = corpus.recall("", recipe=made, seeds=["m01"])
-    facts = {hit.id: hit.lanes["graph"].why.facts for hit in result}
-    assert {name: (f["parent"], f["distance"]) for name, f in facts.items()} == {
+    budget = {"kind": "cheapest", "max_nodes": 100, "max_hops": 3}
+    rows = legs(corpus, ["m01"], graph=budget).rows(detailed=True)
+    assert {row.id: (row.parent, row.depth) for row in rows} == {
         "m02": ("m01", 1), "m09": ("m02", 2), "m20": ("m09", 3), "m10": ("m09", 3),
     }  # fmt: skip
 
@@ -145,3 +140,43 @@ def test_mn_21_a_budget_needs_max_nodes(corpus: Memory) -> None:
         leg(corpus, "m01", kind="cheapest", max_cost=1.0)
     with pytest.raises(BadRecipe, match="max_cost"):
         leg(corpus, "m01", max_cost=1.0)
+
+
+RECENCY = [("m02", 0.0465112), ("m17", 0.0462195), ("m09", 0.0450622), ("m01", 0.0438695)]
+
+
+@pytest.mark.parametrize("told", ["cycle", [(note.id, note.cycle) for note in CORPUS]])
+def test_mn_22_an_extra_list_joins_as_an_equal(vectors: Memory, told: Any) -> None:
+    result = hybrid(vectors, limit=5, lists={"recency": told})
+    assert result.rows() == close([*RECENCY, ("m18", 0.0313188)], 1e-7)
+    first = result.rows(detailed=True)[0]
+    assert first[2:5] == ("recency", 9, 20)
+    assert type(first.leg_score) is int
+
+
+def test_mn_22_floats_stay_floats(vectors: Memory) -> None:
+    rows = hybrid(vectors, lists={"mine": [("m05", 2.0), ("m06", 1)]}).rows(detailed=True)
+    assert {type(row.leg_score) for row in rows if row.list_id == "mine"} == {float}
+
+
+def test_mn_23_an_id_that_is_not_there_is_refused(own: Memory) -> None:
+    own.remember("theirs", id="m30", agent="bob", vector=VECTOR)
+    mine = own.scoped(agent="default")
+    for missing in ("nope", "m30"):
+        with pytest.raises(BadQuery, match=repr(missing)) as raised:
+            hybrid(mine, lists={"mine": [("m01", 2.0), (missing, 1.0)]})
+        assert raised.value.field == "lists.mine"
+
+
+def test_mn_23_what_the_filter_leaves_out_is_reported_and_never_ranked(vectors: Memory) -> None:
+    ask: dict[str, Any] = {"where": {"priority": "P1"}, "lists": {"mine": [("m02", 9), ("m01", 1)]}}
+    result = hybrid(vectors, **ask)
+    assert "m02" not in [hit.id for hit in result]
+    (step,) = [step for step in result.plan.steps if step.name == "mine"]
+    assert (step.rows, step.shows["outside the filter"]) == (1, 1)
+
+
+def test_mn_23_nothing_is_spliced(vectors: Memory) -> None:
+    for body in ("*memory[id, score]", "cycle, :rm memory", "nothing"):
+        with pytest.raises(BadRecipe, match="by"):
+            hybrid(vectors, TEXT, lists={"mine": body})

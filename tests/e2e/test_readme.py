@@ -43,7 +43,7 @@ def test_the_readme_names_the_two_commands_first() -> None:
 
 
 def test_the_python_examples_of_the_docs_run() -> None:
-    for page in sorted((README.parent / "docs").glob("*.md")):
+    for page in sorted((README.parent / "docs").glob("**/*.md")):
         names: dict[str, object] = {}
         for example in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
             exec(compile(example, page.name, "exec"), names)  # noqa: S102  # our own docs

@@ -277,7 +277,7 @@ ASKS: list[tuple[dict[str, Any], type[RecollectError], str]] = [
         for n in (0, -1, True, 10**9, 1.5, "5", HUGE, ENDLESS, NAN)
     ),
     *(({name: t}, BadQuery, name) for name in ("now", "as_of", "known_at") for t in BAD_TIMES),
-    *(({"vector": v}, BadQuery, "vector") for v in BAD_VECTORS if v != [0.0, 0.0]),
+    *(({"vector": v}, BadQuery, "vector") for v in BAD_VECTORS if v not in ([], [0.0, 0.0])),
     ({"vector": [1.0, 2.0, 3.0]}, BadQuery, "vector"),
     *(
         ({"recipe": r}, UnknownRecipe, "")

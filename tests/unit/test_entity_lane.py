@@ -38,14 +38,14 @@ def shares(memory: Memory, told: dict[str, Any], **ask: Any) -> dict[str, float]
     return {hit.id: hit.lanes["entity"].score for hit in result if "entity" in hit.lanes}
 
 
-def test_co_19_records_that_share_entities_with_the_seeds_come_in() -> None:
+def test_records_that_share_entities_with_the_seeds_come_in() -> None:
     found = shares(filled(), recipe())
     assert list(found) == ["three", "two", "one"]
     assert [round(score, 4) for score in found.values()] == [0.9051, 0.7616, 0.4621]
     assert found["two"] == pytest.approx(math.tanh(1.0))
 
 
-def test_co_19_the_caps_hold() -> None:
+def test_the_caps_hold() -> None:
     memory = filled()
     assert list(shares(memory, recipe(pool=1))) == ["three"]
     memory.remember("needle needle needle", id="first", entities=["Bert"])
@@ -53,7 +53,7 @@ def test_co_19_the_caps_hold() -> None:
 
 
 @pytest.mark.parametrize("entities", [[], ["!!!"]])
-def test_co_20_without_entities_the_answer_is_the_one_without_the_lane(entities: list[str]) -> None:
+def test_without_entities_the_answer_is_the_one_without_the_lane(entities: list[str]) -> None:
     memory = recollect.open(":memory:", embedder=None)
     for n in range(4):
         memory.remember(f"needle {n}", id=f"n{n}", entities=entities)
@@ -63,7 +63,7 @@ def test_co_20_without_entities_the_answer_is_the_one_without_the_lane(entities:
     assert (len(nothing), nothing.status) == (0, "complete")
 
 
-def test_co_20_it_crosses_neither_tenant_nor_agent_nor_filter() -> None:
+def test_it_crosses_neither_tenant_nor_agent_nor_filter() -> None:
     memory = filled()
     memory.remember("other", id="other", agent="bot", entities=["Ada"])
     assert "other" not in shares(memory, recipe())
@@ -72,7 +72,7 @@ def test_co_20_it_crosses_neither_tenant_nor_agent_nor_filter() -> None:
     assert list(shares(memory, recipe(), where=kept)) == ["one"]
 
 
-def test_co_21_names_fold_and_merge_when_they_are_alike() -> None:
+def test_names_fold_and_merge_when_they_are_alike() -> None:
     assert key("İSTANBUL") == key("istanbul") == "istanbul"
     assert key("CAFÉ") == key("café")
     assert key("  ") == key("!!!") == ""

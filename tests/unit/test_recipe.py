@@ -12,11 +12,16 @@ from recollect.core.errors import BadRecipe, UnknownRecipe
 from recollect.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "733d1483969debed84e879818d2d195519103f12b3201b9cd001bf54ccfe0288",
-    "lexical": "153c96a0fc0f10d39b5069fa85a31a571da081d2e0a5c77041c7c09ca56ea46c",
-    "linked": "a3675426933e09cc42acfcc6ebf9c03e198cb39a1d9a8a1699741819d2a19ffd",
-    "semantic": "68a4c923a2db097445495f0d3a2eeeeb5d291956cb3299eeafa6b1f674ee4077",
-    "reflections": "44af224b2a31a2950d91e4c54b6a1d2d7604fdaa8934cc48d0bea964136ed3a8",
+    "recollect": "4cd3b82a04f35a43b14b18313fd555143b58715f6c30c6647ac3e39cf1d64614",
+    "lexical": "699a62fde5cecc8b01bd53dbee3e98debaf44bcabff4d0aa3fcddf38429c9755",
+    "linked": "cfb072310ebd0a605715c78427286feb8e334252a53f7f044098673d1fa0bc5c",
+    "semantic": "d12e4c6518cd2487eda3026ffe17d46c661e78b442ca0c3e9d2ed14a5deec349",
+    "reflections": "162131700f6deebdec737d20054087ab9207afaa3d5ca3afad64ffe22786dca3",
+    "comis": "a28aa117ae915a8c1050b03b801b835b8dc1cf84c2104e2ae6cdcd6f6fceb1b6",
+    "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
+    "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",
+    "mentisdb": "14770bfadee30b75fa5bfd2a922af7cc140e55b32700b6e72fc1321835b0406f",
+    "mnestic": "2a5ffa942e0285adb90718b7825206ab7fee51c8006cc95000477e27cfbaab7e",
 }
 
 

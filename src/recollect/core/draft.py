@@ -48,6 +48,13 @@ def _label(value: object, field: str) -> str:
     return name(value, field, limit=LABEL_LIMIT)
 
 
+def _entities(value: object, field: str) -> tuple[str, ...]:
+    given = names(value, field)
+    if any(not one.strip() for one in given):
+        raise BadRecord(f"{field}: a name must not be blank", field=field)
+    return given
+
+
 def _source(value: object, field: str) -> Source:
     if isinstance(value, Source):
         value = {f.name: getattr(value, f.name) for f in fields(Source)}
@@ -90,7 +97,7 @@ CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
     "memory_type": lambda v, f: choice(v, f, MEMORY_TYPES),
     "tags": names,
     "concepts": names,
-    "entities": names,
+    "entities": _entities,
     "entity_type": name,
     "source_episode": _label,
     "importance": _share,
@@ -265,7 +272,9 @@ def vector_of(
     if not 1 <= len(items) <= MAX_DIMENSION:
         raise error(f"{field}: {len(items)} numbers, expected 1 to {MAX_DIMENSION}", field=field)
     if not all(map(math.isfinite, items)):
-        raise error(f"{field}: holds NaN or infinity", field=field)
+        raise error(
+            f"{field}: holds NaN or infinity", hint="every number must be finite", field=field
+        )
     if not (zero or any(items)):
         raise error(f"{field}: is all zero, which points nowhere", field=field)
     return items

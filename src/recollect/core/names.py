@@ -145,7 +145,8 @@ def _json(value: object, field: str, depth: int, error: Error) -> Json:
         return integer(value, field, -EXACT_INT, EXACT_INT, error)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise error(f"{field}: {value} is not a JSON number", field=field)
+            hint = "a number must be finite"
+            raise error(f"{field}: {value} is not a JSON number", hint=hint, field=field)
         return value
     raise error(f"{field}: {type(value).__name__} is not a JSON value", field=field)
 

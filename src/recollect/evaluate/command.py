@@ -6,37 +6,59 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from recollect.core.errors import InputError
 from recollect.evaluate.data import Dataset, find
 from recollect.evaluate.metrics import MEANING, METRICS
+from recollect.evaluate.protocols import Protocol, compared, protocol_of
 from recollect.evaluate.run import Score, evaluate
 from recollect.pipeline.load import recipe_of
 from recollect.pipeline.recipe import Recipe
 from recollect.write.progress import progress
 
-RECIPES: Final = ("recollect", "lexical", "semantic")
-"""What is compared when nothing is named."""
 
+def run_eval(
+    data: Path | None,
+    recipes: list[str],
+    limit: int | None,
+    *,
+    json_out: bool,
+    how: tuple[str, Sequence[str]] = ("strict", ()),
+) -> int:
+    """Score recipes on the data at a place and print the result; the exit code.
 
-def run_eval(data: Path | None, recipes: list[str], limit: int | None, json_out: bool) -> int:  # noqa: FBT001  # the command's own switch
-    """Score recipes on the data at a place and print the result; the exit code."""
+    `how` is the protocol's name, and which lanes or boosts are left out in further rows.
+    """
     if limit is not None and limit < 1:
         raise InputError(f"limit: {limit} is not a number of questions", field="limit")
-    compared = {label: recipe_of(label) for label in recipes or RECIPES}
-    sets = [dataset.first(limit) for dataset in find(data)]
+    protocol = protocol_of(how[0])
+    named = {label: recipe_of(label) for label in recipes or protocol.recipes}
+    rows = compared(named, protocol.settings, how[1])
     told: list[dict[str, object]] = []
+    sets = [dataset.first(limit) for dataset in _asked(data, protocol)]
     if not json_out:
-        _say(_opening(compared))
+        _say(_opening(rows))
     for dataset in sets:
-        scores = _watched(dataset, compared)
+        scores = [score.only(protocol.metrics) for score in _watched(dataset, rows)]
         told.append(_data(dataset, scores))
         if not json_out:
             _say(_table(dataset, scores))
     if json_out:
-        _say([json.dumps(_whole(compared, told), ensure_ascii=False, indent=2)])
+        _say([json.dumps(_whole(rows, told), ensure_ascii=False, indent=2)])
     return 0
+
+
+def _asked(data: Path | None, protocol: Protocol) -> list[Dataset]:
+    """The data sets at a place, as a protocol asks them."""
+    found = find(data)
+    asked = [made for dataset in found if (made := protocol.asked(dataset)) is not None]
+    if not asked:
+        raise InputError(
+            f"{found[0].name} cannot be asked by this protocol",
+            hint="it needs several conversations, such as LoCoMo",
+            field="protocol",
+        )
+    return asked
 
 
 def _say(lines: Iterator[str] | Sequence[str]) -> None:

@@ -34,6 +34,8 @@ class Item(NamedTuple):
     title: str | None = None
     session: str | None = None
     created: int | None = None
+    importance: float | None = None
+    links: tuple[dict[str, str], ...] = ()
 
 
 class Question(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from recollect.core.errors import NothingToRun
@@ -40,6 +40,11 @@ class Score:
     seconds: float
     """Wall time of answering, without reading the data and remembering it."""
 
+    def only(self, names: Collection[str]) -> Score:
+        """The score by some metrics alone."""
+        few = {each: _few(means, names) for each, means in self.categories.items()}
+        return replace(self, means=_few(self.means, names), categories=few)
+
     def to_dict(self) -> dict[str, object]:
         """The score as plain data."""
         return {
@@ -52,6 +57,10 @@ class Score:
                 for category, means in self.categories.items()
             },
         }
+
+
+def _few(means: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
+    return {name: value for name, value in means.items() if name in names}
 
 
 def evaluate(dataset: Dataset, recipes: Mapping[str, Recipe], told: Told) -> list[Score]:

@@ -50,12 +50,19 @@ class Reading:
         fields: tuple[str, ...],
         agents: Callable[[], Sequence[AgentRow]] = tuple[AgentRow, ...],
         walked: Graph | None = None,
+        damage: str | None = None,
     ) -> None:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
         self._agents = agents
         self._walked = walked
+        self.damage = damage
+        """Why there are no vectors, where one of them is damaged."""
+
+    def damaged(self, damage: str) -> Reading:
+        """The same view, which says why it has no vectors."""
+        return Reading(self.seq, self.segments, self.fields, self._agents, self._walked, damage)
 
     @cached_property
     def agents(self) -> Mapping[str, str]:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from recollect.core.clock import Clock
-from recollect.core.errors import Forbidden, RecollectError
+from recollect.core.errors import Corrupt, Forbidden, RecollectError
 from recollect.index.reading import Reading
 from recollect.index.tenant import Spaces, TenantIndex
 from recollect.index.upkeep import FLUSH_ROWS, keep_up
 from recollect.store.port import Log, Manifest
+from recollect.store.rows import VECTORS
 from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
@@ -47,6 +48,8 @@ class Shelf:
         self._clock = clock
         self._lock = threading.Lock()
         self._indexes: OrderedDict[tuple[str, str, str], TenantIndex] = OrderedDict()
+        self._bare: dict[tuple[str, str], TenantIndex] = {}
+        """Indexes without vectors, for tenants with a damaged one."""
         self._written: dict[str, int] = {}
         self._worker: ThreadPoolExecutor | None = None
         self._pending: dict[str, Future[bool]] = {}
@@ -87,10 +90,27 @@ class Shelf:
     ) -> Reading:
         """The view at `seq`, or of everything committed by now; a long tail starts upkeep."""
         index = self.index(tenant, analyzer)
-        reading = index.reading(seq)
+        try:
+            reading = index.reading(seq)
+        except Corrupt as damage:
+            if damage.field != VECTORS:
+                raise
+            return self._without_vectors(tenant, analyzer, seq, damage)
         if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
             self._start(tenant)
         return reading
+
+    def _without_vectors(
+        self, tenant: str, analyzer: Analyzer | None, seq: int | None, damage: Corrupt
+    ) -> Reading:
+        """The view with everything but vectors, until the damage to one of them is mended."""
+        reader = analyzer or self._spaces.analyzer
+        with self._lock:
+            spaces = replace(self._spaces, analyzer=reader, vectors="")
+            fresh = TenantIndex(self._log, tenant, spaces, None)
+            index = self._bare.setdefault((tenant, reader.fingerprint), fresh)
+        _log.warning("%s; answering without vectors", damage)
+        return index.reading(seq).damaged(f"{damage}; {damage.hint}")
 
     def wrote(self, tenant: str, rows: int) -> None:
         """Count what was written; past the threshold, upkeep starts."""
@@ -177,3 +197,4 @@ class Shelf:
         if worker is not None:
             worker.shutdown(wait=True)
         self._indexes.clear()
+        self._bare.clear()

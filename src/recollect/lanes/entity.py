@@ -42,7 +42,8 @@ class Entity(Seeded):
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready: what it starts from is known when it runs."""
         del ctx
-        return Ready({"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool})
+        told = {"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool}
+        return Ready({**told, "together": True} if self.together else told)
 
     def rank(self, ctx: Context) -> Ranking:
         """Rows that share entities with the seeds, seeds left out."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,7 @@ class Kin(Spec):
     """Σ over the words of the query of weight · cosine to the nearest word of a window."""
 
     kind: Literal["kin"]
+    reads: ClassVar[tuple[str, ...]] = ("query",)
     enabled: bool = True
     pool: int = Field(ge=1, le=100_000)
     neighbours: int = Field(default=32, ge=1, le=32)

@@ -7,7 +7,7 @@ their own, even where one reaches another. Equal scores go to the older record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,15 @@ from recollect.lanes.terrain import Linked, Terrain, noted, on_paths
 from recollect.rank.grid import snap
 from recollect.rank.walk import Budget, Tree, cheapest, hops
 
+Bare = Annotated[str, Field(pattern=r"^[^\W\d][\w-]{0,127}$")]
+"""A name that needs no quotes."""
+
 
 class Leg(Linked):
     """What both legs have."""
 
+    kinds: tuple[Bare, ...] | None = None
+    """Which kinds of edges are followed, by bare names; None for all."""
     direction: Literal["out", "in", "both"] = "out"
     max_hops: int = Field(default=2, ge=1, le=100)
     must_start: ClassVar[bool] = True
@@ -37,7 +42,8 @@ class Leg(Linked):
         """What the seeds reach, nearest or cheapest first."""
         terrain = Terrain.of(self, ctx)
         tree = self.tree(terrain)
-        at = np.flatnonzero((tree.depths > 0) & terrain.inside[tree.nodes])
+        at = np.sort(np.unique(tree.nodes, return_index=True)[1])
+        at = at[(tree.depths[at] > 0) & terrain.inside[tree.nodes[at]]]
         rows = terrain.graph.rows[tree.nodes[at]]
         scores = 0.0 - tree.costs[at]  # no negative zero
         order = ctx.best(scores, rows, self.pool)

@@ -42,9 +42,8 @@ class Listed(Spec):
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The caller's score of each row."""
-        del ctx
-        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-        return [Explanation("given", score[row]) for row in rows.tolist()]
+        pairs = ctx.query.lists.get(ctx.label, ())
+        return _told("given", ranking, rows, whole=all(isinstance(s, int) for _, s in pairs))
 
 
 class By(Spec):
@@ -56,6 +55,8 @@ class By(Spec):
     """The attribute, smallest first; a leading minus turns it round."""
     flat: bool = False
     """Whether all score 0 and only their order counts; else the attribute is the score."""
+    blank: bool = False
+    """Whether it answers blank questions alone, and finds nothing for any other."""
     pool: int = Field(default=100_000, ge=1, le=10_000_000)
 
     @model_validator(mode="after")
@@ -68,10 +69,13 @@ class By(Spec):
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready."""
         del ctx
-        return Ready({"by": self.by, "flat": self.flat, "pool": self.pool})
+        told = {"by": self.by, "flat": self.flat, "pool": self.pool}
+        return Ready({**told, "blank": True} if self.blank else told)
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that have the attribute; all of them where only the order counts."""
+        if self.blank and ctx.query.text.strip():
+            return Ranking.empty()
         rows = ctx.selection.rows(ctx.reading)
         if self.flat:
             order = top(np.zeros(rows.size), rows, self.pool, ties_of(ctx.reading, [self.by]))
@@ -85,5 +89,16 @@ class By(Spec):
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The attribute of each row."""
         del ctx
-        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-        return [Explanation(self.by.removeprefix("-"), score[row]) for row in rows.tolist()]
+        name = self.by.removeprefix("-")
+        whole = not self.flat and name in ("cycle", "position", *TIME_COLUMNS)
+        return _told(name, ranking, rows, whole=whole)
+
+
+def _told(name: str, ranking: Ranking, rows: Rows, *, whole: bool) -> list[Explanation]:
+    """The score of each row; a whole number beside it, where it was one."""
+    score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+    facts = [{"number": int(score[row])} if whole else {} for row in rows.tolist()]
+    return [
+        Explanation(name, score[row], facts=told)
+        for row, told in zip(rows.tolist(), facts, strict=True)
+    ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,14 @@ class Meaning(Spec):
     """Cosine between the query's vector and each record's."""
 
     kind: Literal["vector"]
+    reads: ClassVar[tuple[str, ...]] = ("vector", "query")
     enabled: bool = True
     pool: int = Field(ge=1, le=10_000_000)
     min_cosine: float = Field(ge=-1.0, le=1.0)
     exact_up_to: int = Field(default=300_000, ge=0, le=2**31)
     """Of more vectors than these the best are found by codes: nearly all of them, much faster."""
+    breadth: int = Field(default=50, ge=1, le=1_000_000)
+    """How widely a search of a graph of neighbours would look around; no search here has one."""
     fresh: float = Field(default=1.0, ge=0.0, le=1000.0)
     """What a cosine counts when every record has its vector."""
     stale: float = Field(default=1.0, ge=0.0, le=1000.0)
@@ -143,6 +146,8 @@ def _able(each: InSpace) -> Skipped | None:
     """Why a space cannot take part; None when it can."""
     if isinstance(each.vector, Skipped):
         return each.vector
+    if each.reading.damage is not None:
+        return Skipped(each.reading.damage)
     if each.reading.total and not holds(each.reading):
         return Skipped("no record has a vector yet")
     return None

@@ -125,6 +125,7 @@ class Lane(Protocol):
     """A signal."""
 
     brings: ClassVar[bool]
+    reads: ClassVar[tuple[str, ...]]
 
     @property
     def kind(self) -> str:

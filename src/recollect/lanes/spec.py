@@ -13,6 +13,8 @@ class Spec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
     brings: ClassVar[bool] = False
     """Whether a lane only brings rows, and a boost may give them a score."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """What of a question a lane needs: `query`, its text; `vector`, or the text in its place."""
 
 
 class Seeded(Spec):
@@ -22,5 +24,7 @@ class Seeded(Spec):
     """The lanes that seed it."""
     seed_count: int = Field(default=20, ge=1, le=1000)
     """How many of the best rows of each of them; rows given with the call are not counted."""
+    together: bool = False
+    """Whether the best rows are those of these lanes fused, and not of each of them."""
     must_start: ClassVar[bool] = False
     """Whether it is an error that no lane seeds it and none are given."""

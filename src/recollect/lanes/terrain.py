@@ -138,6 +138,6 @@ def noted(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
     return {
         "started": int(seeds.size),
         "edges_read": sum(tree.read for tree in trees),
-        "visited": sum(tree.nodes.size for tree in trees),
+        "visited": sum(np.unique(tree.nodes).size for tree in trees),
         "truncated": any(tree.truncated for tree in trees),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Literal, cast
+from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -38,6 +38,7 @@ class Words(Spec):
     """BM25: each leaf of the query in each field of a record adds its share."""
 
     kind: Literal["bm25"]
+    reads: ClassVar[tuple[str, ...]] = ("query",)
     enabled: bool = True
     pool: int = Field(ge=1, le=100_000)
     dialect: Literal["bare", "jeffs-brain", "engrava", "mnestic"] = "bare"

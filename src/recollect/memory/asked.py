@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from recollect.core.budget import Budget
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
-from recollect.core.names import EXACT_INT, integer, metadata, names, text
+from recollect.core.names import EXACT_INT, Json, integer, metadata, names, text
 from recollect.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, lists_of, seeds_of
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
-from recollect.core.where import parse
+from recollect.core.where import Where, parse
+from recollect.pipeline.alone import alone
 from recollect.pipeline.load import overridden, recipe_of, with_lists
 from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.spoken import both, by_name, settled
 
 
 class Ask(TypedDict, total=False):
@@ -49,8 +51,7 @@ def asked_for(
             field=min(unknown),
         )
     scope, clock = edge
-    overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
-    recipe = overridden(recipe_of(ask.get("recipe", "recollect")), overrides)
+    recipe, mine, tests = recipe_for(ask, "recollect")
     lists = lists_of(ask.get("lists"))
     recipe = with_lists(recipe, lists)
     vector, now = ask.get("vector"), _time(ask.get("now"), "now")
@@ -61,15 +62,13 @@ def asked_for(
         text=text(query, "query", BadQuery, TEXT_LIMIT),
         scope=scope,
         now=clock() if now is None else now,
-        limit=integer(
-            recipe.final.limit if limit is None else limit, "limit", 1, LIMIT_LIMIT, BadQuery
-        ),
-        where=parse(ask.get("where")),
+        limit=_limit(limit, recipe),
+        where=both(parse(ask.get("where")), tests),
         as_of=_time(ask.get("as_of"), "as_of"),
         known_at=_time(ask.get("known_at"), "known_at"),
-        overrides=overrides,
+        overrides=cast("dict[str, Json]", mine),
         require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
-        given=None if vector is None else vector_of(vector, "vector", BadQuery, zero=True),
+        given=vector if vector is None else _vector(vector),
         aliases=aliases_of(ask.get("aliases")),
         mode=mode,
         seeds=seeds_of(ask.get("seeds"), recipe.seeded),
@@ -80,5 +79,40 @@ def asked_for(
     return question, recipe
 
 
+def recipe_for(ask: Ask, usual: str) -> tuple[Recipe, dict[str, object], Where]:
+    """(the recipe with the call's overrides, these by path, those that are tests of the filter)."""
+    overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
+    recipe = recipe_of(ask.get("recipe", usual))
+    mine, tests = settled(recipe, overrides)
+    try:
+        return overridden(recipe, mine), mine, tests
+    except BadRecipe as error:
+        raise by_name(recipe, overrides, error) from None
+
+
+def words_alone(ask: Ask) -> Ask:
+    """The same question to the word lanes of its recipe alone."""
+    recipe, _, tests = recipe_for(ask, "lexical")
+    where = both(parse(ask.get("where")), tests)
+    told = {"recipe": alone(recipe, "bm25"), "overrides": None, "mode": None, "where": where}
+    return cast("Ask", {**ask, **told})
+
+
+def _limit(given: int | None, recipe: Recipe) -> int:
+    """How many hits are asked for, by the call or by the recipe."""
+    if given is None:
+        return recipe.usual_limit
+    unset = recipe.not_positive == "default"
+    least = -EXACT_INT if unset else recipe.final.least
+    asked = integer(given, "limit", least, LIMIT_LIMIT, BadQuery)
+    return recipe.usual_limit if unset and asked <= 0 else asked
+
+
 def _time(value: TimeLike | None, field: str) -> int | None:
     return None if value is None else micros(value, field, BadQuery)
+
+
+def _vector(given: Sequence[float]) -> tuple[float, ...]:
+    """The caller's own vector; an empty one says that there is none."""
+    empty = isinstance(given, list | tuple) and not given
+    return () if empty else vector_of(given, "vector", BadQuery, zero=True)

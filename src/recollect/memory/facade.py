@@ -201,8 +201,10 @@ class Memory:
         return planned(self._parts, *self._query(query, limit, ask))
 
     def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
-        """The word lane alone."""
-        return self.recall(query, limit, **{"recipe": "lexical", **ask})
+        """The word lanes of a recipe alone, by their own scores."""
+        from recollect.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
+
+        return self.recall(query, limit, **words_alone(ask))
 
     def bundles(
         self, query: str, limit: int | None = None, *, offset: int = 0, **ask: Unpack[Ask]

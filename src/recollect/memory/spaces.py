@@ -110,10 +110,16 @@ def vector_in(shop: Workshop, query: Query, reading: Reading) -> Made:
     return np.frombuffer(outcome, "<f4")
 
 
-def _given(vector: tuple[float, ...], size: int | None) -> NDArray[np.float32]:
+def _given(vector: tuple[float, ...], size: int | None) -> Made:
     """The caller's own vector, if it is of the right length; one of zeros stays as it is."""
+    if not vector:
+        return Skipped("the vector that comes with the query is empty")
     if size is not None and len(vector) != size:
-        raise BadQuery(f"vector: expected {size} numbers, got {len(vector)}", field="vector")
+        raise BadQuery(
+            f"vector: expected {size} numbers, got {len(vector)}",
+            hint=f"records here have vectors of {size} numbers",
+            field="vector",
+        )
     made = unit(np.array(vector))
     return np.zeros(len(vector), np.float32) if made is None else made
 

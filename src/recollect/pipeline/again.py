@@ -7,7 +7,7 @@ there is none, is recorded: an answer that fails leaves the order as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -42,17 +42,20 @@ class Judged:
     """Whether an answer was wanted and did not come."""
 
 
-def lists_of(slate: Slate, head: Head | None) -> dict[str, Scores]:
+def lists_of(
+    slate: Slate, head: Head | None, ctx: Context, ties: Sequence[str]
+) -> dict[str, Scores]:
     """By each column of a head the ranks of its first rows; by the order so far where it has none.
 
-    What a column does not know counts as 0; equals go by row. Without a head all rows take part.
+    What a column does not know counts as 0; equals go as the recipe says. Without a head all rows
+    take part.
     """
     if head is None or not head.by:
         ranks = np.arange(1.0, slate.rows.size + 1)
         return {"order": np.where(ranks <= (head.count if head else np.inf), ranks, np.nan)}
     out: dict[str, Scores] = {}
     for name in head.by:
-        order = top(_counted(slate, name), slate.rows, head.count)
+        order = order_of(slate, _counted(slate, name), ctx, ties)[: head.count]
         ranks = np.full(slate.rows.size, np.nan)
         ranks[order] = np.arange(1.0, order.size + 1)
         out[name.removesuffix(".score")] = ranks
@@ -73,7 +76,7 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     if step.fuse is None:
         raise InvariantError("this pass fuses")
     slate = scored.slate
-    lists = lists_of(slate, step.head)
+    lists = lists_of(slate, step.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))
     inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
     by = step.head.by if step.head else ()
@@ -123,9 +126,13 @@ def reranked(
     if step.rerank is None or step.head is None:
         raise InvariantError("this pass asks a reranker about a head")
     slate = scored.slate
-    ranks = np.stack(list(lists_of(slate, step.head).values()))
+    ranks = np.stack(list(lists_of(slate, step.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
-    if (reason := _needless(step.rerank, rankings, at.size)) is not None:
+    rule = step.rerank.unless
+    agreed = None if rule is None else _agreed(rule, rankings)
+    noted = {} if agreed is None else {RERANK: {"agreements": agreed}}
+    scored = replace(scored, noted={**scored.noted, **noted})
+    if (reason := _needless(rule, agreed or 0, at.size)) is not None:
         return scored, Judged({"skipped": reason}, reason)
     answer = _asked(ctx, step.rerank, slate, at)
     if isinstance(answer, str):
@@ -149,15 +156,13 @@ def reranked(
     return Scored(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
 
 
-def _needless(rerank: Rerank, rankings: Mapping[str, Ranking], count: int) -> str | None:
+def _needless(rule: Unanimity | None, agreed: int, count: int) -> str | None:
     """Why nobody need be asked."""
     if not count:
         return "empty_candidates: there is nothing to rerank"
-    if rerank.unless is not None:
-        agreed = _agreed(rerank.unless, rankings)
-        if agreed >= rerank.unless.agree:
-            lanes = " and ".join(rerank.unless.lanes)
-            return f"unanimity: {lanes} agree on {agreed} of their first {rerank.unless.depth}"
+    if rule is not None and agreed >= rule.agree:
+        lanes = " and ".join(rule.lanes)
+        return f"unanimity: {lanes} agree on {agreed} of their first {rule.depth}"
     return None
 
 

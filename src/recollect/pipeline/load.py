@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -13,26 +14,46 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 
 from recollect.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from recollect.pipeline.keys import known_at
 from recollect.pipeline.kinds import broken
 from recollect.pipeline.recipe import TAKEN, Recipe
 
 
 def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
-    """The recipe with some numbers changed for one call, by dotted path.
+    """The recipe with some values changed for one call, by dotted path.
 
-    A path may lead into what an override before it has put there, defaults included.
+    A whole lane or boost may be added as a table, or taken away with None. A path may lead into
+    what an override before it has put there, defaults included.
     """
     if not overrides:
         return recipe
     data, origin = recipe.to_data(), f"recipe {recipe.name} with overrides"
     for path, value in overrides.items():
-        told = recipe.names.get(path, path)
+        known = tuple(recipe.names) if "." not in path else ()
         try:
-            _set(data, told, value)
+            _set(data, path, value, known)
         except BadRecipe:
             data = parse(data, origin).to_data()
-            _set(data, told, value)
+            _set(data, path, value, known)
     return parse(data, origin)
+
+
+def is_path(told: str) -> bool:
+    """Whether a name stands for a place in the recipe, and not for something else."""
+    top = {field.alias or name for name, field in Recipe.model_fields.items()}
+    return bool(_PATH.fullmatch(told)) and told.partition(".")[0] in {"fusion", *top}
+
+
+def value_at(data: object, path: str) -> object:
+    """What stands at a path of a recipe's data; None where nothing does."""
+    for key in full(path).split("."):
+        data = _children(data).get(key)
+    return data
+
+
+def full(path: str) -> str:
+    """A path in full."""
+    return path.replace("fusion.", "pass.0.fuse.", 1)
 
 
 def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
@@ -59,15 +80,22 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     return parse(data, f"recipe {recipe.name} with lists")
 
 
-def _set(data: dict[str, Any], path: str, value: object) -> None:
-    keys = path.replace("fusion.", "pass.0.fuse.", 1).split(".")
+def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...]) -> None:
+    keys = full(path).split(".")
+    if len(keys) == 2 and keys[0] in _OPEN and isinstance(value, Mapping):  # noqa: PLR2004  # as written
+        data[keys[0]][keys[1]] = value
+        return
     at: object = data
     for key in keys[:-1]:
         at = _children(at).get(key)
     known = _children(at)
     if not isinstance(at, dict) or keys[-1] not in known:
-        hint = f"known there: {', '.join(known)}" if known else "recipe show prints every path"
+        told = ", ".join(names or known)
+        hint = f"known there: {told}" if told else "recipe show prints every path"
         raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
+    if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
+        del data[keys[0]][keys[1]]
+        return
     cast("dict[str, object]", at)[keys[-1]] = value
 
 
@@ -87,6 +115,8 @@ def parse(data: object, origin: str) -> Recipe:
         path = _path(data, first["loc"]) or "recipe"
         asked = str(first.get("ctx", {}).get("tag", ""))
         hint = f"{asked} cannot be loaded: {broken[asked]}" if asked in broken else _HINT
+        if first["type"] == "extra_forbidden":
+            hint = f"known there: {', '.join(known_at(data, path))}"
         raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=hint, field=path) from None
 
 
@@ -103,6 +133,9 @@ def _path(data: object, told: Sequence[int | str]) -> str:
     return ".".join(out)
 
 
+_OPEN: Final = ("lanes", "boosts")
+"""Tables to which a call may add."""
+_PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 _HINT: Final = "`recollect recipe show recollect` prints a complete example"
 
 

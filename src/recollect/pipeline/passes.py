@@ -17,7 +17,10 @@ class Head(Spec):
 
     count: int = Field(ge=1, le=10_000)
     by: tuple[str, ...] = ()
-    """Columns, largest first, absent as 0, equals by row; empty: the order so far."""
+    """Columns, largest first, absent as 0, equals as the recipe says; empty: the order so far.
+
+    `fuse` is what the first pass fused, before its boosts.
+    """
 
 
 class Unanimity(Spec):

@@ -13,6 +13,8 @@ from recollect.lanes.port import Context, Ready, Skipped
 from recollect.lanes.spec import Seeded
 from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
+from recollect.pipeline.refusing import refuse
+from recollect.pipeline.spoken import first_fitting
 from recollect.pipeline.waves import cannot_start, waves_of
 from recollect.text.prompt import head_size
 
@@ -92,6 +94,18 @@ class Plan:
         """Those of them that had something to do."""
         idle = {step.name for step in self.steps if step.idle}
         return {label: reason for label, reason in self.skipped.items() if label not in idle}
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms that its lanes ask for, in the order of the question."""
+        shown = (cast("list[str]", step.shows.get("terms", [])) for step in self.steps)
+        return tuple(dict.fromkeys(term for terms in shown for term in terms))
+
+    @property
+    def backend(self) -> str | None:
+        """What the recipe calls the mix of lanes that ran, and of those that found something."""
+        found = {step.name for step in self.steps if step.rows}
+        return first_fitting(self.recipe.labels, self.running, found)
 
     @property
     def fell_back(self) -> bool:
@@ -198,7 +212,11 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
-    lanes = [step for label in recipe.lanes for step in _steps(label, verdicts[label])]
+    lanes = [
+        step
+        for label in recipe.lanes
+        for step in _steps(label, _seeded(verdicts[label], label, ctx))
+    ]
     made = Plan(
         recipe,
         query.scope.tenant,
@@ -215,8 +233,17 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
         ),
         query.mode,
     )
+    if recipe.missing == "refuse":
+        refuse(made, query)
     _must_run(made, query.require)
     return made
+
+
+def _seeded(verdict: Ready | Skipped, label: str, ctx: Context) -> Ready | Skipped:
+    """What a lane says, with the seeds that the call gives it."""
+    if isinstance(verdict, Skipped) or label not in ctx.query.seeds:
+        return verdict
+    return Ready({**verdict.shows, "given": list(ctx.query.seeds[label])})
 
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
@@ -246,6 +273,7 @@ def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     """The boosts that a pass uses."""
+    running: set[str] = set()
     used = {*recipe.fused, *(label for each in recipe.passes for label in each.boosts)}
     for label, boost in recipe.boosts.items():
         if label in used:
@@ -253,7 +281,16 @@ def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
             weight = recipe.weight(label)
             if weight == 0.0:
                 off = off or Skipped("its weight is 0", idle=True)
-            yield _step(label, off or boost.ready(ctx))
+            step = _step(label, off or boost.ready(ctx))
+            running |= {label} if step.skipped is None else set()
+            yield step
+    for label in sorted(running):
+        if (rival := recipe.boosts[label].excludes) in running:
+            raise BadQuery(
+                f"{label} and {rival} cannot both be counted",
+                hint=f"switch one off: overrides={{'boosts.{rival}.enabled': False}}",
+                field=label,
+            )
 
 
 def reranks(recipe: Recipe) -> bool:
@@ -271,6 +308,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
     if step.head is not None:
         told["head"] = step.head.count
         told |= {"by": list(step.head.by)} if step.head.by else {}
+        told["rest"] = "below, in its former order"
     if step.rerank is None:
         told |= _fusing(recipe, 1)
     else:
@@ -325,7 +363,8 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
     if not lane.enabled:
         return Skipped("switched off")
     if label not in recipe.mode(mode).lanes:
-        return Skipped(f"not in mode {mode}")
+        spare = label == recipe.mode(mode).otherwise
+        return Skipped("not needed: another lane runs" if spare else f"not in mode {mode}")
     stuck = cannot_start(label, lane, ctx, ready) if isinstance(lane, Seeded) else None
     return stuck or lane.ready(replace(ctx, label=label))
 

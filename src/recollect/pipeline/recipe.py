@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from recollect.core.canonical import canonical
 from recollect.core.errors import BadQuery
+from recollect.core.query import LIMIT_LIMIT
 from recollect.index.ties import ATTRIBUTES
 from recollect.lanes.spec import Seeded, Spec
 from recollect.pipeline.fusing import Fusion, Label, Weighted
 from recollect.pipeline.kinds import kinds
 from recollect.pipeline.passes import Pass, Tie
+from recollect.pipeline.spoken import Mean, Mix, Path
 from recollect.pipeline.waves import waves_of
 from recollect.text.analyzers import NAMES
 
@@ -47,6 +49,8 @@ TAKEN: Final = frozenset(
     }
 )
 """Names of steps and columns, which no lane and no boost can have."""
+_MADE: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
+"""Columns that passes make, and what may name them."""
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
@@ -77,9 +81,18 @@ class Mode(Spec):
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
     """What leaves the pipeline."""
 
-    limit: int = Field(default=10, ge=1, le=10_000)
+    least: Literal[0, 1] = 1
+    """The smallest limit; 0 where an empty answer may be asked for."""
+    limit: int = Field(default=10, ge=0, le=10_000)
     min_score: float | None = Field(default=None, ge=-1e6, le=1e6)
     """What scores less is left out, on the scale of the first pass."""
+
+    @field_validator("limit")
+    @classmethod
+    def _not_below(cls, limit: int, told: ValidationInfo) -> int:
+        if limit < told.data.get("least", 1):
+            raise ValueError("must be at least 1")
+        return limit
 
 
 class Recipe(Spec):
@@ -96,6 +109,11 @@ class Recipe(Spec):
     """How equals are put in order, in the end by row; attributes of records hold in lanes too."""
     otherwise: Label | None = None
     """The lane that answers when no other can run; it is idle at all other times."""
+    missing: Literal["skip", "refuse"] = "skip"
+    """A lane that cannot run is skipped and named; or the call is refused, as is one that brings a
+    text or a vector that no lane takes."""
+    not_positive: Literal["refuse", "default"] = "refuse"
+    """A limit, or a number under one of `names`, of 0 or less: an error, or the recipe's own."""
     select: Select = Select()
     lanes: dict[Label, AnyLane] = Field(min_length=1)
     boosts: dict[Label, AnyBoost] = Field(default_factory=dict[str, "AnyBoost"])
@@ -103,8 +121,16 @@ class Recipe(Spec):
     passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=2)
     order: tuple[AnyOrdering, ...] = ()
     final: Final_ = Final_()
-    names: dict[str, str] = Field(default_factory=dict[str, str])
-    """Names that the users of another system know, and the paths they have here."""
+    names: dict[str, Path] = Field(default_factory=dict[str, Path])
+    """Names that the users of another system know, and where they lead here (`spoken`)."""
+    values: dict[str, Mean] = Field(default_factory=dict[str, Mean])
+    """What values of those names are here, where they are spelled otherwise."""
+    labels: dict[str, Mix] = Field(default_factory=dict[str, Mix])
+    """What that system calls the mix of lanes behind an answer: the first that fits."""
+    sources: dict[str, tuple[Label, ...]] = Field(default_factory=dict[str, tuple[Label, ...]])
+    """What it calls the lanes that found a hit: the first whose lanes all did."""
+    scores: dict[str, str] = Field(default_factory=dict[str, str])
+    """Numbers that every hit carries under its names, as columns; what is absent is 0."""
 
     @field_validator("analyzer")
     @classmethod
@@ -132,7 +158,9 @@ class Recipe(Spec):
             self._columns(f"pass.{at}.ties", step.ties or ())
             self._columns(f"pass.{at}.head.by", () if step.head is None else step.head.by)
         self._columns("ties", self.ties)
+        self._columns("scores", tuple(self.scores.values()))
         self._lanes_known()
+        self._others_known()
         return self
 
     def _lanes_known(self) -> None:
@@ -143,9 +171,20 @@ class Recipe(Spec):
         for name, mode in self.modes.items():
             told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
             named[f"modes.{name}"] = told
+        named |= {f"labels.{name}": {*mix.ran, *mix.found} for name, mix in self.labels.items()}
+        named |= {f"sources.{name}": {*lanes} for name, lanes in self.sources.items()}
         for where, told in named.items():
             if unknown := told - set(self.lanes):
                 raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
+
+    def _others_known(self) -> None:
+        for label, boost in self.boosts.items():
+            if boost.excludes not in (None, *self.boosts):
+                raise ValueError(f"boosts.{label} names {boost.excludes!r}, which is no boost")
+        for at, ordering in enumerate(self.order):
+            for label in ordering.lanes:
+                if getattr(self.lanes.get(label), "kind", "") != "vector":
+                    raise ValueError(f"order.{at} names {label!r}, which is no lane of vectors")
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
         first = isinstance(fuse, Weighted) and at == 0
@@ -172,6 +211,8 @@ class Recipe(Spec):
                 continue
             if rest and (owner in {*self.lanes, *self.fused} or rest in self._applied(owner)):
                 continue
+            if owner in _MADE.get(where.rpartition(".")[2], ()):
+                continue
             raise ValueError(f"{where} names {name!r}, which is no column of a lane or a boost")
 
     def _applied(self, owner: str) -> tuple[str, ...]:
@@ -187,6 +228,16 @@ class Recipe(Spec):
         """The boosts that the first pass weighs beside its lanes."""
         fuse = self.passes[0].fuse
         return tuple(label for label in self.boosts if fuse and label in fuse.weighed)
+
+    @property
+    def usual_limit(self) -> int:
+        """How many hits a call gets that names no limit: its own, or all that an ordering takes."""
+        decided = any(each.enabled and each.decides for each in self.order)
+        return LIMIT_LIMIT if decided else self.final.limit
+
+    def called(self, path: str) -> str:
+        """What its users call a lane or a boost; its label, where they have no name for it."""
+        return next((n for n, told in self.names.items() if told == path), path.partition(".")[2])
 
     def weight(self, label: str) -> float | None:
         """What the first pass weighs a signal; None where it does not name it."""

@@ -15,6 +15,7 @@ from recollect.pipeline.again import AGAIN, RERANK, fused_again, reranked
 from recollect.pipeline.orderings.budget import within
 from recollect.pipeline.orderings.port import Moved, moved
 from recollect.pipeline.plan import BUDGET, Plan, named
+from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.scoring import Scored, first_pass
 from recollect.pipeline.waves import starts, waves_of
 
@@ -52,6 +53,7 @@ def run(plan: Plan, ctx: Context) -> Ran:
     scored = first_pass(plan.recipe, ctx, rankings, plan.boosting)
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
+    counts |= {label: spoken(scored.slate, label) for label in plan.boosting}
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
@@ -64,6 +66,13 @@ def run(plan: Plan, ctx: Context) -> Ran:
     noted = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
     plan = plan.counted(counts, rankings).telling(noted)
     return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
+
+
+def spoken(slate: Slate, label: str) -> int:
+    """Of how many candidates a boost says something."""
+    names = (f"boost.{label}", f"{label}.score")
+    known = [slate.columns[name] for name in names if name in slate.columns]
+    return int(max((~np.isnan(column)).sum() for column in known)) if known else 0
 
 
 def _second_pass(
@@ -112,11 +121,23 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
             if label not in running:
                 continue
             if isinstance(lane, Seeded):
-                seeds[label] = starts(label, lane, ctx, found)
+                mine = _together(plan.recipe, ctx, lane, found) if lane.together else found
+                seeds[label] = starts(label, lane, ctx, mine)
                 if not seeds[label].size:
                     continue
             found[label] = lane.rank(at_lane(ctx, label, seeds))
     return {label: found[label] for label in running if label in found}, seeds
+
+
+def _together(
+    recipe: Recipe, ctx: Context, lane: Seeded, found: Mapping[str, Ranking]
+) -> dict[str, Ranking]:
+    """What some lanes found, fused as the first pass does, in place of the first of them."""
+    mine = {label: found[label] for label in recipe.lanes if label in lane.seeds and label in found}
+    if not mine:
+        return {}
+    slate = first_pass(recipe, ctx, mine, ()).slate
+    return {next(iter(mine)): Ranking(slate.rows, slate.score)}
 
 
 def at_lane(ctx: Context, label: str, seeds: Mapping[str, Rows]) -> Context:

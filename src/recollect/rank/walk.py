@@ -78,7 +78,7 @@ class Ways:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What a walk reached, in the order it did; seeds first."""
+    """What a walk reached, in the order it did; seeds first. A node's first place is its best."""
 
     nodes: Nodes
     depths: NDArray[np.int64]
@@ -196,29 +196,30 @@ def cheapest(
 ) -> Tree:
     """The nodes that are cheapest to reach from any seed, cheapest first.
 
-    Dijkstra's order, cut: a node is settled once, at its least cost, and goes on only below
-    max_hops. Ties go to fewer hops, then to the lower node, then to the parent settled first. Costs
-    are per edge; one below 0 is never walked. At most max_nodes · (2 · max_nodes + 1) steps are
-    walked one by one.
+    Dijkstra's order within max_hops: a node is found at its least cost, and stands in the tree once
+    more for every dearer way with fewer hops, by which it may lead further. Ties go to fewer hops,
+    then to the lower node, then to the parent settled first. Costs are per edge; one below 0 is
+    never walked. At most max_hops · max_nodes · (2 · max_nodes + 1) steps are walked one by one.
     """
-    grown, settled = _Growing(), set[int]()
+    grown, nearest = _Growing(), dict[int, int]()
     ways = Ways(ways.edges & (costs >= 0.0), ways.nodes, ways.along, ways.against)
     waiting = [(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
     while waiting:
         cost, depth, node, parent, step = heapq.heappop(waiting)
-        if node in settled:
+        if depth >= nearest.get(node, depth + 1):
             continue
-        if len(settled) >= budget.max_nodes:
+        if node not in nearest and len(nearest) >= budget.max_nodes:
             grown.truncated = True
             break
-        settled.add(node)
+        nearest[node] = depth
         grown.rows.append((node, depth, parent, step, cost))
         if depth == budget.max_hops:
             continue
         for fare, to, onward in _fares(graph, grown.steps(graph, ways, node), costs, budget):
             whole = cost + fare
-            if to not in settled and budget.allows(whole, depth + 1):
-                heapq.heappush(waiting, (whole, depth + 1, to, len(settled) - 1, onward))
+            fewer = depth + 1 < nearest.get(to, depth + 2)
+            if fewer and budget.allows(whole, depth + 1):
+                heapq.heappush(waiting, (whole, depth + 1, to, len(grown.rows) - 1, onward))
     return grown.tree()
 
 

@@ -238,12 +238,20 @@ def check_words(tenant: str, row: WordsRow) -> bytes:
     return row.body
 
 
+VECTORS: Final = "vectors"
+"""The field of an error about a damaged vector: everything else can still be read."""
+
+
 def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     """The vector row itself, after its checksum was checked."""
     space = f"{row.generation}\n{row.form}"
     numbers = (row.seq, row.row, row.part)
     if not _equal(lambda: vector_sum(tenant, numbers, space, row.body), row.sum):
-        raise Corrupt(f"a vector of row {row.row} of tenant {tenant!r} is damaged")
+        raise Corrupt(
+            f"a vector of row {row.row} of tenant {tenant!r} is damaged",
+            hint="`recollect doctor` makes anew what follows from the records",
+            field=VECTORS,
+        )
     return row
 
 

@@ -190,32 +190,37 @@ def _hops(land: Land) -> dict[int, Found]:
 # -- cheapest ----------------------------------------------------------------------------------
 
 
+Way = tuple[int, float, int, int | None]
+"""A node, and a way to it: cost, hops, the node before."""
+
+
 def _cheapest(land: Land) -> dict[int, Found]:
-    """Every waiting way is looked at anew before each node is settled."""
-    lane = land.lane
-    settled: dict[int, tuple[float, int, int | None]] = {}
-    while len(settled) < lane["max_nodes"]:
-        waiting = list(_waiting(land, settled))
+    """Every waiting way is looked at anew before the next one is taken.
+
+    A node is found by its cheapest way; dearer ones with fewer hops may lead further.
+    """
+    taken: list[Way] = []
+    while len({way[0] for way in taken}) < land.lane["max_nodes"]:
+        waiting = list(_waiting(land, taken))
         if not waiting:
             break
         cost, depth, node, _, parent = min(waiting, key=lambda way: way[:4])
-        settled[node] = (cost, depth, parent)
+        taken.append((node, cost, depth, parent))
     return {
         node: Found(0.0 - cost, {"distance": depth, "cost": cost, "parent": parent})
-        for node, (cost, depth, parent) in settled.items()
+        for node, cost, depth, parent in reversed(taken)
         if depth and node in land.inside
     }
 
 
-def _waiting(
-    land: Land, settled: Mapping[int, tuple[float, int, int | None]]
-) -> Iterable[tuple[float, int, int, int, int | None]]:
+def _waiting(land: Land, taken: Sequence[Way]) -> Iterable[tuple[float, int, int, int, int | None]]:
     lane, most = land.lane, land.lane["max_cost"]
-    yield from ((0.0, 0, seed, -1, None) for seed in land.seeds if seed not in settled)
-    for place, (node, (cost, depth, _)) in enumerate(settled.items()):
+    fewest = {node: depth for node, _, depth, _ in taken}
+    yield from ((0.0, 0, seed, -1, None) for seed in land.seeds if seed not in fewest)
+    for place, (node, cost, depth, _) in enumerate(taken):
         for _, to, _, link in land.steps(node) if depth < lane["max_hops"] else ():
             fare = 1.0 if lane["cost"] == "hop" else grid(link.weight)
             whole = cost + fare
             fits = most is None or whole - (depth + 1) * 2.0**-33 <= most
-            if fare >= 0.0 and to not in settled and fits:
+            if fare >= 0.0 and depth + 1 < fewest.get(to, depth + 2) and fits:
                 yield whole, depth + 1, to, place, node

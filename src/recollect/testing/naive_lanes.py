@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from recollect.core.record import Record
@@ -11,6 +12,7 @@ from recollect.testing import naive_kin
 from recollect.testing.naive_boosts import nearness, origins
 from recollect.testing.naive_graph import Found, Land, found_by
 from recollect.testing.naive_numbers import Column, Vector, cosine, grid
+from recollect.testing.naive_passes import first
 from recollect.testing.naive_table import Scene, attribute, tied
 from recollect.testing.naive_words import Lane
 from recollect.testing.naive_world import Ask, World, by_append, embedded, readable
@@ -54,7 +56,8 @@ def lane_scores(world: World, ask: Ask, label: str, chosen: Sequence[Record]) ->
         case "list":
             return listed(ask.lists[label], chosen)
         case _:
-            return by(lane, chosen)
+            idle = lane["blank"] and ask.text.strip()
+            return {} if idle else by(lane, chosen)
 
 
 def near(ask: Ask, lane: Mapping[str, Any], chosen: Sequence[Record]) -> Column:
@@ -257,9 +260,19 @@ class Search:
         """The rows that a lane starts from."""
         known = {record.id: record.row for record in self.world.records}
         seeds = [known[one] for one in self.ask.seeds.get(label, ())]
-        for other in self.lanes[label]["seeds"]:
-            seeds += list(found.get(other, {}))[: self.lanes[label]["seed_count"]]
+        for rows in self._starts(label, found):
+            seeds += rows[: self.lanes[label]["seed_count"]]
         return list(dict.fromkeys(seeds))
+
+    def _starts(self, label: str, found: Mapping[str, Column]) -> list[list[int]]:
+        """What each lane that seeds it found, best first; or all of them together, fused."""
+        lane = self.lanes[label]
+        mine = {n: found[n] for n in self.lanes if n in lane["seeds"] and n in found}
+        if not lane["together"]:
+            return [list(found[other]) for other in lane["seeds"] if other in found]
+        scene = scene_of(self.world, self.ask, self.chosen, mine)
+        one: dict[str, Any] = {**self.ask.recipe["pass"][0], "boosts": []}
+        return [first(replace(scene, recipe={**scene.recipe, "boosts": {}, "pass": [one]})).rows]
 
     def _sources(self, label: str, seeds: Sequence[int]) -> Column:
         scene = scene_of(self.world, self.ask, self.chosen, {})

@@ -39,6 +39,7 @@ def first(scene: Scene) -> Table:
     silent = [label for label in scores if label in scene.found and not scene.found[label]]
     ranks = {label: table.columns[f"{label}.rank"] for label in scores if label not in weighed}
     table.score = _sums(contributions(fuse, scores, ranks, silent))
+    table.columns["fuse"] = dict(table.score)
     _apply(scene, table, told["boosts"], dict(table.score))
     table.rows = [row for row in table.rows if row in table.score]
     table.sort(scene, told["ties"] or scene.recipe["ties"])
@@ -123,16 +124,16 @@ def _column(scene: Scene, table: Table, label: str) -> Column:
 # -- a second pass ---------------------------------------------------------------------------------
 
 
-def _lists(table: Table, head: Told | None) -> dict[str, list[int]]:
-    """The first rows by each column of a head: absent as 0, equals by row; or as they stand."""
+def _lists(scene: Scene, table: Table, head: Told | None) -> dict[str, list[int]]:
+    """The first rows by each column of a head: absent as 0, equals by ties; or as they stand."""
     if head is None:
         return {"order": table.rows}
     if not head["by"]:
         return {"order": table.rows[: head["count"]]}
     out: dict[str, list[int]] = {}
     for name in head["by"]:
-        column = table.columns.get(name, {})
-        best = sorted(table.rows, key=lambda row: (-column.get(row, 0.0), row))
+        column = {row: table.columns.get(name, {}).get(row, 0.0) for row in table.rows}
+        best = table.by(table.rows, column, scene, scene.recipe["ties"])
         out[name.removesuffix(".score")] = best[: head["count"]]
     return out
 
@@ -140,7 +141,7 @@ def _lists(table: Table, head: Told | None) -> dict[str, list[int]]:
 def again(scene: Scene, table: Table) -> None:
     """A head is fused a second time; the rest stay below as they stood."""
     told = scene.recipe["pass"][1]
-    lists = _lists(table, told["head"])
+    lists = _lists(scene, table, told["head"])
     ranks = {name: {row: n + 1.0 for n, row in enumerate(rows)} for name, rows in lists.items()}
     scores: dict[str, Column] = {}
     for name, rows in lists.items():
@@ -171,7 +172,7 @@ def _tiers(table: Table, head: Sequence[int]) -> None:
 def rerank(scene: Scene, table: Table) -> None:
     """A head as a reranker orders it; equals stay as they stood."""
     told = scene.recipe["pass"][1]
-    inside = {row for rows in _lists(table, told["head"]).values() for row in rows}
+    inside = {row for rows in _lists(scene, table, told["head"]).values() for row in rows}
     head = [row for row in table.rows if row in inside]
     if scene.judge is None or not head or _agreed(scene, told["rerank"]["unless"]):
         return

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from functools import partial
 
 import numpy as np
 
 from recollect.core.ranking import Rows
+from recollect.core.slate import Slate
 from recollect.index.filter import Fetch
 from recollect.index.ids import ids_of
 from recollect.lanes.port import Context
+from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.run import Ran, at_lane
 from recollect.why.account import account
 from recollect.why.explain import Reasons
@@ -26,6 +30,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
 
     reasons = Reasons(head, name)
     replaced = ctx.replaced_by(head.rows)
+    asked = ran.plan.terms
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
@@ -46,10 +51,29 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 reasons.moves(at),
                 ctx.analyzer,
                 replaced[at],
+                _source(ran.plan.recipe, told),
+                _scores(ran.plan.recipe, head, at, why.value),
+                asked,
             )
         )
     told = partial(account, ran, ctx, lanes)
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, told, ctx.query.budget)
+
+
+def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
+    """What the recipe calls the lanes that found a hit."""
+    named = recipe.sources.items()
+    return next((name for name, wanted in named if set(wanted) <= set(lanes)), None)
+
+
+def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, float]:
+    """The numbers that the recipe names, of one row; what no column knows is 0."""
+    out: dict[str, float] = {}
+    for name, column in recipe.scores.items():
+        values = slate.columns.get(column)
+        value = 0.0 if values is None else float(values[at])
+        out[name] = score if column == "score" else 0.0 if math.isnan(value) else value
+    return out
 
 
 def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:

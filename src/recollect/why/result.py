@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast, overload
+from typing import Literal, cast, overload
 
 from recollect.core.budget import FREE, Budget
 from recollect.core.explanation import Explanation, Facts
@@ -16,6 +16,8 @@ from recollect.text.port import Analyzer
 from recollect.text.spans import Matched, Span, snippet, spans_of
 from recollect.why.context import Block, block_of
 from recollect.why.receipt import Receipt
+from recollect.why.rows import Row, rows_of
+from recollect.why.trace import signals_of, trace_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,12 @@ class Hit:
     """Who read the query: it knows the matched words again in the text."""
     superseded_by: tuple[str, ...] = ()
     """The ids of what took its place at the time asked about, as far as the caller may read it."""
+    source: str | None = None
+    """What the recipe calls the lanes that found it; None where it has no such name."""
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    """The numbers that the recipe's users know, under their names, always all."""
+    asked: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The terms of the question, in its order."""
 
     @property
     def id(self) -> str:
@@ -54,7 +62,7 @@ class Hit:
 
     @property
     def matched(self) -> dict[str, list[str]]:
-        """The terms that matched, each with the fields it was found in."""
+        """The terms that matched, as the question has them, each with the fields that have it."""
         out: dict[str, list[str]] = {}
         for lane in self.lanes.values():
             for facts in _facts(lane.why):
@@ -62,7 +70,8 @@ class Hit:
                     fields = [facts["field"]] if "field" in facts else facts["fields"]
                     found = out.setdefault(str(facts["term"]), [])
                     found += [str(f) for f in cast("Iterable[object]", fields) if f not in found]
-        return out
+        place = {term: at for at, term in enumerate(self.asked)}
+        return {term: out[term] for term in sorted(out, key=lambda t: place.get(t, len(place)))}
 
     @property
     def marks(self) -> Matched:
@@ -108,6 +117,8 @@ class Hit:
             "score": self.score,
             "record": self.record.to_dict(),
             "superseded_by": list(self.superseded_by),
+            **({} if self.source is None else {"source": self.source}),
+            **({"scores": dict(self.scores)} if self.scores else {}),
             "matched": self.matched,
             "spans": [list(span) for span in self.spans],
             "lanes": {label: lane.to_dict() for label, lane in self.lanes.items()},
@@ -154,6 +165,29 @@ class Result(Sequence[Hit]):
     def used(self) -> tuple[str, ...]:
         """The lanes that took part."""
         return self.plan.running
+
+    @property
+    def backend(self) -> str | None:
+        """What the recipe calls the mix of lanes behind this answer; None where it has no name."""
+        return self.plan.backend
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The lanes that ran and the boosts that touched a candidate, as the recipe's users say."""
+        return signals_of(self.plan)
+
+    @property
+    def trace(self) -> dict[str, object]:
+        """What the search did, as flat facts: modes, attempts, counts, reranking, numbers."""
+        return trace_of(self.plan)
+
+    @overload
+    def rows(self, *, detailed: Literal[False] = False) -> list[tuple[str, float]]: ...
+    @overload
+    def rows(self, *, detailed: Literal[True]) -> list[Row]: ...
+    def rows(self, *, detailed: bool = False) -> list[tuple[str, float]] | list[Row]:
+        """(id, score) of every hit; detailed, a row for every lane that found it."""
+        return rows_of(self.hits) if detailed else [(hit.id, hit.score) for hit in self.hits]
 
     @property
     def fell_back(self) -> bool:
@@ -220,6 +254,7 @@ class Result(Sequence[Hit]):
         """The result as plain data."""
         return {
             "status": self.status,
+            **({} if self.backend is None else {"backend": self.backend}),
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,

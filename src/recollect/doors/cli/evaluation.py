@@ -21,12 +21,27 @@ Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, help="Only the first questions.")
 ]
 
+Protocol = Annotated[
+    str, typer.Option("--protocol", help="How to ask: strict, or mentisdb (lenient, pooled).")
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="LABEL", help="A lane or boost left out in further rows."),
+]
+
 
 @command("eval", "recollect eval --data locomo.json --recipe recollect --recipe lexical")
 def evaluate(
-    data: Data = None, recipe: Recipes = None, limit: Limit = None, *, as_json: AsJson = False
+    data: Data = None,
+    recipe: Recipes = None,
+    limit: Limit = None,
+    *,
+    protocol: Protocol = "strict",
+    without: Without = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure how good the answers of recipes are on questions with known answers."""
     from recollect.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
 
-    raise typer.Exit(run_eval(data, list(recipe or ()), limit, as_json))
+    how = protocol, list(without or ())
+    raise typer.Exit(run_eval(data, list(recipe or ()), limit, json_out=as_json, how=how))

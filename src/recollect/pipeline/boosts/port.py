@@ -39,6 +39,11 @@ class Boost(Spec):
     enabled: bool = True
 
     @property
+    def excludes(self) -> str | None:
+        """A boost that cannot run beside it."""
+        return None
+
+    @property
     def op(self) -> Op:
         """How its value changes a score."""
         return "sum"

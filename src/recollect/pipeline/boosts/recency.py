@@ -34,11 +34,19 @@ class Recency(Leaning):
     beside: Label | None = None
     """A lane that must know a record; what it does not know has no age."""
 
+    rival: Label | None = None
+    """A boost that goes by another clock: both at once are an error."""
+
     def shows(self) -> dict[str, object]:
         """What the plan prints: what this unit goes by."""
         unused = {"position": ("half_life", "of"), "cycle": ("of",), "days": ("half_life",)}
-        told = super().shows()
+        told = {key: value for key, value in super().shows().items() if key != "rival"}
         return {key: told[key] for key in told if key not in unused.get(self.unit, ())}
+
+    @property
+    def excludes(self) -> str | None:
+        """The one that goes by another clock."""
+        return self.rival
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Cycles need the call to say which one it is."""

@@ -11,6 +11,7 @@ from recollect.core.ranking import Scores
 from recollect.core.slate import TIER, Slate
 from recollect.index.vectors import units_of
 from recollect.lanes.port import Context
+from recollect.pipeline.fusing import Label
 from recollect.pipeline.orderings.port import Moved, Ordering
 from recollect.rank.diverse import mmr
 
@@ -30,12 +31,24 @@ class Mmr(Ordering):
     """1: relevance alone; 0: likeness alone."""
     relevance: Literal["score", "unit"] = "score"
     """The score as it is, or on the scale from the least to the greatest of the head."""
+    of: Label | None = None
+    """The vector lane whose vectors are compared; None: those that the memory is searched by."""
     head: int = Field(default=200, ge=1, le=10_000)
     """How many of the best rows take part."""
     take: int = Field(default=0, ge=0, le=10_000)
     """How many are taken; 0: all of the head."""
     drop: bool = False
     """Whether what is not taken is dropped; else it follows in the order it had."""
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The lane whose vectors are compared."""
+        return () if self.of is None else (self.of,)
+
+    @property
+    def decides(self) -> bool:
+        """What drops the rest says how many there are."""
+        return self.drop
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """Those taken, then those without a vector, then the rest."""

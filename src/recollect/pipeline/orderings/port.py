@@ -37,6 +37,16 @@ class Ordering(Spec):
 
     enabled: bool = True
 
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The lanes whose vectors it looks at by name."""
+        return ()
+
+    @property
+    def decides(self) -> bool:
+        """Whether it says how many rows there are, where the call does not."""
+        return False
+
     def ready(self, ctx: Context, recipe: Recipe) -> Ready | Skipped:
         """Whether it can run."""
         del ctx, recipe

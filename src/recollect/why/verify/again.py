@@ -43,7 +43,7 @@ def _heads(s: Search, head: Data | None) -> dict[str, Column]:
         return {"order": ranked(size, s.standing[:count])}
     out: dict[str, Column] = {}
     for name in head["by"]:
-        order = s.ordered(_listed(s, name), (), range(size))[:count]
+        order = s.ordered(_listed(s, name), s.recipe["ties"], range(size))[:count]
         out[name.removesuffix(".score")] = ranked(size, order)
     return out
 

@@ -1,0 +1,40 @@
+"""`python -m tests.claims` runs the claims and prints the table of them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from tests.claims.table import table
+
+_HERE = Path(__file__).parent
+
+
+class Outcomes:
+    """Counts what went wrong, by the name of the test."""
+
+    def __init__(self) -> None:
+        self.failed: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One phase of one test."""
+        if report.failed:
+            self.failed[report.nodeid.rpartition("::")[2].partition("[")[0]] += 1
+
+
+def main(args: list[str]) -> int:
+    """Run the tests with these further options, then print; 1 unless all stand well."""
+    outcomes = Outcomes()
+    code = pytest.main(["-q", "--no-header", str(_HERE), *args], plugins=[outcomes])
+    claims = table(outcomes.failed)
+    lines = [f"{claim.number}  {claim.state:<8}  {claim.line}" for claim in claims]
+    counted = Counter(claim.state for claim in claims)
+    told = ", ".join(f"{n} {state}" for state, n in counted.items())
+    sys.stdout.write("\n".join([*lines, "", f"{len(claims)} claims: {told}", ""]))
+    return 1 if code or counted["failed"] or counted["missing"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

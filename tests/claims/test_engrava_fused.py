@@ -1,0 +1,283 @@
+"""What engrava promises of its five signals together: EN-01 to EN-10, EN-22, EN-24, EN-40."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.claims.corpus import CORPUS, VECTOR, close, ids, leaves, open_empty
+from tests.sound import sound
+
+from recollect.core.errors import BadQuery, BadRecipe
+from recollect.memory.facade import Memory
+from recollect.pipeline.load import is_path, library, recipe_of, value_at
+from recollect.testing.fakes import START, ToyEmbedder
+from recollect.why.result import Result
+
+TEXT = "pricing berlin"
+WORDS = [
+    ("m02", 0.9), ("m17", 0.411642), ("m01", 0.142857), ("m09", 0.108199), ("m10", 0.071670),
+]  # fmt: skip
+BOTH = [
+    ("m02", 0.955123), ("m17", 0.763962), ("m01", 0.648466), ("m08", 0.640883), ("m18", 0.626903),
+    ("m13", 0.625978), ("m07", 0.609577), ("m19", 0.584974), ("m16", 0.461141), ("m09", 0.356491),
+]  # fmt: skip
+
+
+def asked(memory: Memory, text: str = TEXT, limit: int | None = None, **ask: Any) -> Result:
+    return sound(memory.recall(text, limit, recipe="engrava", **ask))
+
+
+def part(result: Result, id: str, label: str) -> dict[str, Any]:
+    (hit,) = [hit for hit in result if hit.id == id]
+    (found,) = [each for each in leaves(hit.explanation) if each.label == label]
+    return {"value": found.value, **found.facts}
+
+
+def test_en_01_five_signals_have_their_weights_and_these_sum_to_1() -> None:
+    recipe = recipe_of("engrava")
+    data = recipe.to_data()
+    defaults = {
+        "default_fts_weight": 0.30, "default_vector_weight": 0.55, "default_recency_weight": 0.10,
+        "default_priority_weight": 0.05, "default_graph_weight": 0.0,
+    }  # fmt: skip
+    for name, weight in defaults.items():
+        told = recipe.names[name]
+        for path in (told,) if isinstance(told, str) else told:
+            assert value_at(data, path) == weight
+    assert sum(defaults.values()) == pytest.approx(1.0)
+
+
+def test_en_01_one_call_blends_all_five(vectors: Memory) -> None:
+    ask: dict[str, Any] = {"vector": VECTOR, "cycle": 40, "overrides": {"graph_weight": 0.1}}
+    result = asked(vectors, **ask)
+    assert result.signals == ("fts5", "vector", "recency", "priority", "graph")
+    labels = [each.label for each in leaves(result[0].explanation)]
+    assert labels == ["words", "meaning", "recency", "priority", "graph"]
+
+
+def test_en_02_words_are_scaled_from_the_weakest_to_the_best(corpus: Memory) -> None:
+    result = asked(corpus)
+    scaled = {hit.id: part(result, hit.id, "words")["scaled"] for hit in result}
+    assert (scaled["m02"], scaled["m01"]) == (1.0, 0.0)
+    assert scaled["m17"] == pytest.approx((3.112759 - 2.023293) / (4.291834 - 2.023293), abs=1e-6)
+
+
+def test_en_02_a_single_hit_and_equal_ones_get_a_half(corpus: Memory) -> None:
+    off = {"priority_weight": 0.0}
+    assert asked(corpus, "passport", overrides=off).rows() == [("m20", 0.5)]
+    with open_empty() as memory:
+        for id in "ba":
+            memory.remember("berlin", id=id)
+        assert asked(memory, "berlin", overrides=off).rows() == [("a", 0.5), ("b", 0.5)]
+
+
+def test_en_03_cosines_are_raw_and_negative_ones_are_dropped() -> None:
+    with open_empty("given:2") as memory:
+        for id, vector in {"near": [1, 1], "across": [0, 1], "away": [-1, 0]}.items():
+            memory.remember("x", id=id, vector=vector)
+        off = {"priority_weight": 0.0}
+        result = asked(memory, "", vector=[1, 0], overrides=off)
+        assert result.rows() == close([("near", 0.5**0.5), ("across", 0.0)])
+
+
+def test_en_03_without_a_vector_the_text_is_embedded() -> None:
+    embedder = ToyEmbedder()
+    with open_empty(embedder) as memory:
+        memory.remember("berlin", id="b")
+        before = embedder.calls
+        embedded = asked(memory, "berlin")
+        assert embedder.calls == before + 1
+        assert embedded[0].lanes["meaning"].score == pytest.approx(1.0, abs=1e-6)
+        vector = embedder.embed(["berlin"], "query")[0]
+        assert vector is not None
+        calls = embedder.calls
+        given = asked(memory, "berlin", vector=vector.tolist())
+        assert (given.rows(), embedder.calls) == (embedded.rows(), calls)
+
+
+def test_en_03_a_wrong_size_is_named_with_both(vectors: Memory) -> None:
+    with pytest.raises(BadQuery, match="expected 4 numbers, got 2") as raised:
+        asked(vectors, vector=[1.0, 2.0])
+    assert raised.value.field == "vector"
+
+
+def test_en_03_a_zero_vector_is_active_empty_and_reported(vectors: Memory) -> None:
+    result = asked(vectors, "pricing", vector=[0.0] * 4)
+    assert result.rows() == close([("m17", 0.333333), ("m01", 0.055556), ("m02", 0.054185)])
+    assert "vector" in result.signals
+    (step,) = [step for step in result.plan.steps if step.name == "meaning"]
+    assert (step.rows, step.shows["vector"]) == (0, "zero, which points nowhere")
+
+
+def test_en_04_recency_halves_with_every_fifty_cycles_of_the_call(vectors: Memory) -> None:
+    result = asked(vectors, vector=VECTOR, cycle=40)
+    assert part(result, "m02", "recency")["score"] == pytest.approx(0.757858, abs=1e-6)
+    halved = asked(vectors, vector=VECTOR, cycle=40, overrides={"recency_half_life": 20})
+    assert part(halved, "m02", "recency")["score"] == pytest.approx(0.5)
+    assert part(result, "m02", "priority")["score"] == pytest.approx(0.3)  # EN-05: P3
+
+
+def test_en_04_the_clock_is_the_other_reference_and_both_are_an_error(vectors: Memory) -> None:
+    told = {"boosts.recency_now.enabled": True}
+    week = 604_800 * 1_000_000
+    result = asked(vectors, now=START + week, overrides=told)
+    shares = {part(result, hit.id, "recency_now")["score"] for hit in result}
+    assert min(shares) == pytest.approx(0.5, abs=1e-4)
+    with pytest.raises(BadQuery, match="cannot both be counted") as raised:
+        asked(vectors, cycle=40, overrides=told)
+    assert raised.value.field in ("recency", "recency_now")
+
+
+def test_en_06_weights_of_missing_signals_go_to_the_others(corpus: Memory) -> None:
+    result = asked(corpus)
+    assert result.rows() == close(WORDS)
+    assert part(result, "m02", "words")["weight"] == pytest.approx(0.3 / 0.35)
+    assert result.skipped == {"meaning": "this memory has no embedder"}
+
+
+def test_en_07_corpus_a(vectors: Memory) -> None:
+    assert asked(vectors, vector=VECTOR).rows() == close(BOTH)
+    alone = asked(vectors, "", 5, vector=VECTOR)
+    assert alone.rows() == close(
+        [("m01", 0.972698), ("m08", 0.961325), ("m18", 0.940354), ("m13", 0.938967),
+         ("m02", 0.932685)]
+    )  # fmt: skip
+    aged = asked(vectors, limit=6, vector=VECTOR, cycle=40)
+    assert aged.rows() == close(
+        [("m02", 0.935397), ("m17", 0.764409), ("m01", 0.649594), ("m08", 0.646532),
+         ("m18", 0.642129), ("m13", 0.634091)]
+    )  # fmt: skip
+
+
+def test_en_08_a_signal_that_found_nothing_keeps_its_weight(vectors: Memory) -> None:
+    assert asked(vectors, "zzqx", 1, vector=VECTOR).rows() == close([("m01", 0.648466)])
+    assert asked(vectors, "", 1, vector=VECTOR).rows() == close([("m01", 0.972698)])
+
+
+WEIGHTS = {
+    "fts_weight": 0.4, "vector_weight": 0.4, "recency_weight": 0.1, "priority_weight": 0.05,
+    "graph_weight": 0.05,
+}  # fmt: skip
+
+
+def test_en_09_every_weight_can_be_set_per_call(vectors: Memory) -> None:
+    result = asked(vectors, limit=3, vector=VECTOR, cycle=42, overrides=WEIGHTS)
+    assert result.rows() == close([("m02", 0.914341), ("m17", 0.669385), ("m01", 0.532169)])
+    assert asked(vectors, vector=VECTOR).rows() == close(BOTH)  # and the next call has its own
+
+
+@pytest.mark.parametrize("name", [*WEIGHTS, "default_fts_weight", "default_graph_weight"])
+def test_en_09_a_negative_weight_is_an_error_that_names_it(vectors: Memory, name: str) -> None:
+    with pytest.raises(BadRecipe) as raised:
+        asked(vectors, vector=VECTOR, overrides={name: -1.0})
+    assert raised.value.field == name
+    assert name in raised.value.message
+
+
+@pytest.mark.parametrize("value", [0, -1])
+@pytest.mark.parametrize("name", ["recency_half_life", "recency_now_half_life"])
+def test_en_09_a_half_life_is_positive(vectors: Memory, name: str, value: int) -> None:
+    with pytest.raises(BadRecipe, match=name):
+        asked(vectors, cycle=1, overrides={name: value})
+
+
+def test_en_10_results_are_pairs_by_score_then_id(vectors: Memory) -> None:
+    rows = asked(vectors, limit=20, vector=VECTOR).rows()
+    assert rows == sorted(rows, key=lambda row: (-row[1], row[0]))
+    assert len(asked(vectors, vector=VECTOR)) == 10
+    data = recipe_of("engrava").to_data()
+    assert value_at(data, "lanes.words.pool") == value_at(data, "lanes.meaning.pool") == 50
+    with open_empty() as memory:
+        for id in "cab":
+            memory.remember("berlin", id=id)
+        assert ids(asked(memory, "berlin")) == ["a", "b", "c"]
+
+
+def test_en_10_priority_recency_and_graph_add_no_candidates(corpus: Memory) -> None:
+    words = {hit.id for hit in corpus.keywords(TEXT, recipe="engrava")}
+    found = asked(corpus, limit=30, cycle=40, overrides={"graph_weight": 1.0})
+    assert set(ids(found)) == words
+
+
+def skipped(result: Result) -> dict[str, str]:
+    return {s.name: s.skipped for s in result.plan.steps if s.skipped is not None}
+
+
+def test_en_22_what_cannot_run_is_skipped_with_its_reason(corpus: Memory) -> None:
+    told = skipped(asked(corpus))
+    assert told["meaning"] == "this memory has no embedder"
+    assert "no cycle is given" in told["recency"]
+    assert told["graph"] == "its weight is 0"
+    assert skipped(asked(corpus, ""))["words"] == "the query has no words"
+    assert skipped(asked(corpus, overrides={"priority_weight": 0.0}))["priority"]
+
+
+def test_en_22_a_store_without_any_vector_has_no_vector_signal() -> None:
+    for embedder in (None, "given:4"):
+        with open_empty(embedder) as memory:
+            for note in CORPUS:
+                memory.remember(note.text, id=note.id, priority=note.priority)
+            result = asked(memory, vector=VECTOR)
+            assert result.rows() == close(WORDS)
+            assert "meaning" in result.skipped
+
+
+def test_en_24_without_any_signal_there_is_a_plain_list(corpus: Memory) -> None:
+    bare = asked(corpus, "", 5, overrides={"priority_weight": 0.0})
+    assert bare.rows() == [(id, 0.0) for id in ("m11", "m14", "m06", "m05", "m10")]
+    listed = asked(corpus, "", 5)
+    assert listed.rows() == close(
+        [("m11", 1.0), ("m01", 1.0), ("m12", 1.0), ("m05", 0.6), ("m09", 0.6)]
+    )
+    with open_empty() as memory:
+        assert asked(memory, "").rows() == []
+
+
+SETTINGS = {
+    "default_fts_weight": 0.9, "default_vector_weight": 0.1, "default_recency_weight": 0.9,
+    "default_priority_weight": 0.9, "default_graph_weight": 0.9, "graph_edge_decay": 0.9,
+    "max_neighbors_per_candidate": 1, "reflection_boost": 2.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_en_40_a_setting_has_one_place_and_changes_the_default_of_every_call(
+    vectors: Memory, name: str
+) -> None:
+    mine: Any = recipe_of("engrava").to_data()
+    told = recipe_of("engrava").names[name]
+    for path in (told,) if isinstance(told, str) else told:
+        *keys, last = path.replace("fusion.", "pass.0.fuse.").split(".")
+        at = mine
+        for key in keys:
+            at = at[int(key)] if key.isdigit() else at[key]
+        at[last] = SETTINGS[name]
+    ask: dict[str, Any] = {"vector": VECTOR, "cycle": 40}
+    once = asked(vectors, overrides={name: SETTINGS[name]}, **ask)
+    always = vectors.recall(TEXT, recipe=mine, **ask)
+    assert always.rows() == once.rows()
+    assert always.plan.recipe.fingerprint != recipe_of("engrava").fingerprint
+    if name.startswith("default"):
+        assert always.rows() != asked(vectors, **ask).rows()
+
+
+def test_en_40_a_misspelt_key_is_an_error(vectors: Memory) -> None:
+    with pytest.raises(BadRecipe, match="default_fts_wieght") as raised:
+        asked(vectors, overrides={"default_fts_wieght": 0.3})
+    assert "default_fts_weight" in raised.value.hint
+    mine: Any = recipe_of("engrava").to_data()
+    mine["boosts"]["graph"]["decai"] = 0.5
+    with pytest.raises(BadRecipe) as raised:
+        vectors.recall(TEXT, recipe=mine)
+    assert raised.value.field == "boosts.graph.decai"
+    assert "decay" in raised.value.hint
+
+
+@pytest.mark.parametrize("name", library())
+def test_en_40_every_name_that_is_a_path_leads_somewhere(name: str) -> None:
+    recipe = recipe_of(name)
+    data = recipe.to_data()
+    for known, told in recipe.names.items():
+        for path in (told,) if isinstance(told, str) else told:
+            assert not is_path(path) or value_at(data, path) is not None, known

@@ -1,0 +1,96 @@
+"""What MentisDB publishes, on its own terms: MD-54."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.core.errors import InputError
+from recollect.evaluate.command import run_eval
+from recollect.evaluate.data import Case, Dataset, Item, Question
+from recollect.evaluate.protocols import PROTOCOLS, compared, pooled
+from recollect.pipeline.load import recipe_of
+
+
+def talk(word: str) -> dict[str, Any]:
+    """A conversation of two sessions whose third turn holds a word."""
+    turns = [f"turn number {n}" for n in range(1, 8)]
+    turns[2] = f"we spoke of the {word}"
+    told = [
+        {"speaker": "Ann", "dia_id": f"D1:{n}", "text": text} for n, text in enumerate(turns, 1)
+    ]
+    said = {"session_1": told, "session_2": [{"speaker": "Bob", "dia_id": "D2:1", "text": "bye"}]}
+    asked = {"question": f"What of the {word}?", "evidence": ["D1:3"], "category": 1}
+    return {"conversation": said, "qa": [asked]}
+
+
+@pytest.fixture
+def locomo(tmp_path: Path) -> Path:
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([talk("zebra"), talk("quokka")]))
+    return path
+
+
+def turns(talks: int) -> Dataset:
+    records = tuple(Item(f"D1:{n}", f"turn {n}", None, "1" if n < 6 else "2") for n in range(8))
+    asked = (Question("turn", frozenset({"D1:4"}), "1"),)
+    return Dataset("talks", "", tuple(Case(records, asked) for _ in range(talks)))
+
+
+def test_md_54_every_conversation_lies_in_one_store_and_neighbours_are_gold() -> None:
+    made = pooled(turns(2))
+    assert made is not None
+    (case,) = made.cases
+    assert [record.id for record in case.records] == [f"{t}/D1:{n}" for t in "01" for n in range(8)]
+    wanted = {f"0/D1:{n}" for n in (2, 3, 4, 5)}  # two on each side, within the session
+    assert case.questions[0].gold == wanted
+    assert [record.importance for record in case.records[:3]] == [0.8, 0.2, 0.8]
+    linked = [[link["target"] for link in record.links] for record in case.records[5:8]]
+    assert linked == [["0/D1:4"], [], ["0/D1:6"]]
+    assert pooled(turns(1)) is None
+
+
+def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
+    locomo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rows(*, how: tuple[str, list[str]]) -> dict[str, Any]:
+        assert run_eval(locomo, ["mentisdb"], None, json_out=True, how=how) == 0
+        (data,) = json.loads(capsys.readouterr().out)["data"]
+        return {score["recipe"]: {**data, **score} for score in data["scores"]}
+
+    lenient = rows(how=("mentisdb", ["cohesion"]))
+    assert list(lenient) == ["mentisdb", "mentisdb -cohesion"]
+    for row in lenient.values():
+        assert (row["stores"], row["questions"], row["hit@10"]) == (1, 2, 1.0)
+        assert "R@10" not in row
+    strict = rows(how=("strict", []))
+    assert strict["mentisdb"]["stores"] == 2
+    assert "R@10" in strict["mentisdb"]
+    assert "in its own store" in strict["mentisdb"]["protocol"]
+
+
+def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
+    ours = {label: recipe_of(label) for label in ("mentisdb", "recollect")}
+    settings = PROTOCOLS["mentisdb"].settings
+    made = compared(ours, settings, ["cohesion"])
+    walk = made["mentisdb"].to_data()["lanes"]["links"]
+    told = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]
+    assert told == [True, 3, 200, False]
+    assert made["recollect"] == ours["recollect"]
+    assert made["mentisdb -cohesion"].boosts["cohesion"].enabled is False
+    assert list(made) == ["mentisdb", "mentisdb -cohesion", "recollect"]
+
+
+def test_what_cannot_be_asked_so_is_said(locomo: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="protocol 'nice'"):
+        run_eval(locomo, [], None, json_out=True, how=("nice", []))
+    with pytest.raises(InputError, match="'magic'") as caught:
+        run_eval(locomo, [], None, json_out=True, how=("strict", ["magic"]))
+    assert "meaning" in caught.value.hint
+    alone = tmp_path / "one.json"
+    alone.write_text(json.dumps([talk("zebra")]))
+    with pytest.raises(InputError, match="cannot be asked"):
+        run_eval(alone, [], None, json_out=True, how=("mentisdb", []))

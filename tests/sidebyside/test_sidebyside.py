@@ -1,0 +1,85 @@
+"""The real programs beside ours, on random corpora. Opt-in: RECOLLECT_SIDEBYSIDE=1.
+
+Each is installed into an environment of its own, which RECOLLECT_SIDEBYSIDE_VENV may name to keep
+it; RECOLLECT_SIDEBYSIDE_CORPORA says how many corpora.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.sidebyside import cases, ours
+from tests.sidebyside.compare import Report, difference
+
+PROGRAMS: Final = {"engrava": "engrava==0.7.2", "mnestic": "mnestic==0.18.0"}
+OPT_IN: Final = "RECOLLECT_SIDEBYSIDE"
+_HERE: Final = Path(__file__).parent
+asked_for = pytest.mark.skipif(OPT_IN not in os.environ, reason=f"{OPT_IN}=1 installs the others")
+
+
+@pytest.fixture(scope="session")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter that has the other programs."""
+    kept = os.environ.get(f"{OPT_IN}_VENV")
+    place = Path(kept) if kept else tmp_path_factory.mktemp("others")
+    found = place / "bin" / "python"
+    if not found.exists():
+        venv.create(place, with_pip=True)
+    install = [str(found), "-m", "pip", "install", "-q", *PROGRAMS.values()]
+    subprocess.run(install, check=True, timeout=600)  # noqa: S603  # as pinned above
+    return found
+
+
+def theirs(python: Path, name: str, told: list[cases.Case]) -> list[Any]:
+    """What the other program answers to every case."""
+    script = str(_HERE / f"their_{name}.py")
+    lines = "".join(json.dumps(case) + "\n" for case in told)
+    call = [str(python), script]
+    done = subprocess.run(  # noqa: S603  # our own script
+        call, input=lines, text=True, capture_output=True, check=False, timeout=3600
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(told), done.stderr[-2000:]
+    return answers
+
+
+@asked_for
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_order_and_scores_are_those_of_the_real_program(
+    python: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = int(os.environ.get(f"{OPT_IN}_CORPORA", "200"))
+    made: Callable[[int], cases.Case] = getattr(cases, name)
+    answer: Callable[[Any], Any] = getattr(ours, name)
+    told = [made(seed) for seed in range(count)]
+    report = Report(name)
+    for case, other in zip(told, theirs(python, name, told), strict=True):
+        report.add(case, answer(case), other)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{report}\n")
+    assert report.mismatches == 0
+
+
+def test_a_comparison_takes_equals_in_any_order_and_nothing_else() -> None:
+    ours_ = [("a", 2.0), ("b", 1.0), ("c", 1.0)]
+    assert difference(ours_, [("a", 2.0), ("c", 1.0), ("b", 1.0)], 1e-6) is None
+    assert difference(ours_, [("a", 2.0), ("c", 1.0), ("d", 1.0)], 1e-6) is None  # cut by a limit
+    assert difference(ours_, [("b", 2.0), ("a", 1.0), ("c", 1.0)], 1e-6) == "place 1: a and b"
+    assert difference(ours_, ours_[:2], 1e-6) == "3 and 2 rows"
+    assert difference([("a", 1.0)], [("a", 1.1)], 1e-6) is not None
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_our_side_answers_every_case(name: str) -> None:
+    for seed in range(3):
+        case = getattr(cases, name)(seed)
+        assert len(getattr(ours, name)(case)) == len(case["questions"])
+        assert case == getattr(cases, name)(seed)

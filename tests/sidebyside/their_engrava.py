@@ -1,0 +1,91 @@
+"""Runs where engrava is installed: cases come in, its answers go out, as JSON lines."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+engrava: Any = importlib.import_module("engrava")
+aiosqlite: Any = importlib.import_module("aiosqlite")
+Core: Any = importlib.import_module("engrava.infrastructure.sqlite.engrava_core").SqliteEngravaCore
+
+
+async def opened(case: Any) -> Any:
+    """The corpus in a store of theirs."""
+    db = await aiosqlite.connect(":memory:")
+    db.row_factory = aiosqlite.Row
+    core = Core(db)
+    await core.ensure_schema()
+    told = [(note, "OBSERVATION") for note in case["notes"]]
+    told += [(note, "REFLECTION") for note in case["reflections"]]
+    for note, kind in told:
+        archived = note.get("archived", False)
+        await core.create_thought(
+            engrava.ThoughtRecord(
+                thought_id=note["id"],
+                thought_type=engrava.ThoughtType[kind],
+                essence=note["text"][:200],
+                content=note["text"],
+                priority=engrava.Priority(note["priority"]),
+                lifecycle_status=engrava.LifecycleStatus["ARCHIVED" if archived else "ACTIVE"],
+                created_cycle=note["cycle"],
+                updated_cycle=note["cycle"],
+                source="human",
+            )
+        )
+        await core.store_embedding(note["id"], note["vector"], model_name="given")
+    edges = [(one, two, weight, "ASSOCIATED") for one, two, weight in case["edges"]]
+    for made in case["reflections"]:
+        edges += [(made["id"], id, weight, "CONSOLIDATED_FROM") for id, weight in made["sources"]]
+    for n, (one, two, weight, kind) in enumerate(edges):
+        await core.create_edge(
+            engrava.EdgeRecord(
+                edge_id=f"e{n:06}",
+                from_thought_id=one,
+                to_thought_id=two,
+                edge_type=engrava.EdgeType[kind],
+                weight=weight,
+                created_cycle=0,
+                source=engrava.KnowledgeSource.EXPERIENCE,
+            )
+        )
+    return core
+
+
+async def answers(case: Any) -> list[Any]:
+    """What it answers to every question."""
+    core = await opened(case)
+    out: list[Any] = []
+    for asked in case["questions"]:
+        found = await core.search_hybrid(
+            asked["text"],
+            asked["vector"],
+            top_k=asked["top_k"],
+            current_cycle=asked["cycle"],
+            include_reflections=asked["reflections"],
+            **asked["weights"],
+        )
+        out.append([[id, score] for id, score in found.results])
+    return out
+
+
+async def main() -> None:
+    """Every line of the input is a case."""
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(await answers(json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # its threads may never end; who asks counts the answers
