@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, cast
@@ -13,6 +13,7 @@ from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, Sy
 from recollect.core.errors import InputError, NotFound, Unsupported
 from recollect.core.names import choice, flag, integer, number, text
 from recollect.core.scope import Scope
+from recollect.embed.call import Patience
 from recollect.embed.port import Embedder
 from recollect.index.shelf import Shelf, Upkeep
 from recollect.index.tenant import Spaces
@@ -36,13 +37,16 @@ from recollect.text.own import Own
 from recollect.write.prepare import Workshop
 from recollect.write.template import Said, said_of
 
+Asked = str | Embedder | Sequence[str | Embedder] | None
+"""An embedder as a caller names it."""
+
 
 class Options(TypedDict, total=False):
     """What `open` takes beside the place and the tenant."""
 
     read_only: bool
     durability: Durability
-    embedder: str | Embedder | Sequence[str | Embedder] | None
+    embedder: Asked
     embed_timeout: float | tuple[float, float]
     reranker: str | Reranker | Judge | None
     entities: Literal["given", "rules"] | Extractor
@@ -75,6 +79,29 @@ def open_memory(
 
     """
     scope = Scope.of(tenant)
+    ground = ground_of(place, options)
+    return Memory(parts_of(ground, tenant, ground.embedder(tenant)), scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """An opened store and how memories stand on it, whoever their tenant is."""
+
+    log: Log
+    options: Options
+    reranker: Reranker | None
+    patience: Patience
+    upkeep: Upkeep
+
+    def embedder(self, tenant: str) -> Asked:
+        """What a tenant is embedded by: what the opener said, or what the tenant chose."""
+        if "embedder" in self.options:
+            return self.options["embedder"]
+        return cast("Asked", chosen(self.log, tenant)["embedder"])
+
+
+def ground_of(place: str | Path, options: Options) -> Ground:
+    """Open a store; everything that is asked for is checked first."""
     _check(options)
     reranker = reranker_of(options.get("reranker"))
     patience = patience_of(options.get("embed_timeout"))
@@ -83,15 +110,6 @@ def open_memory(
         read_only=options.get("read_only", False),
         durability=options.get("durability", "full"),
     )
-    clock = options.get("clock") or SystemClock()
-    entropy = options.get("entropy") or SystemEntropy()
-    asked = options["embedder"] if "embedder" in options else chosen(log, tenant)["embedder"]
-    stamps = Stamps() if options.get("clock") else STAMPS
-    registry = partial(_said, log, tenant)
-    others = partial(added, log)
-    extractor = _extractor(options.get("entities", "given"))
-    model, *more = embedders_of(asked)
-    shop = Workshop(Own(), model, clock, entropy, others, stamps, extractor, registry, patience)
     upkeep = Upkeep(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
@@ -100,10 +118,35 @@ def open_memory(
         options.get("memory_limit", 2 * 1024**3),
         writable,
     )
+    return Ground(log, options, reranker, patience, upkeep)
+
+
+def parts_of(ground: Ground, tenant: str, asked: Asked) -> Parts:
+    """What a memory is made of that embeds as asked."""
+    log, options, upkeep = ground.log, ground.options, ground.upkeep
+    clock = options.get("clock") or SystemClock()
+    entropy = options.get("entropy") or SystemEntropy()
+    stamps = Stamps() if options.get("clock") else STAMPS
+    registry = partial(_said, log, tenant)
+    others = partial(added, log)
+    extractor = _extractor(options.get("entities", "given"))
+    model, *more = embedders_of(asked)
+    shop = Workshop(
+        Own(), model, clock, entropy, others, stamps, extractor, registry, ground.patience
+    )
     kin = kin_of(shop.embedder)
     shelf = Shelf(log, Spaces(shop.analyzer, shop.space, kin), upkeep, clock)
     beside = tuple(_beside(replace(shop, embedder=each), log, upkeep) for each in more)
-    return Memory(Parts(log, shelf, shop, kin, reranker, beside), scope)
+    return Parts(log, shelf, shop, kin, ground.reranker, beside)
+
+
+def parts_for(parts: Parts, tenant: str) -> Parts:
+    """The same parts for another tenant that is embedded alike: the indexes are shared."""
+    registry = partial(_said, parts.log, tenant)
+    beside = tuple(
+        replace(each, shop=replace(each.shop, registry=registry)) for each in parts.beside
+    )
+    return replace(parts, shop=replace(parts.shop, registry=registry), beside=beside)
 
 
 def _beside(shop: Workshop, log: Log, upkeep: Upkeep) -> Beside:

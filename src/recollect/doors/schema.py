@@ -1,0 +1,47 @@
+"""JSON Schema of requests and replies, as short as it can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+Schema = dict[str, Any]
+
+
+def schema_of(model: type[BaseModel], only: Collection[str] | None = None) -> Schema:
+    """The schema of a model, self-contained; `only` keeps some of its fields."""
+    made = cast("Schema", _short(model.model_json_schema()))
+    if only is not None:
+        made["properties"] = {k: v for k, v in made.get("properties", {}).items() if k in only}
+    return made
+
+
+def _short(node: Any) -> Any:
+    """Without titles, docstrings of models, and the null of what may be left out."""
+    if isinstance(node, list):
+        return [_short(each) for each in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    told = cast("Schema", node)
+    out = {key: _short(value) for key, value in told.items() if key != "title" or key_is(value)}
+    if out.get("type") == "object" and "properties" in out:
+        out["properties"] = {name: _short(value) for name, value in told["properties"].items()}
+        out.pop("description", None)
+    return _without_null(out)
+
+
+def key_is(value: object) -> bool:
+    """Whether `title` is the name of a field here, and not an annotation."""
+    return isinstance(value, dict)
+
+
+def _without_null(node: Schema) -> Schema:
+    """A field that may be left out needs no null beside its type."""
+    arms = node.get("anyOf")
+    if arms is None or node.get("default", 0) is not None:
+        return node
+    left = [arm for arm in arms if arm != {"type": "null"}]
+    rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
+    return {**rest, **left[0]} if len(left) == 1 else {**rest, "anyOf": left}

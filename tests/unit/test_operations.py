@@ -1,0 +1,241 @@
+"""The table of operations and the desk behind it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any, get_args
+
+import pytest
+
+import recollect
+from recollect.core.draft import BESIDE, CHECKS
+from recollect.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
+from recollect.doors import requests
+from recollect.doors.cli.tree import PANELS
+from recollect.doors.desk import Desk, Receipts
+from recollect.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
+from recollect.doors.schema import schema_of
+from recollect.memory.asked import Ask
+from recollect.memory.facade import Memory
+
+NOW = "2026-11-01T00:00:00Z"
+
+
+@pytest.fixture
+def desk() -> Desk:
+    memory = recollect.open(":memory:", tenant="acme")
+    memory.remember("Prod SSH port is 49222", tags=["ops"], id="port")
+    memory.remember("The cache is flushed at dawn", id="cache")
+    return Desk(memory)
+
+
+def run(desk: Desk, operation: str, **data: Any) -> dict[str, Any]:
+    return BY_NAME[operation].run(desk, data)
+
+
+def test_every_name_and_every_route_is_there_once() -> None:
+    assert len(BY_NAME) == len(OPERATIONS)
+    assert len({operation.route for operation in OPERATIONS}) == len(OPERATIONS)
+    assert get_args(Right) == RIGHTS
+
+
+def test_every_operation_has_a_command_that_does_the_same() -> None:
+    commands = {name for names in PANELS.values() for name in names}
+    assert {operation.verb for operation in OPERATIONS} <= commands
+
+
+def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
+    apart = {
+        "scoped": "who asks is said in every request",
+        "scope": "as above",
+        "close": "a server closes",
+        "export": "writes a file of the machine",
+        "load": "reads a file of the machine",
+        "doctor": "is for the machine's owner",
+        "embedding": "as above",
+        "analyzers": "as above",
+    }
+    verbs = {name for name, _ in inspect.getmembers(Memory) if not name.startswith("_")}
+    assert verbs - set(BY_NAME) == set(apart)
+
+
+def test_a_request_has_every_option_of_a_search_and_every_field_of_a_draft() -> None:
+    assert set(Ask.__annotations__) <= set(requests.Ask.model_fields)
+    assert set(requests.Draft.model_fields) == {*CHECKS, *BESIDE}
+    assert set(requests.Update.model_fields) == {*CHECKS, "id", "key"} - {"refs"}
+
+
+def test_every_part_of_a_path_is_a_field_of_the_request() -> None:
+    for operation in OPERATIONS:
+        named = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
+        assert set(named) <= set(operation.request.model_fields), operation.name
+
+
+def test_every_field_that_can_be_sent_has_a_line_of_help() -> None:
+    for operation in OPERATIONS:
+        for name, field in schema_of(operation.request).get("properties", {}).items():
+            assert field.get("description"), f"{operation.name}.{name}"
+
+
+def test_the_answer_of_a_door_is_that_of_the_library(desk: Desk) -> None:
+    memory = desk.memory(requests.Nothing())
+    told = run(desk, "recall", query="ssh port", now=NOW, detail="full")
+    assert told == memory.recall("ssh port", now=NOW).to_dict()
+
+
+def test_a_brief_answer_says_text_rank_score_and_lanes(desk: Desk) -> None:
+    told = run(desk, "recall", query="ssh port")
+    first = told["hits"][0]
+    assert (first["id"], first["rank"], first["text"]) == ("port", 1, "Prod SSH port is 49222")
+    assert first["lanes"]["words"]["rank"] == 1
+    assert "explanation" not in first
+
+
+def test_a_handle_explains_a_hit_and_what_is_none(desk: Desk) -> None:
+    handle = run(desk, "recall", query="ssh port", limit=1)["receipt"]
+    assert run(desk, "explain", receipt=handle, id="port")["hit"]["rank"] == 1
+    missing = run(desk, "explain", receipt=handle, id="cache")["why_not"]
+    assert missing["id"] == "cache"
+    assert run(desk, "verify", receipt=handle)["ok"]
+    whole = run(desk, "receipt", receipt=handle)
+    assert run(desk, "replay", receipt=whole)["same"]
+
+
+def test_a_handle_nobody_gave_is_not_found(desk: Desk) -> None:
+    with pytest.raises(NotFound, match="no receipt") as caught:
+        run(desk, "explain", receipt="feed", id="port")
+    assert "recall again" in caught.value.hint
+
+
+def test_kept_receipts_weigh_no_more_than_their_limit(desk: Desk) -> None:
+    memory = desk.memory(requests.Nothing())
+    each = [memory.recall(f"ssh port {n}", now=NOW).receipt for n in range(4)]
+    kept = Receipts(limit=sum(len(receipt.to_bytes()) for receipt in each[-2:]))
+    for receipt in each:
+        kept.keep(receipt)
+    assert kept.find(each[-1].digest) is each[-1]
+    with pytest.raises(NotFound):
+        kept.find(each[0].digest)
+
+
+def test_a_receipt_heavier_than_the_limit_is_not_kept(desk: Desk) -> None:
+    receipt = desk.memory(requests.Nothing()).recall("ssh port").receipt
+    kept = Receipts(limit=10)
+    with pytest.raises(NotFound):
+        kept.find(kept.keep(receipt))
+
+
+def test_a_tenant_in_a_request_has_to_be_the_callers_own(desk: Desk) -> None:
+    assert run(desk, "status", tenant="acme")["tenant"] == "acme"
+    for key in ("tenant", "tenantId", "tenant_id"):
+        with pytest.raises(Forbidden, match=key):
+            run(desk, "status", **{key: "other"})
+
+
+def test_status_says_nothing_of_other_tenants(desk: Desk) -> None:
+    assert "tenants" not in run(desk, "status")
+
+
+@pytest.mark.parametrize(
+    ("operation", "data", "field"),
+    [
+        ("recall", {}, "query"),
+        ("recall", {"query": 5}, "query"),
+        ("recall", {"query": "x", "limit": "5"}, "limit"),
+        ("recall", {"query": "x", "limits": 5}, "limits"),
+        ("recall", {"query": "x", "limit": True}, "limit"),
+        ("remember", {"text": "x", "importance": "high"}, "importance"),
+        ("remember_many", {"memories": [{"text": "a"}, {"txt": "b"}]}, "memories.1.text"),
+    ],
+)
+def test_a_request_of_the_wrong_shape_names_the_field(
+    desk: Desk, operation: str, data: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        run(desk, operation, **data)
+    assert caught.value.field == field
+    assert caught.value.hint
+
+
+def test_a_request_that_is_no_object_is_refused(desk: Desk) -> None:
+    for data in ([], "x", 5, None):
+        with pytest.raises(InputError, match="object"):
+            BY_NAME["recall"].run(desk, data)
+
+
+@pytest.mark.parametrize("recipe", ["/etc/passwd", "x.toml", "../recipe.toml", "nope"])
+def test_a_door_never_reads_a_recipe_from_a_file(desk: Desk, recipe: str) -> None:
+    with pytest.raises(UnknownRecipe):
+        run(desk, "recall", query="x", recipe=recipe)
+    with pytest.raises(UnknownRecipe):
+        run(desk, "recipe", recipe=recipe)
+
+
+def test_a_recipe_may_come_as_data(desk: Desk) -> None:
+    data = run(desk, "recipe", recipe="lexical")["recipe"]
+    told = run(desk, "recall", query="ssh", recipe=data, detail="full", now=NOW)
+    assert told["hits"][0]["record"]["id"] == "port"
+
+
+def test_null_takes_an_optional_field_away(desk: Desk) -> None:
+    run(desk, "update", id="port", title="SSH")
+    assert run(desk, "get", id="port")["title"] == "SSH"
+    run(desk, "update", id="port", title=None)
+    assert "title" not in run(desk, "get", id="port")
+
+
+def test_a_request_for_one_agent_sees_that_agent_alone(desk: Desk) -> None:
+    run(desk, "remember", text="a port of mine", agent="bot", id="mine")
+    told = run(desk, "recall", query="port", agent="bot")
+    assert [hit["id"] for hit in told["hits"]] == ["mine"]
+
+
+def test_many_are_kept_at_once_up_to_a_limit(desk: Desk) -> None:
+    told = run(desk, "remember_many", memories=[{"text": "one"}, {"text": "two", "key": "k"}])
+    assert len(told["ids"]) == 2
+    with pytest.raises(InputError, match="at most 1,000"):
+        run(desk, "remember_many", memories=[{"text": "x"}] * 1001)
+
+
+def test_replies_have_the_shape_that_is_declared(desk: Desk) -> None:
+    handle = run(desk, "recall", query="ssh")["receipt"]
+    asked: dict[str, dict[str, Any]] = {
+        "recall": {"query": "ssh", "detail": "full"},
+        "context": {"query": "ssh", "budget_tokens": 200},
+        "keywords": {"query": "ssh", "detail": "full"},
+        "bundles": {"query": "ssh"},
+        "reflections": {"query": "ssh", "detail": "full"},
+        "plan": {"query": "ssh"},
+        "explain": {"receipt": handle, "id": "port"},
+        "why_not": {"receipt": handle, "id": "cache"},
+        "receipt": {"receipt": handle},
+        "verify": {"receipt": handle},
+        "replay": {"receipt": handle},
+        "diff": {"before": handle, "after": handle},
+        "browse": {},
+        "get": {"id": "port"},
+        "history": {"id": "port"},
+        "links": {"id": "port"},
+        "agents": {},
+        "recipes": {},
+        "recipe": {"recipe": "comis"},
+        "status": {},
+        "remember": {"text": "new"},
+        "remember_many": {"memories": [{"text": "newer"}]},
+        "update": {"id": "port", "kind": "fact"},
+        "expire": {"id": "cache"},
+        "link": {"source": "port", "target": "cache"},
+        "forget": {"id": "cache"},
+        "reflect": {"dry_run": True},
+        "agent": {"agent": "bot", "description": "deploys"},
+        "maintain": {},
+    }
+    assert set(asked) == set(BY_NAME)
+    for name, data in asked.items():
+        told = run(desk, name, **data)
+        json.dumps(told, allow_nan=False)
+        BY_NAME[name].reply.model_validate(told, strict=True)
+    brief = BY_NAME["recall"].brief
+    assert brief is not None
+    brief.model_validate(run(desk, "recall", query="ssh"), strict=True)
