@@ -123,7 +123,7 @@ def test_a_recipe_from_outside_recalls_with_its_own_lane_boost_and_ordering(run:
     assert (told["status"], told["used"]) == ("complete", ["words", "pins"])
     steps = {step.pop("step"): step for step in told["plan"]["steps"]}
     assert steps["pins"] == {"pool": 50, "rows": 1}
-    assert steps["short"] == {"weight": 0.5}
+    assert steps["short"] == {"weight": 0.5, "rows": 4}
     assert steps["spread"] == {"most": 2, "rows": 3, "dropped": 1}
     pin = told["hits"][2]
     assert pin["lanes"]["pins"]["why"] == {"label": "position", "value": 4.0, "op": "leaf"}

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from tests.property.refusals import REFUSALS
 from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
 
-from recollect.core.errors import NothingToRun
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import START, ToyReranker
 from recollect.why.result import Result
@@ -86,7 +86,7 @@ def asked(memory: Memory, random: Random) -> Result | None:
     text = random.choice(QUESTIONS) if random.random() < 0.4 else words
     try:
         return memory.recall(text, random.choice([1, 3, 10, 100]), **ask)
-    except NothingToRun:
+    except REFUSALS:
         return None
 
 

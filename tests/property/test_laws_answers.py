@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.pipelines import Data, World, any_recipes, asks, lived, questions, worlds
+from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES, drafts, moments, queries, recipes, wheres
 from tests.property.worlds import open_toy
 from tests.sound import sound
 
-from recollect.core.errors import NothingToRun
 from recollect.core.explanation import Explanation
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import HandClock, ToyReranker
@@ -49,7 +49,7 @@ def answered(memory: Memory, text: str, limit: int = 100, **ask: Any) -> bytes |
     """The whole answer as bytes: hits, plan, receipt."""
     try:
         result = memory.recall(text, limit, **ask)
-    except NothingToRun as nothing:
+    except REFUSALS as nothing:
         return str(nothing)
     return repr(result.to_dict()).encode() + result.receipt.to_bytes()
 
@@ -109,7 +109,7 @@ def test_reconciliation(world: World, text: str, recipe: Any, ask: Data, reranke
     _reranker(memory).failing = reranker == "failing"
     try:
         result = sound(memory.recall(text, 100, recipe=recipe, **ask))
-    except NothingToRun:
+    except REFUSALS:
         return
     for hit in result:
         _reaches_the_lanes(hit, result.plan.recipe.lanes)
@@ -134,7 +134,7 @@ def test_reconciliation_of_any_weights(corpus: Corpus, text: str, told: dict[str
     overrides = {f"fusion.weights.{k}": v for k, v in told.items()}
     try:
         result = memory.recall(text, 100, overrides=overrides)
-    except NothingToRun:
+    except REFUSALS:
         return
     for hit in result:
         fuse, *lent = hit.explanation.parts
@@ -151,7 +151,7 @@ def test_prefix(world: World, text: str, recipe: Any, ask: Data, a: int, b: int)
     try:
         few = memory.recall(text, small, recipe=recipe, **ask)
         many = memory.recall(text, large, recipe=recipe, **ask)
-    except NothingToRun:
+    except REFUSALS:
         return
     assert [hit.to_dict() for hit in few] == [hit.to_dict() for hit in many[:small]]
     assert few.total == many.total
@@ -165,7 +165,7 @@ def test_a_plan_that_is_shown_is_the_one_that_runs(
     try:
         shown = memory.plan(text, 100, recipe=recipe, **ask)
         ran = memory.recall(text, 100, recipe=recipe, **ask)
-    except NothingToRun:
+    except REFUSALS:
         return
     again = memory.recall(text, 100, recipe=shown.recipe.to_data(), **ask)
     assert again.to_dict() == ran.to_dict()
@@ -181,7 +181,7 @@ def test_a_plan_that_is_shown_is_the_one_that_runs(
 def test_filter_of_any_recipe(world: World, text: str, recipe: Any, where: dict[str, Any]) -> None:
     try:
         result = at(world).recall(text, 100, recipe=recipe, where=where)
-    except NothingToRun:
+    except REFUSALS:
         return
     assert all(passes(where, hit.record) for hit in result)
 
@@ -196,7 +196,7 @@ def test_filter(
         narrow = memory.recall(text, 100, recipe=recipe, where={"all": [where, more]})
         wide = memory.recall(text, 100, recipe=recipe, where=where)
         everything = memory.recall(text, 100, recipe=recipe)
-    except NothingToRun:
+    except REFUSALS:
         return
     assert all(passes(where, hit.record) for hit in wide)
     assert all(passes(where, hit.record) and passes(more, hit.record) for hit in narrow)

@@ -16,10 +16,10 @@ from tests.property.pipelines import (
     questions,
     worlds,
 )
+from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES
 from tests.property.worlds import open_toy
 
-from recollect.core.errors import NothingToRun
 from recollect.core.explanation import Explanation
 from recollect.memory.facade import Memory
 from recollect.pipeline.load import overridden, recipe_of
@@ -36,7 +36,7 @@ def at(world: World, **more: Any) -> Memory:
 def asked(memory: Memory, text: str, recipe: Any, **ask: Any) -> Result | None:
     try:
         return memory.recall(text, 100, recipe=recipe, **ask)
-    except NothingToRun:
+    except REFUSALS:
         return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.refusals import REFUSALS
 from tests.property.strategies import (
     AGENTS,
     EXAMPLES,
@@ -28,7 +29,7 @@ from tests.property.worlds import open_toy
 
 from recollect.core.budget import Budget
 from recollect.core.canonical import canonical
-from recollect.core.errors import NothingToRun, RecollectError
+from recollect.core.errors import RecollectError
 from recollect.core.query import Query
 from recollect.core.scope import Scope
 from recollect.core.where import parse
@@ -79,7 +80,7 @@ def linked(memory: Memory, corpus: Corpus) -> list[str]:
 def answered(memory: Memory, text: str, ask: dict[str, Any]) -> Result | None:
     try:
         return memory.recall(text, **ask)
-    except NothingToRun:
+    except REFUSALS:
         return None
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES, queries, recipes
 from tests.property.worlds import dump_of, open_toy
 
-from recollect.core.errors import NothingToRun
 from recollect.memory.facade import Memory
 from recollect.write.reflect import Reflected
 
@@ -46,7 +46,7 @@ def filled(corpus: Corpus) -> Memory:
 def answers(memory: Memory, text: str, recipe: str) -> list[dict[str, Any]]:
     try:
         return [hit.to_dict() for hit in memory.recall(text, 100, recipe=recipe)]
-    except NothingToRun:
+    except REFUSALS:
         return []
 
 

@@ -154,8 +154,8 @@ def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result)
     for told in (
         "kind weighted · absent redistribute · scale max · weights words 0.3",
         "boosts session",
-        "session weight 0.3",
-        "rerank head 2 · timeout_ms 800 · on_failure keep · score replace",
+        "session 2 rows weight 0.3",
+        "rerank head 2 · rest below, in its former order · timeout_ms 800 · on_failure keep",
         "mmr 4 rows trade 0.5 · relevance score · head 200 · take 0 · drop False · taken 2",
         "collapse 4 rows by fingerprint · cosine 0.95 · most 1 · keep best · head 1000 · dropped 0",
         "min_score 4 rows min_score 0.01",
