@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from recollect.core.edge import Edge
     from recollect.core.explanation import Explanation
     from recollect.core.record import Record
+    from recollect.doors.hook import Hook
     from recollect.memory.facade import Memory
     from recollect.memory.opening import open_memory as open  # the word users type
     from recollect.why.diff import diff
@@ -55,6 +56,7 @@ _LAZY = {
     "Edge": "recollect.core.edge",
     "Explanation": "recollect.core.explanation",
     "Hit": "recollect.why.result",
+    "Hook": "recollect.doors.hook",
     "Memory": "recollect.memory.facade",
     "Receipt": "recollect.why.receipt",
     "Record": "recollect.core.record",
@@ -81,6 +83,7 @@ __all__ = [
     "Explanation",
     "Forbidden",
     "Hit",
+    "Hook",
     "InputError",
     "Memory",
     "NotFound",

@@ -12,6 +12,7 @@ from recollect.doors.cli import (
     embedding,
     evaluation,
     forgetting,
+    hooking,
     keeping,
     looking,
     proving,
@@ -27,8 +28,8 @@ from recollect.doors.cli import (
 from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
-    asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, proving,
-    reading, recipes, reflecting, registry, settling, telling, transfer, verifying,
+    asking, changing, checking, demo, embedding, evaluation, forgetting, hooking, keeping, looking,
+    proving, reading, recipes, reflecting, registry, settling, telling, transfer, verifying,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

@@ -1,0 +1,139 @@
+"""The recall hook of an agent loop, in process and at the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import recollect
+from recollect import Hook
+from recollect.core.errors import InputError
+from recollect.doors.cli.main import app
+from recollect.memory.facade import Memory
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = recollect.open(":memory:")
+    memory.remember("Prod SSH port is 49222", id="port")
+    memory.remember("Deploys are frozen on Fridays", id="frozen", agent="bot")
+    return memory
+
+
+def test_a_message_gives_the_fenced_block_with_its_citations(memory: Memory) -> None:
+    block = Hook(memory)("which port for ssh?")
+    assert "Prod SSH port is 49222" in block
+    assert block.citations["1"] == "port"
+    assert (block.status, block.problem) == ("complete", None)
+    assert block == memory.recall("which port for ssh?", budget_tokens=800).context()
+
+
+def test_the_block_stays_within_its_budget(memory: Memory) -> None:
+    memory.remember_many([f"ssh port note {n} " + "and so on " * 50 for n in range(20)])
+    block = Hook(memory, budget_chars=700)("ssh port")
+    assert 0 < len(block) <= 700
+
+
+def test_options_of_the_hook_and_of_the_call_narrow_the_question(memory: Memory) -> None:
+    assert "port" not in Hook(memory, agent="bot")("which port for ssh?").citations.values()
+    block = Hook(memory)("deploys on friday", agent="bot", limit=1)
+    assert list(block.citations.values()) == ["frozen"]
+
+
+@pytest.mark.parametrize("message", ["", "  \n"])
+def test_a_blank_message_recalls_nothing(memory: Memory, message: str) -> None:
+    block = Hook(memory)(message)
+    assert (block, block.status, block.receipt) == ("", "complete", None)
+
+
+def test_of_a_long_message_the_end_is_asked_with(memory: Memory) -> None:
+    block = Hook(memory)("lorem ipsum " * 20_000 + " which port for ssh?")
+    assert block.citations["1"] == "port"
+
+
+def test_a_memory_that_is_away_gives_an_empty_block_that_says_why(memory: Memory) -> None:
+    memory.close()
+    gone = Hook("http://127.0.0.1:9", timeout=2.0)("ssh port")
+    assert (gone, gone.status) == ("", "failed")
+    assert gone.problem is not None
+    assert "127.0.0.1:9" in gone.problem
+
+
+@pytest.mark.parametrize(
+    ("memory", "more"),
+    [("agent.db", {}), (5, {}), ("http://user@host", {}), ("http://h", {"timeout": 0})],
+)
+def test_a_hook_that_cannot_be_is_refused_at_once(memory: Any, more: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        Hook(memory, **more)
+    assert caught.value.field
+
+
+def test_an_option_that_does_not_exist_is_an_error_and_no_silence(memory: Memory) -> None:
+    with pytest.raises(InputError, match="limits"):
+        Hook(memory, limits=3)("ssh port")
+    with pytest.raises(InputError, match="JSON"):
+        Hook("http://127.0.0.1:9", where=object())("ssh port")
+
+
+# --- at the command line ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    with recollect.open("recollect.db") as memory:
+        memory.remember("Prod SSH port is 49222", id="port")
+
+    def call(stdin: str, *args: str) -> tuple[int, str, str]:
+        done = CliRunner().invoke(app, ["hooks", *args], input=stdin)
+        return done.exit_code, done.stdout, done.stderr
+
+    return call
+
+
+def test_the_json_of_a_coding_agent_is_answered_in_json(run: Run) -> None:
+    asked = {"prompt": "which port for ssh?", "hook_event_name": "UserPromptSubmit"}
+    code, out, _ = run(json.dumps(asked), "recall")
+    told = json.loads(out)["hookSpecificOutput"]
+    assert (code, told["hookEventName"]) == (0, "UserPromptSubmit")
+    assert "49222" in told["additionalContext"]
+
+
+def test_plain_text_is_answered_with_the_block(run: Run) -> None:
+    code, out, _ = run("which port for ssh?", "recall")
+    assert (code, out.startswith("Recalled memories")) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("stdin", "args"),
+    [
+        ('{"x": 1}', ["recall"]),
+        ("ssh", ["recall", "--store", "nope.db"]),
+        ("ssh", ["recall", "--recipe", "nope"]),
+        ("ssh", ["recall", "--url", "nope"]),
+    ],
+)
+def test_a_failure_never_drops_the_prompt(run: Run, stdin: str, args: list[str]) -> None:
+    code, out, err = run(stdin, *args)
+    assert (code, out) == (1, "")
+    assert err.startswith("recollect: ")
+
+
+def test_nothing_to_say_is_said_as_empty_json(run: Run) -> None:
+    assert run('{"prompt": " "}', "recall")[:2] == (0, "{}\n")
+
+
+def test_show_prints_what_a_coding_agent_needs(run: Run) -> None:
+    code, out, err = run("", "show", "claude-code", "--store", "my store.db")
+    (entry,) = json.loads(out)["hooks"]["UserPromptSubmit"]
+    assert entry["hooks"][0]["command"] == "recollect hooks recall --store 'my store.db'"
+    assert (code, ".claude/settings.json" in err) == (0, True)
+    assert run("", "show", "zed")[0] == 2
