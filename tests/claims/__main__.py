@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.claims.table import table
+from tests.claims.table import table, tests_in
 
 _HERE = Path(__file__).parent
 
@@ -22,6 +22,12 @@ class Outcomes:
         """One phase of one test."""
         if report.failed:
             self.failed[report.nodeid.rpartition("::")[2].partition("[")[0]] += 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be read fails with every test in it."""
+        path = _HERE.parent.parent / report.nodeid
+        if report.failed and path.is_file():
+            self.failed.update(tests_in(path))
 
 
 def main(args: list[str]) -> int:

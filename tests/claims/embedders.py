@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tests.claims.recipes import Data
-
 from recollect.embed.static import Static
+from recollect.pipeline.load import recipe_of
+
+Data = dict[str, Any]
 
 
 class Counting(Static):
@@ -24,6 +25,21 @@ class Counting(Static):
         if self.failing:
             raise ConnectionError("away")
         return super().embed(texts, side)
+
+
+def worded(name: str) -> Data:
+    """The word lane of a recipe of the library, alone."""
+    told = recipe_of(name).to_data()
+    (words,) = [lane for lane in told["lanes"].values() if lane["kind"] == "bm25"]
+    return {
+        "name": name,
+        "version": 1,
+        "analyzer": told["analyzer"],
+        "select": {"superseded": "show"},
+        "lanes": {"words": words},
+        "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"words": 1.0}}}],
+        "final": {"limit": 10_000},
+    }
 
 
 def with_lane(recipe: Data, **vector: Any) -> Data:

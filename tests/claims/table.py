@@ -40,14 +40,19 @@ def numbers_of(test: str) -> list[str]:
     return found
 
 
+def tests_in(path: Path) -> list[str]:
+    """The names of the functions of a file, without running it."""
+    body = ast.parse(path.read_text("utf-8")).body
+    return [node.name for node in body if isinstance(node, ast.FunctionDef)]
+
+
 def by_number() -> dict[str, list[str]]:
     """The names of the tests of each claim, in the order of the files."""
     out: dict[str, list[str]] = {}
     for path in sorted(_HERE.glob("test_*.py")):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.FunctionDef):
-                for number in numbers_of(node.name):
-                    out.setdefault(number, []).append(node.name)
+        for name in tests_in(path):
+            for number in numbers_of(name):
+                out.setdefault(number, []).append(name)
     return out
 
 

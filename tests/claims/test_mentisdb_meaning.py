@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.claims.corpus import CORPUS, ids, open_corpus, open_empty, scores
-from tests.claims.embedders import Counting, alone, with_lane
-from tests.claims.recipes import MENTISDB
+from tests.claims.embedders import Counting, alone, with_lane, worded
 
 import recollect
 from recollect.embed.hash import Hash
@@ -18,6 +17,7 @@ from recollect.memory.embedders import KNOWN, embedder_of
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import ToyEmbedder
 
+MENTISDB = worded("mentisdb")
 RECIPE = with_lane(MENTISDB, min_cosine=0.04, fresh=0.5, stale=0.3)
 
 

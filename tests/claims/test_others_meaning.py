@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.claims.corpus import VECTOR, close, ids, open_corpus, open_empty, scores
-from tests.claims.embedders import Counting, alone, with_lane
-from tests.claims.recipes import COMIS, ENGRAVA, JEFFS_BRAIN, MNESTIC
+from tests.claims.embedders import Counting, alone, with_lane, worded
 
 import recollect
 from recollect.core.errors import BadQuery
@@ -79,7 +78,7 @@ def test_mn_06_a_vector_that_cannot_be_is_a_named_error(
 def test_mn_26_the_score_of_the_leg_is_the_cosine_and_the_distance_stands_beside(
     vectors: Memory,
 ) -> None:
-    result = vectors.recall("pricing", 20, recipe=with_lane(MNESTIC), vector=VECTOR)
+    result = vectors.recall("pricing", 20, recipe=with_lane(worded("mnestic")), vector=VECTOR)
     (hit,) = [hit for hit in result if hit.id == "m02"]
     leg = hit.lanes["vector"]
     assert (leg.rank, leg.score) == (4, pytest.approx(0.990202, abs=1e-6))
@@ -93,16 +92,17 @@ def test_jb_11_the_vector_lane_runs_beside_words_on_the_raw_text_embedded_once()
     model = Counting()
     with open_empty(model) as memory:
         memory.remember("The pricing decision", id="m01", source={"path": "wiki/m01.md"})
-        result = memory.recall("What was the PRICING decision?!", recipe=JEFFS_BRAIN)
+        result = memory.recall("What was the PRICING decision?!", recipe="jeffs-brain")
         assert set(result.used) == {"words", "vector"}
         assert model.asked == [("What was the PRICING decision?!",)]
         model.asked.clear()
-        memory.recall("pricing", recipe=JEFFS_BRAIN, mode="bm25")
+        memory.recall("pricing", recipe="jeffs-brain", mode="bm25")
         assert model.asked == []
 
 
 # --- Comis -----------------------------------------------------------------------------------
 
+COMIS = worded("comis")
 LANE = with_lane(COMIS)
 UNRELATED = "the cat slept on the window sill"
 
@@ -161,6 +161,8 @@ def test_co_18_nearest_first_and_the_identical_text_at_its_head() -> None:
 
 # --- engrava ---------------------------------------------------------------------------------
 
+ENGRAVA = with_lane(worded("engrava"))
+
 
 def test_en_03_the_score_is_the_raw_cosine_and_negative_ones_are_dropped() -> None:
     with open_empty("given:2") as memory:
@@ -173,7 +175,7 @@ def test_en_03_the_score_is_the_raw_cosine_and_negative_ones_are_dropped() -> No
 def test_en_03_without_a_vector_the_text_is_embedded_and_a_given_one_is_taken() -> None:
     model = Counting()
     with noted(open_empty(model), "port", UNRELATED) as memory:
-        memory.recall("port", recipe=with_lane(ENGRAVA))
+        memory.recall("port", recipe=ENGRAVA)
         (asked,) = Static().embed(["a cat asleep"], "query")
         assert asked is not None
         result = memory.recall("port", recipe=alone(min_cosine=-1.0), vector=asked.tolist())
@@ -184,8 +186,8 @@ def test_en_03_without_a_vector_the_text_is_embedded_and_a_given_one_is_taken() 
 def test_en_03_a_wrong_size_is_named_and_a_zero_vector_is_active_and_empty() -> None:
     with open_corpus(vectors=True) as memory:
         with pytest.raises(BadQuery, match="expected 4 numbers, got 3"):
-            memory.recall("x", recipe=with_lane(ENGRAVA), vector=[1.0, 0.0, 0.0])
-        result = memory.recall("pricing", recipe=with_lane(ENGRAVA), vector=[0.0] * 4)
+            memory.recall("x", recipe=ENGRAVA, vector=[1.0, 0.0, 0.0])
+        result = memory.recall("pricing", recipe=ENGRAVA, vector=[0.0] * 4)
         assert (result.used, result.status) == (("words", "vector"), "complete")
         assert scores(result, "vector") == []
         assert "vector zero, which points nowhere" in str(result.plan)

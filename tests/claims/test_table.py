@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.claims.__main__ import Outcomes
 from tests.claims.table import COUNTS, NUMBERS, by_number, listed, numbers_of, said, table
 
 
@@ -25,3 +26,11 @@ def test_a_name_tells_its_numbers_and_its_sentence() -> None:
     assert numbers_of("test_md_07_filters_change_nothing") == ["MD-07"]
     assert numbers_of("test_nothing_at_all") == []
     assert said("test_jb_16_and_18_words_answer") == "words answer"
+
+
+def test_a_file_that_cannot_be_read_fails_with_every_claim_in_it() -> None:
+    outcomes = Outcomes()
+    nodeid = "tests/claims/test_mentisdb_meaning.py"
+    outcomes.pytest_collectreport(pytest.CollectReport(nodeid, "failed", "gone", []))
+    state = {claim.number: claim.state for claim in table(outcomes.failed)}
+    assert (state["MD-25"], state["MD-01"]) == ("failed", "passed")
