@@ -45,6 +45,11 @@ ASKS: Final[dict[str, Data]] = {
     "semantic": {"recipe": "semantic"},
     "linked": {"recipe": "linked"},
     "reflections": {"recipe": "reflections", "cycle": 40},
+    "comis": {"recipe": "comis"},
+    "engrava": {"recipe": "engrava", "cycle": 40},
+    "jeffs-brain": {"recipe": "jeffs-brain"},
+    "mentisdb": {"recipe": "mentisdb"},
+    "mnestic": {"recipe": "mnestic"},
     "rrf": {"recipe": _recipe("rrf", {"fuse": _RRF}, ties=["-created"])},
     "smooth": {
         "recipe": _recipe(

@@ -11,6 +11,7 @@ from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
 
 from recollect.memory.facade import Memory
+from recollect.pipeline.load import ours
 from recollect.testing.fakes import START, ToyReranker
 from recollect.why.result import Result
 
@@ -20,7 +21,6 @@ WORDS = (
     "running", "v1.2.3", "user_id", "café", "prefer", "favourite", "total", "summary", "last",
     "week", "49222", "sea", "ship", "harbour", "harbor",
 )  # fmt: skip
-LIBRARY = ("recollect", "lexical", "semantic", "linked", "reflections")
 QUESTIONS = (
     "which port for ssh?", "what do I prefer, the sea or the harbour?", "prod AND cache",
     '"ssh port" OR memor*', "prts of the harbr", "what happened last week", "how many total runs",
@@ -92,7 +92,7 @@ def asked(memory: Memory, random: Random) -> Result | None:
 
 def _library(random: Random) -> Data:
     """The options of a call with a recipe of ours, some of its numbers changed."""
-    name = random.choice(LIBRARY)
+    name = random.choice(ours())
     if name != "recollect":
         return {"recipe": name}
     numbers = {

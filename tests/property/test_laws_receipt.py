@@ -24,6 +24,16 @@ A_STORE: Final = 10
 """So many questions are put to each store."""
 CHANGES: Final = 12
 """So many numbers of each receipt are changed, one at a time."""
+FACTS: Final = {
+    "bm25": ("idf", "weight", "similarity", "tf"),
+    "kin": ("idf", "weight"),
+    "vector": ("distance",),
+    "walk": ("distance",),
+    "hops": ("distance", "cost"),
+    "cheapest": ("distance", "cost"),
+    "entity": ("shared",),
+}
+"""What follows from other facts, by the kind of a lane; `tf` where it is that of several fields."""
 Data = dict[str, Any]
 Change = tuple[str, int, str]
 """Which part of a receipt, which number of it, and in which way."""
@@ -76,7 +86,13 @@ def _changes(body: Data, path: str) -> Iterator[Change]:
         case ["evidence", n, lane]:
             nodes = list(_nodes(body["evidence"][int(n)][lane]))
             yield from ((path, at, "step") for at in range(len(nodes)))
-            yield from ((path, at, "idf") for at, node in enumerate(nodes) if "idf" in _facts(node))
+            kind = body["recipe"]["data"]["lanes"][lane]["kind"]
+            yield from (
+                (path, at, fact)
+                for at, node in enumerate(nodes)
+                for fact in FACTS.get(kind, ())
+                if fact in _facts(node) and (fact != "tf" or "fields" in _facts(node))
+            )
         case ["moves", n, "beside", key]:
             hits = set(body["hits"])
             standing = _standing(body, int(n))

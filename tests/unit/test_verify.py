@@ -279,3 +279,9 @@ def test_the_copy_says_what_is_wrong(copy: Path) -> None:
     other = ran(copy, "other.json", "nothing.json")
     assert (other.returncode, other.stdout) == (2, "")
     assert other.stderr.count("\n") == 2
+
+
+def test_the_copy_without_a_receipt_says_how_it_is_used(copy: Path) -> None:
+    none = ran(copy)
+    assert (none.returncode, none.stdout) == (2, "")
+    assert none.stderr.startswith("usage: ")

@@ -13,7 +13,7 @@ from recollect.index.ground import Ground
 from recollect.index.match import Close, Sought
 from recollect.index.segment import Postings
 from recollect.rank.bm25 import Array, Rarity, idf, saturation
-from recollect.rank.grid import STEP, snap
+from recollect.rank.grid import STEP, snap, snap_one
 
 Form = Literal["fields", "row"]
 """`fields`: each field has its own length and adds its own share. `row`: counts of all fields are
@@ -114,7 +114,7 @@ class Scorer:
             weights[field] = weight
         each = weights[found.fields]
         kept = each > 0.0
-        docs, each = found.docs[kept], (each * found.tfs)[kept]
+        docs, each = found.docs[kept], snap(each * found.tfs)[kept]
         if not docs.size:
             return []
         begin = np.flatnonzero(np.diff(docs, prepend=-1))
@@ -149,7 +149,7 @@ class Scorer:
         for n in range(len(self.ground.reading.segments)):
             bounds = [each for each in self.ground.bounds(n, leaf.what) if each.field in open_to]
             if self.formula.form == "row":
-                tf = sum(open_to[each.field] * each.tf for each in bounds)
+                tf = sum(snap_one(open_to[each.field] * each.tf) for each in bounds)
                 length = min((each.length for each in bounds), default=0)
                 here = self._most(tf, length, self.mean(None), leaf.boost, leaf.idf)
             else:

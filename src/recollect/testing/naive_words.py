@@ -179,7 +179,7 @@ class Lane:
         rarity = self._idf(df)
         page = self.pages[row]
         if self.told["form"] == "row":
-            freq = sum(weights[f] * tfs[f] for f in tfs)
+            freq = sum(grid(weights[f] * tfs[f]) for f in tfs)
             length = sum(page.lengths.values())
             mean = max(sum(self.mean(f) for f in page.lengths), self.told["least_mean"]) or 1.0
             return self._value(freq, length, mean, boost * rarity, boost)

@@ -26,13 +26,15 @@ from .lanes import check_lanes
 from .numbers import Data, canonical, columns_of
 from .orders import check_hits, check_moves
 from .search import Search
+from .skipping import check_skipped
+from .units import check_units
 
 __all__ = ["VERSION", "NotAReceipt", "Verified", "columns_of", "read", "verify"]
 VERSION: Final = 1
 MOST_PROBLEMS: Final = 100
 STAGES: Final = (
-    check_envelope, check_shape, check_lanes, check_first, check_second, check_moves, check_hits,
-    check_evidence, check_rest,
+    check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first, check_second,
+    check_moves, check_hits, check_evidence, check_rest,
 )  # fmt: skip
 BROKEN: Final = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
@@ -91,12 +93,20 @@ def read(given: object) -> Data:
             given = canonical(dict(given))  # pyright: ignore[reportUnknownArgumentType]  # as given
         if not isinstance(given, bytes | bytearray):
             raise NotAReceipt(f"{type(given).__name__} is no receipt")
-        body = json.loads(given, parse_constant=_not_json)
+        body = json.loads(given, parse_constant=_not_json, object_pairs_hook=_once)
     except (OSError, TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
     if not isinstance(body, dict) or body.get("receipt") != VERSION:  # pyright: ignore[reportUnknownMemberType]  # JSON
         raise NotAReceipt(f"this is no receipt of version {VERSION}")
     return body  # pyright: ignore[reportUnknownVariableType]  # JSON
+
+
+def _once(pairs: list[tuple[str, object]]) -> Data:
+    """An object whose keys are said once: of two, readers would not all take the same."""
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise ValueError("an object has a key twice")
+    return out
 
 
 def _not_json(word: str) -> object:

@@ -15,7 +15,9 @@ DAMAGED: Final = 9
 
 def main(arguments: Sequence[str]) -> int:
     """Verify files; 0 where all is well."""
-    worst = 0
+    worst = 0 if arguments else 2
+    if not arguments:
+        sys.stderr.write("usage: python -m verify receipt.json …\n")
     for path in arguments:
         try:
             found = verify(Path(path))

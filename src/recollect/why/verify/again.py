@@ -101,6 +101,7 @@ def _asked(s: Search, step: Data, *, asked: bool) -> None:
     """A reranker is asked unless two lanes agree on the best rows."""
     rule = step["rerank"]["unless"]
     if rule is None:
+        s.same("outcomes/rerank/asked", asked, expected=True)
         return
     heads = [_best(s, label, rule["depth"]) for label in rule["lanes"]]
     agreed = 0

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
-from .numbers import canonical, columns_of, unit_of, vector_of
+from .numbers import canonical, columns_of
 from .search import Search
 
+DERIVED: Final = frozenset(
+    ("digest", "receipt", "recipe", "slate", "moves", "budget", "hits", "evidence")
+)
+"""Keys whose parts are told one by one."""
 TAG: Final = b"recollect/receipt/1\0"
 
 
@@ -19,9 +23,6 @@ def check_envelope(s: Search) -> None:
     s.recipe = s.body["recipe"]["data"]
     print_ = hashlib.sha256(canonical(s.recipe)).hexdigest()
     s.same("recipe/fingerprint", s.body["recipe"]["fingerprint"], print_)
-    given, vector = s.body["query"].get("vector"), s.body["outcomes"].get("vector")
-    if given is not None and vector is not None:
-        s.same("outcomes/vector", vector_of(vector), unit_of(given))
 
 
 def check_shape(s: Search) -> None:
@@ -41,7 +42,8 @@ def check_shape(s: Search) -> None:
 
 def check_rest(s: Search) -> None:
     """Everything else is an input."""
+    inputs = [key for key in s.body if key not in DERIVED]
     named = [f"slate/columns/{name}" for name in s.told]
-    for path in ("query", "view", "outcomes", "skipped", "slate/ids", "vectors", *named):
+    for path in (*inputs, "slate/ids", *named):
         if path not in s.checked:
             s.attested[path] = None

@@ -58,6 +58,8 @@ def _tree(s: Search, label: str, at: int, told: tuple[str, Data]) -> None:
             values = [part["value"] for part in parts]
             whole = OPS[node["op"]](values) if values else 0.0
             s.same(path, node["value"], whole)
+            if not SHAPES.get(lane["kind"], _any_shape)(above, node):
+                s.wrong(f"{path}/{node['label']}", f"a {lane['kind']} score is not made like this")
             continue
         make = LEAVES.get(lane["kind"])
         found = None if make is None else make(_Leaf(s, lane, label, at, root, above, node))
@@ -77,6 +79,15 @@ def _nodes(above: Data, node: Data) -> Iterable[tuple[Data, Data]]:
         yield from _nodes(node, part)
 
 
+def _agrees(leaf: _Leaf, *told: tuple[str, object]) -> list[Found]:
+    """What counts for a whole lane, or for one of its words, is the same at every hit."""
+    out: list[Found] = []
+    for name, value in told:
+        first = leaf.s.common.setdefault(f"{leaf.label}/{name}", value)
+        out.append((f"{name} of other hits", value, first))
+    return out
+
+
 def _idf(records: int, df: int, form: str) -> float:
     odds = (records - df + 0.5) / (df + 0.5)
     if form == "positive":
@@ -89,7 +100,13 @@ def _word(leaf: _Leaf) -> list[Found]:
     facts, lane = leaf.facts, leaf.lane
     if "similarity" in facts:
         return _spelled_alike(leaf)
-    rare, out = 0.0, list[Found]()
+    field, rare = facts.get("field", ""), 0.0
+    out = _agrees(
+        leaf,
+        ("records", facts["records"]),
+        (f"mean/{field}", facts["mean"]),
+        (f"df/{facts['term']}", facts["df"]),
+    )
     if lane["score"] != "tf":
         rare = _idf(facts["records"], facts["df"], lane["idf"])
         out.append(("idf", facts["idf"], rare))
@@ -99,16 +116,11 @@ def _word(leaf: _Leaf) -> list[Found]:
         out.append(("weight", facts["weight"], weights.get(facts["field"])))
         weight *= facts["weight"]
     else:
-        whole = math.fsum(weights.get(name, 0.0) * n for name, n in facts["fields"].items())
-        out.append(("tf", abs(facts["tf"] - whole) <= _SLACK, True))
-    mean = facts["mean"]
-    out.append(("mean", mean > 0.0 and mean >= lane["least_mean"], True))
+        whole = math.fsum(snap(weights.get(name, 0.0) * n) for name, n in facts["fields"].items())
+        out.append(("tf", facts["tf"], whole))
+    out.append(("mean", facts["mean"], max(facts["mean"], lane["least_mean"])))
     value = facts.get("times", 1) * snap(_measured(lane, facts, weight, rare))
     return [*out, ("value", leaf.node["value"], value)]
-
-
-_SLACK: Final = 1e-9
-"""A count over weighted fields is a float that the engine summed in an order of its own."""
 
 
 def _open(lane: Data, facts: Data) -> dict[str, float]:
@@ -137,6 +149,8 @@ def _spelled_alike(leaf: _Leaf) -> list[Found]:
     both = len(one & two)
     alike = snap(both / (len(one) + len(two) - both)) if both else 0.0
     return [
+        ("score", leaf.root["value"], alike),
+        ("fuzzy", alike, max(alike, snap(leaf.lane["fuzzy"]))),
         ("similarity", leaf.facts["similarity"], alike),
         ("value", leaf.node["value"], alike),
     ]
@@ -147,13 +161,31 @@ def _trigrams(text: str) -> frozenset[str]:
     return frozenset(word[at : at + 3] for word in padded for at in range(len(word) - 2))
 
 
+_MOST: Final = 1.0 + 2.0**-10
+"""No cosine is more, however the lengths of two vectors are rounded."""
+
+
 def _met(leaf: _Leaf) -> list[Found]:
     """A word met another: its weight among the words of the query, times how near they are."""
     facts = leaf.facts
     rare = _idf(facts["records"], facts["df"], "positive")
     said = leaf.root["facts"]["said"]
     weight = facts["norm"] * rare / said if said else 0.0
+    asked = facts["asked"]
     return [
+        *_agrees(
+            leaf,
+            ("records", facts["records"]),
+            ("said", said),
+            (f"df/{asked}", facts["df"]),
+            (f"norm/{asked}", facts["norm"]),
+        ),
+        ("asked", [p["facts"]["asked"] for p in leaf.above["parts"]].count(asked), 1),
+        (
+            "cosine",
+            facts["cosine"],
+            min(max(facts["cosine"], snap(leaf.lane["min_cosine"])), _MOST),
+        ),
         ("idf", facts["idf"], rare),
         ("weight", facts["weight"], weight),
         ("value", leaf.node["value"], snap(weight * facts["cosine"])),
@@ -164,14 +196,19 @@ def _cosine(leaf: _Leaf) -> list[Found]:
     """The cosine of the best part, or what it counts while vectors are missing."""
     if leaf.node["label"] != "cosine":
         known = (leaf.lane["fresh"], leaf.lane["stale"])
-        return [("value", leaf.node["value"] in known, True)]
+        weighs = leaf.above is not leaf.node and leaf.node["value"] in known
+        return [("value", weighs, True)]
     body, row = leaf.s.body, str(leaf.s.rows[leaf.at])
     spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
     space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
     asked = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
     cosine = snap(dot_of(vector_of(spaces[space]), vector_of(asked)))
     distance = leaf.facts.get("distance", 1.0 - cosine)
-    return [("value", leaf.node["value"], cosine), ("distance", distance, 1.0 - cosine)]
+    return [
+        ("value", leaf.node["value"], cosine),
+        ("distance", distance, 1.0 - cosine),
+        ("min_cosine", cosine, max(cosine, snap(leaf.lane["min_cosine"]))),
+    ]
 
 
 def _walked(leaf: _Leaf) -> list[Found]:
@@ -190,14 +227,25 @@ def _walked(leaf: _Leaf) -> list[Found]:
         further = min(facts["seed_paths"] - 1.0, lane["support_most"])
         value = snap(further * lane["support"])
     column = leaf.s.told[f"{leaf.label}.{name}"][leaf.at]
-    return [("value", leaf.node["value"], value), (name, column, value)]
+    return [
+        ("distance", depth, len(facts["path"]) - 1),
+        ("value", leaf.node["value"], value),
+        (name, column, value),
+    ]
 
 
 def _reached(leaf: _Leaf) -> list[Found]:
     """Minus the distance, or minus the cost."""
     facts = leaf.facts
-    away = facts["distance"] if leaf.lane["kind"] == "hops" else facts["cost"]
-    return [("value", leaf.node["value"], 0.0 - away)]
+    hops = facts["path"][1:]
+    cost = float(len(hops))
+    if leaf.lane["kind"] == "cheapest" and leaf.lane["cost"] == "weight":
+        cost = math.fsum(snap(hop["weight"]) for hop in hops)
+    return [
+        ("distance", facts["distance"], len(hops)),
+        ("cost", facts["cost"], cost),
+        ("value", leaf.node["value"], 0.0 - cost),
+    ]
 
 
 def _shared(leaf: _Leaf) -> list[Found]:
@@ -211,6 +259,38 @@ def _given(leaf: _Leaf) -> list[Found]:
     return [("value", leaf.node["value"], leaf.s.known[f"{leaf.label}.score"][leaf.at])]
 
 
+def _sums(above: Data, node: Data) -> bool:
+    return node is above and node["op"] == "sum"
+
+
+def _sums_or_best(above: Data, node: Data) -> bool:
+    del above
+    return node["op"] in {"sum", "max"}
+
+
+def _weighed(above: Data, node: Data) -> bool:
+    """A cosine times what it counts; where there are several spaces, the best of these."""
+    if node["op"] == "max":
+        return node is above and all(part["op"] == "product" for part in node["parts"])
+    labels = [part["label"] for part in node["parts"] if part["op"] == "leaf"]
+    return node["op"] == "product" and labels == ["cosine", "freshness"]
+
+
+def _no_parts(above: Data, node: Data) -> bool:
+    del above, node
+    return False
+
+
+def _any_shape(above: Data, node: Data) -> bool:
+    del above, node
+    return True
+
+
+SHAPES: Final[dict[str, Callable[[Data, Data], bool]]] = {
+    "bm25": _sums_or_best, "kin": _sums, "vector": _weighed, "walk": _sums, "hops": _no_parts,
+    "cheapest": _no_parts, "entity": _no_parts, "list": _no_parts,
+}  # fmt: skip
+"""How the trees of lanes are built above their leaves."""
 LEAVES: Final[dict[str, Callable[[_Leaf], list[Found]]]] = {
     "bm25": _word, "kin": _met, "vector": _cosine, "walk": _walked, "hops": _reached,
     "cheapest": _reached, "entity": _shared, "list": _given,

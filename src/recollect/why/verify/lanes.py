@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from .numbers import Column, either, total_of
+from .numbers import Column, either, snap, total_of
 from .search import ATTRIBUTES, Search
 
 BRINGS: Final = "sources"
@@ -40,16 +40,11 @@ def check_lanes(s: Search) -> None:
             s.wrong(f"skipped/{label}", "a lane that ran has scores, and no other")
     for label in lanes_run(s):
         lane, scores = s.recipe["lanes"][label], s.told[f"{label}.score"]
-        if lane["kind"] == "walk":
-            parts = [s.told[f"{label}.{part}"] for part in ("graph", "relation", "seed_support")]
-            made: Column = [
-                None if None in some else total_of(v for v in some if v is not None)
-                for some in zip(*parts, strict=True)
-            ]
-            s.derived(f"{label}.score", made)
-        if lane["kind"] == "list":
-            _listed(s, label)
+        if (make := SCORES.get(lane["kind"])) is not None:
+            make(s, label)
         found = [at for at, value in enumerate(scores) if value is not None]
+        if len(found) > lane.get("pool", math.inf):
+            s.wrong(f"slate/columns/{label}.score", f"the pool of the lane holds {lane['pool']}")
         if lane["kind"] not in LANES:
             _falling(s, label, found)
             continue
@@ -60,6 +55,24 @@ def check_lanes(s: Search) -> None:
         s.derived(f"{label}.rank", ranked(len(scores), s.ordered(scores, ties, found)))
 
 
+def _walked(s: Search, label: str) -> None:
+    """The score of a walk is the sum of its parts."""
+    parts = [s.told[f"{label}.{part}"] for part in ("graph", "relation", "seed_support")]
+    made: Column = [
+        None if None in some else total_of(v for v in some if v is not None)
+        for some in zip(*parts, strict=True)
+    ]
+    s.derived(f"{label}.score", made)
+
+
+def _near_enough(s: Search, label: str) -> None:
+    """No cosine is less than the lane takes, weighed as fresh vectors or as stale ones."""
+    lane = s.recipe["lanes"][label]
+    least = min(snap(lane[weight] * lane["min_cosine"]) for weight in ("fresh", "stale"))
+    if any(value is not None and value < least for value in s.told[f"{label}.score"]):
+        s.wrong(f"slate/columns/{label}.score", f"a score is less than {least!r}")
+
+
 def _listed(s: Search, label: str) -> None:
     """A list of the caller's own has the scores that the query holds, of an id twice the best."""
     best: dict[str, float] = {}
@@ -68,6 +81,10 @@ def _listed(s: Search, label: str) -> None:
     found = s.told[f"{label}.score"]
     made: Column = [None if found[at] is None else float(best[one]) for at, one in enumerate(s.ids)]
     s.derived(f"{label}.score", made)
+
+
+SCORES: Final = {"walk": _walked, "list": _listed, "vector": _near_enough}
+"""What can be said of all scores of a lane."""
 
 
 def ranked(size: int, order: Sequence[int]) -> Column:

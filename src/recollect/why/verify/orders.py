@@ -10,13 +10,19 @@ from .numbers import Column, Data, dot_of, either, snap, unpacked, vector_of
 from .search import Search
 
 
-def check_moves(s: Search) -> None:
-    """Each ordering keeps what its rule says."""
+def orderings(s: Search) -> dict[str, Data]:
+    """The orderings of the recipe by the names of their steps."""
     steps: dict[str, Data] = {}
     for spec in s.recipe["order"]:
         kind = spec["kind"]
         again = sum(name == kind or name.startswith(f"{kind}.") for name in steps)
         steps[f"{kind}.{again + 1}" if again else kind] = spec
+    return steps
+
+
+def check_moves(s: Search) -> None:
+    """Each ordering keeps what its rule says."""
+    steps = orderings(s)
     if s.recipe["final"]["min_score"] is not None:
         steps["min_score"] = {"kind": "min_score", **s.recipe["final"]}
     names = [name for name in steps if s.runs(name)]
@@ -164,6 +170,8 @@ def _fitting(s: Search, asked: list[int | None]) -> list[int]:
     s.attested["budget/sizes"] = None
     used, out = list(told["head"]), list[int]()
     sizes = list(zip(told["tokens"], told["chars"], strict=True))
+    if any(size < 0 for each in (used, *sizes) for size in each if size is not None):
+        s.wrong("budget/sizes", "a size is negative")
     if len(sizes) != len(s.standing):
         s.wrong("budget/tokens", "not one size for each row within the limit")
     for at, mine in enumerate(sizes):

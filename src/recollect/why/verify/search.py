@@ -61,6 +61,8 @@ class Search:
         """The score of every row so far."""
         self.first: Column = []
         """The score that the first pass gave."""
+        self.common: dict[str, object] = {}
+        """What must be the same at every hit, as it was told first."""
         self.steps: list[Data] = []
         self.standing: list[int] = []
         """The places of the slate, in the order so far."""
