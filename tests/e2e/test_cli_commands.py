@@ -586,7 +586,7 @@ def test_settings_come_from_flag_environment_file_and_default(
     assert told["agent"]["origin"].endswith("config.toml")
     assert told["tenant"] == {"value": "t", "origin": "--tenant"}
     assert told["user"] == {"value": None, "origin": "default"}
-    assert "RECOLLECT_STORE" in cli("config", "show").stdout
+    assert "RECOLLECT_STORE" in cli("config", "show", "--origin").stdout
 
 
 def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(

@@ -26,9 +26,12 @@ class Everything(Scoped):
     reranker: Reranker = None
 
 
-@command("show", "recollect config show", under=config)
-def show_(at: Everything) -> None:
-    """Show every setting and where it comes from.
+Origin = Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")]
+
+
+@command("show", "recollect config show --origin", under=config)
+def show_(at: Everything, *, origin: Origin = False) -> None:
+    """Show every setting, and where it comes from.
 
     A flag wins over RECOLLECT_…, that over recollect.toml in the current directory, that over
     recollect/config.toml in ~/.config, that over the default.
@@ -40,8 +43,10 @@ def show_(at: Everything) -> None:
         "settings": {name: {"value": s.value, "origin": s.origin} for name, s in found.items()},
         "files": [{"path": str(path), "exists": path.exists()} for path in files()],
     }
-    rows = [(name, "—" if s.value is None else s.value, s.origin) for name, s in found.items()]
-    show(data, lambda: Columns(("setting", "value", "from"), rows, wide=2), as_json=at.json)
+    wide = 3 if origin else 2
+    rows = [(n, "—" if s.value is None else s.value, s.origin)[:wide] for n, s in found.items()]
+    heads = ("setting", "value", "from")[:wide]
+    show(data, lambda: Columns(heads, rows, wide=wide - 1), as_json=at.json)
 
 
 @command("version", "recollect version")
