@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from typing import Any, Final, cast
@@ -22,20 +23,20 @@ class Receipts:
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
         self._limit = limit
-        self._kept: OrderedDict[str, tuple[Receipt, int]] = OrderedDict()
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._weight = 0
         self._lock = threading.Lock()
 
     def keep(self, receipt: Receipt) -> str:
         """Keep a receipt and answer with its handle, which is its digest."""
-        weight = len(receipt.to_bytes())
+        spelled = receipt.to_bytes()
         with self._lock:
-            if receipt.digest not in self._kept and weight <= self._limit:
-                self._kept[receipt.digest] = receipt, weight
-                self._weight += weight
+            if receipt.digest not in self._kept and len(spelled) <= self._limit:
+                self._kept[receipt.digest] = spelled
+                self._weight += len(spelled)
             while self._weight > self._limit:
-                _, (_, gone) = self._kept.popitem(last=False)
-                self._weight -= gone
+                _, gone = self._kept.popitem(last=False)
+                self._weight -= len(gone)
         return receipt.digest
 
     def find(self, handle: str) -> Receipt:
@@ -48,7 +49,7 @@ class Receipts:
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )
-        return found[0]
+        return Receipt(json.loads(found), found)
 
 
 class Desk:

@@ -49,6 +49,12 @@ class Dictionary(Sequence[str]):
             raise IndexError(ordinal)
         return self.raw(ordinal).decode()
 
+    def many(self, ordinals: NDArray[np.integer[Any]]) -> list[str]:
+        """The strings at these ordinals."""
+        whole = self._bytes
+        begins, ends = self.at[ordinals].tolist(), self.at[ordinals + 1].tolist()
+        return [str(whole[a:b], "utf-8") for a, b in zip(begins, ends, strict=True)]
+
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """The two arrays, under the names that a segment gives them."""
         return {f"{name}.blob": self.blob, f"{name}.at": self.at}

@@ -18,9 +18,8 @@ def ids_of(reading: Reading, rows: Rows) -> list[str]:
     found: dict[int, str] = {}
     for segment in reading.segments:
         places, mine = segment.places(rows)
-        codes, names = segment.arrays["id.codes"], dictionary_of(segment.arrays, "id")
-        for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
-            found[row] = names[int(codes[place])]
+        names = dictionary_of(segment.arrays, "id").many(segment.arrays["id.codes"][places])
+        found.update(zip(rows[mine].tolist(), names, strict=True))
     return [found[row] for row in rows.tolist()]
 
 

@@ -128,8 +128,10 @@ def packed(column: Scores) -> dict[str, list[int | float | None]]:
 
 
 def _listed(values: NDArray[np.int64] | Scores, column: Scores) -> list[int | float | None]:
-    known = (~np.isnan(column)).tolist()
-    return [value if there else None for value, there in zip(values.tolist(), known, strict=True)]
+    told: list[int | float | None] = values.tolist()
+    for at in np.flatnonzero(np.isnan(column)).tolist():
+        told[at] = None
+    return told
 
 
 def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,8 @@ class Receipt:
     """The account of one search."""
 
     body: Mapping[str, object]
+    spelled: bytes | None = field(default=None, repr=False, compare=False)
+    """Its canonical JSON, where that is known already."""
 
     @property
     def digest(self) -> str:
@@ -36,7 +38,7 @@ class Receipt:
 
     def to_bytes(self) -> bytes:
         """The receipt as canonical JSON."""
-        return canonical(self.body)
+        return canonical(self.body) if self.spelled is None else self.spelled
 
     def save(self, path: str | Path) -> None:
         """Write the receipt to a file."""
@@ -45,7 +47,14 @@ class Receipt:
 
 def sealed(body: Mapping[str, object]) -> Receipt:
     """A receipt with its digest."""
-    return Receipt({**body, "digest": digest(_TAG, canonical(body)).hex()})
+    parts = {key: canonical(value) for key, value in body.items()}
+    mark = digest(_TAG, _joined(parts)).hex()
+    return Receipt({**body, "digest": mark}, _joined({**parts, "digest": canonical(mark)}))
+
+
+def _joined(parts: Mapping[str, bytes]) -> bytes:
+    """The canonical JSON of an object from that of its values."""
+    return b"{" + b",".join(canonical(key) + b":" + parts[key] for key in sorted(parts)) + b"}"
 
 
 def verify(given: Receipt | Mapping[str, object] | bytes | str | Path) -> Verified:
