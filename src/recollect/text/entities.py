@@ -24,12 +24,13 @@ _READ: Final = 20_000
 _WORD: Final = r"[^\W\d_][\w'’.-]*[^\W_]|[^\W\d_]"
 _NAME: Final = re.compile(
     rf"[@#]\w[\w.-]*\w"  # a handle, a hashtag
-    rf"|[\w.+-]+@[\w-]+\.[\w.-]*\w"  # an address
+    rf"|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w"  # an address, from where it begins
     rf"|\b[A-Z][A-Z0-9]+(?:[-_][A-Z0-9]+)+\b"  # REQ-12
     rf"|{_WORD}"
 )
 _GLUE: Final = frozenset({"of", "the", "de", "van", "von", "der", "da", "di", "la", "and", "&"})
-_SENTENCE: Final = re.compile(r"(?:^|[.!?:\n])\W*$")
+_LETTER: Final = re.compile(r"\w")
+_STOPS: Final = frozenset(".!?:\n")
 
 
 def key(name: str) -> str:
@@ -77,15 +78,20 @@ def names_in(text: str) -> tuple[str, ...]:
         apart = text[end : word.start()].strip(" ") != ""
         if apart:
             _take(run, found)
-        if _is_name(word[0], begins=_SENTENCE.search(text, 0, word.start()) is not None) or (
-            run and word[0] in _GLUE
-        ):
+        if _is_name(word[0], begins=_begins(text, end, word.start())) or (run and word[0] in _GLUE):
             run.append(word[0])
         else:
             _take(run, found)
         end = word.end()
     _take(run, found)
     return tuple(found)[:MOST]
+
+
+def _begins(text: str, end: int, start: int) -> bool:
+    """Whether a word that starts here begins a sentence, the word before it having ended there."""
+    gap = text[end:start]
+    last = max((found.end() for found in _LETTER.finditer(gap)), default=0)  # a number, perhaps
+    return not _STOPS.isdisjoint(gap[last:]) or end + last == 0
 
 
 def _is_name(word: str, *, begins: bool) -> bool:

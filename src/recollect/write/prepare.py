@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -17,13 +17,13 @@ from recollect.core.batch import Act, Key, Put, Tie, Vector
 from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from recollect.core.draft import Draft
 from recollect.core.errors import BadRecord
-from recollect.core.names import names
 from recollect.core.record import Content, Record, encode
 from recollect.embed.call import PATIENCE, Patience, in_time
 from recollect.embed.port import Embedder, Side
 from recollect.index.tenant import texts_of
 from recollect.text.entities import Extractor
 from recollect.text.port import Analyzer
+from recollect.write.annotate import annotated
 from recollect.write.template import DEFAULT, Said, embedded_texts, space_of, template_of
 
 _log: Final = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
     """Acts that make new records of these drafts."""
     now = shop.clock.now()
     stamp = shop.stamps.after(now)
-    contents = [_annotated(draft.complete(now), shop) for draft in drafts]
+    contents = [annotated(draft.complete(now), shop.extractor) for draft in drafts]
     found = embed_all(contents, shop)
     analyzers = (shop.analyzer, *shop.others())
     salts = shop.entropy.draw(SALT_BYTES * len(drafts))
@@ -82,13 +82,6 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
         )
         for at, (draft, content, vector) in enumerate(zip(drafts, contents, found, strict=True))
     )
-
-
-def _annotated(content: Content, shop: Workshop) -> Content:
-    """The content with the entities that the extractor finds, unless the caller gave some."""
-    if shop.extractor is None or content.entities:
-        return content
-    return replace(content, entities=names(list(shop.extractor(content.text)), "entities"))
 
 
 Outcome = bytes | None | Exception

@@ -17,6 +17,7 @@ from recollect.core.record import Content, Record
 from recollect.core.scope import Scope
 from recollect.embed.call import Late
 from recollect.store.port import Log
+from recollect.write.annotate import annotated_anew
 from recollect.write.prepare import (
     SALT_BYTES,
     Workshop,
@@ -166,6 +167,8 @@ class Writer:
             try:
                 record = self.current(record_id)
                 content = self._kept_inside(changed(record, changes))
+                if "entities" not in changes:
+                    content = annotated_anew(record, content, self._shop.extractor)
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal)
             rows = self._log.vectors(self._scope.tenant, record.row)
