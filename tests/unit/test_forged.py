@@ -166,6 +166,20 @@ def test_a_distance_is_the_length_of_its_path() -> None:
     assert any("/distance: is " in each for each in problems(told))
 
 
+def test_a_path_leads_to_its_hit() -> None:
+    told = json.loads(filled().recall("49222", recipe="linked").receipt.to_bytes())
+    links = next(each["links"] for each in told["evidence"] if "links" in each)
+    links["facts"]["path"][-1]["id"] = "another"
+    assert any("/path: is 'another'" in each for each in problems(told))
+
+
+def test_nobody_stands_beside_himself() -> None:
+    told = copied("recollect")
+    own = told["slate"]["rows"][0]
+    told["slate"]["columns"]["session.row"]["whole"][0] = own
+    assert f"slate/columns/session.row: row {own} stands beside itself" in problems(told)
+
+
 # -- the envelope ----------------------------------------------------------------------------------
 
 

@@ -226,6 +226,31 @@ def test_a_slow_server_is_left_at_the_deadline(server: Server, slow: Behaviour) 
     assert isinstance(scored(Http("bge", server.base), "q", ["a"], 5000), Failed | Scored)
 
 
+def test_the_connection_is_given_up_at_the_deadline_of_the_question(server: Server) -> None:
+    gone: list[float] = []
+
+    def listens(to: Handler, _: dict[str, Any]) -> None:
+        to.connection.settimeout(4.0)
+        assert to.connection.recv(1) == b""  # nobody is there any more
+        gone.append(time.monotonic())
+
+    server.script = [listens]
+    start = time.monotonic()
+    outcome = scored(Http("bge", server.base, seconds=30), "q", ["a"], 300)
+    assert outcome == Failed("rerank_timeout: no answer within 300 ms")
+    while not gone and time.monotonic() - start < 4.0:
+        time.sleep(0.01)
+    assert gone
+    assert gone[0] - start < 1.0
+
+
+def test_a_deadline_shortens_the_patience_of_one_question_alone(server: Server) -> None:
+    reranker = Http("bge", server.base, seconds=0.5)
+    assert (reranker.within(0.2)._seconds, reranker.within(9.0)._seconds) == (0.2, 0.5)
+    assert reranker._seconds == 0.5
+    assert reranker.within(0.2).fingerprint == reranker.fingerprint
+
+
 def test_a_server_that_hangs_does_not_hold_the_end_of_the_process(server: Server) -> None:
     server.script = [lambda *_: time.sleep(20.0)]
     code = (

@@ -195,10 +195,10 @@ def _sorted(slate: Slate, ctx: Context, ties: Sequence[str]) -> Slate:
 
 def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) -> np.ndarray:
     """Where rows stand by these scores, equals by columns and record attributes."""
-    place = {int(row): at for at, row in enumerate(slate.rows)}
 
     def keys(rows: Rows) -> list[Scores]:
-        at = np.array([place[int(row)] for row in rows], np.intp)
+        order = np.argsort(slate.rows)
+        at = order[np.searchsorted(slate.rows, rows, sorter=order)]
         out: list[Scores] = []
         for name in ties:
             bare, down = name.removeprefix("-"), name.startswith("-")

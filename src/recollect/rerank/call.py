@@ -1,13 +1,15 @@
 """Asking a reranker: an answer within the deadline, or a reason why there is none.
 
-The question runs in a thread of its own. Nobody can end a thread, so one that hangs is left behind;
-while several of the same reranker are, it is not asked again.
+The question runs in a thread of its own. A reranker that can be told the deadline keeps it. Nobody
+can end a thread, so one that hangs is left behind; while several of the same reranker are, it is
+not asked again.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from recollect.models.apart import apart
 from recollect.models.left import Left
 from recollect.models.texts import one_line
 from recollect.rank.grid import snap
-from recollect.rerank.port import Reranker
+from recollect.rerank.port import Hasty, Reranker
 
 TIMEOUT_MS: Final = 800
 """How long a question waits for a reranker."""
@@ -78,14 +80,31 @@ def _outcome(
 ) -> Scored | Failed:
     if _left.behind(reranker) >= MOST_LEFT:
         return _failed(f"still busy with {MOST_LEFT} earlier questions", "busy")
-    asked = apart(lambda: checked(reranker.score(query, texts), len(texts)), "recollect-rerank")
+    seconds = timeout_ms / 1000.0
+    until = time.monotonic() + seconds
+    asked = apart(lambda: _answer(reranker, query, texts, seconds), "recollect-rerank")
     try:
-        error = asked.exception(timeout=timeout_ms / 1000.0)
+        error = asked.exception(timeout=seconds)
     except TimeoutError:
         _left.leave(asked, reranker)
-        _log.warning("the reranker did not answer within %g ms", timeout_ms)
-        return Failed(f"rerank_timeout: no answer within {timeout_ms:g} ms")
-    return Scored(asked.result()) if error is None else _failed(_told(error), type(error).__name__)
+        return _late(timeout_ms)
+    if error is None:
+        return Scored(asked.result())
+    if time.monotonic() >= until:  # it gave up when nobody waited any more
+        return _late(timeout_ms)
+    return _failed(_told(error), type(error).__name__)
+
+
+def _answer(
+    reranker: Reranker, query: str, texts: list[str], seconds: float
+) -> NDArray[np.float64]:
+    hasty = reranker.within(seconds) if isinstance(reranker, Hasty) else reranker
+    return checked(hasty.score(query, texts), len(texts))
+
+
+def _late(timeout_ms: float) -> Failed:
+    _log.warning("the reranker did not answer within %g ms", timeout_ms)
+    return Failed(f"rerank_timeout: no answer within {timeout_ms:g} ms")
 
 
 def _failed(why: str, short: str) -> Failed:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Final, Literal, TypedDict, Unpack, cast
+from copy import copy
+from typing import Final, Literal, Self, TypedDict, Unpack, cast
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
@@ -37,7 +38,7 @@ class Options(TypedDict, total=False):
     key: str | None
     """Sent as a bearer token. None: from the environment. Empty: none."""
     seconds: float
-    """When a server is given up. Who asks may leave earlier: see `rerank.call`."""
+    """When a server is given up, at the latest: a question that waits less gives it up earlier."""
     batch_texts: int
     """Texts in one request; more go in several, one after the other."""
 
@@ -53,7 +54,7 @@ class _Answer(BaseModel):
 
 
 class Http:
-    """Reranks over the network; it satisfies `Reranker` and is safe to share.
+    """Reranks over the network; it satisfies `Reranker` and `Hasty` and is safe to share.
 
     Args:
         model: The name by which the server knows its model; a server of one model does not read it.
@@ -85,6 +86,12 @@ class Http:
     def fingerprint(self) -> str:
         """Names the model, the server and how it is asked; never the key."""
         return self._fingerprint
+
+    def within(self, seconds: float) -> Self:
+        """The same server, given up after so many seconds."""
+        made = copy(self)
+        made._seconds = min(self._seconds, seconds)
+        return made
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text, in order; it raises `Unavailable`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Reranker(Protocol):
@@ -25,4 +25,13 @@ class Reranker(Protocol):
         It raises when it cannot answer. It may be called by several threads at once, and nobody
         may be waiting any more when it returns: see `rerank.call`.
         """
+        ...
+
+
+@runtime_checkable
+class Hasty(Protocol):
+    """A reranker that can be told how long somebody waits, and then lets go of what it holds."""
+
+    def within(self, seconds: float) -> Reranker:
+        """The same reranker for one question; it gives up by then."""
         ...

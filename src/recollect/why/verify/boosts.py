@@ -107,7 +107,9 @@ def _session(b: _Boost) -> Column:
     """A share of the score of the neighbour that is named beside it."""
     score = dict(zip(b.s.rows, b.s.score, strict=True))
     out: Column = []
-    for who in b.s.told[f"{b.label}.row"]:
+    for row, who in zip(b.s.rows, b.s.told[f"{b.label}.row"], strict=True):
+        if who == row:
+            b.s.wrong(f"slate/columns/{b.label}.row", f"row {row} stands beside itself")
         best = None if who is None else score[int(who)]
         lent = 0.0 if best is None else snap(b.spec["weight"] * best)
         out.append(lent if lent > 0.0 else None)

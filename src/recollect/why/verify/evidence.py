@@ -211,6 +211,15 @@ def _cosine(leaf: _Leaf) -> list[Found]:
     ]
 
 
+def _led(leaf: _Leaf, facts: Data) -> list[Found]:
+    """A path leads to the hit, and is as long as it is said to be."""
+    path = facts["path"]
+    return [
+        ("distance", facts["distance"], len(path) - 1),
+        ("path", path[-1].get("id"), leaf.s.ids[leaf.at]),
+    ]
+
+
 def _walked(leaf: _Leaf) -> list[Found]:
     """By the distance, the most valuable edge of the path, and how many seeds lead there."""
     facts, lane, name = leaf.root["facts"], leaf.lane, leaf.node["label"]
@@ -228,7 +237,7 @@ def _walked(leaf: _Leaf) -> list[Found]:
         value = snap(further * lane["support"])
     column = leaf.s.told[f"{leaf.label}.{name}"][leaf.at]
     return [
-        ("distance", depth, len(facts["path"]) - 1),
+        *_led(leaf, facts),
         ("value", leaf.node["value"], value),
         (name, column, value),
     ]
@@ -242,7 +251,7 @@ def _reached(leaf: _Leaf) -> list[Found]:
     if leaf.lane["kind"] == "cheapest" and leaf.lane["cost"] == "weight":
         cost = math.fsum(snap(hop["weight"]) for hop in hops)
     return [
-        ("distance", facts["distance"], len(hops)),
+        *_led(leaf, facts),
         ("cost", facts["cost"], cost),
         ("value", leaf.node["value"], 0.0 - cost),
     ]
