@@ -135,6 +135,8 @@ def test_md_46_total_counts_before_the_limit() -> None:
     result = memory.recall("ranked lexical candidate", 2, recipe="mentisdb")
     assert totals(result) == near([("1", 0.57402), ("2", 0.51799)])
     assert result.total == 4
+    everything = totals(memory.recall("ranked lexical candidate", recipe="mentisdb"))
+    assert everything[2:] == near([("3", 0.47650), ("0", 0.41196)])
 
 
 def test_md_37_a_first_hop_scores_more_than_a_second() -> None:

@@ -50,6 +50,16 @@ ASKS: Final[dict[str, Data]] = {
     "jeffs-brain": {"recipe": "jeffs-brain"},
     "mentisdb": {"recipe": "mentisdb"},
     "mnestic": {"recipe": "mnestic"},
+    "mentisdb-all": {
+        "recipe": "mentisdb",
+        "overrides": {"lanes.links.enabled": True, "pass.1.enabled": True},
+    },
+    "comis-rerank": {
+        "recipe": "comis",
+        "overrides": {"pass.1.enabled": True, "lanes.entity.enabled": True},
+    },
+    "mnestic-mmr": {"recipe": "mnestic", "overrides": {"mmr": True}},
+    "engrava-graph": {"recipe": "engrava", "cycle": 40, "overrides": {"graph_weight": 0.2}},
     "rrf": {"recipe": _recipe("rrf", {"fuse": _RRF}, ties=["-created"])},
     "smooth": {
         "recipe": _recipe(

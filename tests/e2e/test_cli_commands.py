@@ -497,7 +497,8 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert cli("recipe", "show", "mine.toml").stdout == mine.read_text(encoding="utf-8")
     changes = cli("recipe", "diff", "recollect", "mine.toml", ok=True)["changes"]
     assert changes == [{"path": "lanes.words.k1", "first": 1.2, "second": 1.5}]
-    assert "lanes.words.k1" in cli("recipe", "diff", "recollect", "mine.toml").stdout
+    shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
+    assert "how fast repeating 1.2 1.5 a word stops counting (k1)" in shown
     assert cli("recipe", "diff", "recollect", "recollect").stdout == "no difference\n"
     assert cli("recipe", "show", "recollect", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     mine.write_text(
@@ -522,15 +523,15 @@ kind = "mmr"
         "order.0",
     ]
     shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
-    assert "boosts.new — recency: enabled True, weight 1, unit days" in shown
-    assert "order.0 — mmr: enabled True, trade 0.5" in shown
+    assert "new — newer records count more; age in" in shown
+    assert "1. — the best that does not repeat" in shown
+    assert "Second pass: the best once more — the first 20; a reranker" in shown
     other = text.replace(
         'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'
     )
     mine.write_text(other, encoding="utf-8")
     shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
-    assert "pass.0.fuse weighted: absent redistribute" in shown
-    assert "rrf: absent redistribute" in shown
+    assert "score weighted sum of scaled reciprocal ranks" in shown
     mine.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
 

@@ -9,47 +9,110 @@ Case = dict[str, Any]
 _COMMON: Final = ("the", "of", "and", "to", "in", "is", "it", "on", "for", "with")
 _STEMS: Final = ("bake", "coff", "dent", "flig", "hote", "kube", "lear", "pric", "runn", "sist")
 _RARE: Final = [stem + end for stem in _STEMS for end in ("ing", "er", "s", "ed")]
+_ODD: Final = (
+    "bake-off",
+    "snake_case",
+    "sister's",
+    "12:30",
+    "café",
+    "École",
+    "v1.29",
+    "naïve",
+    "x",
+)
 _PRIORITIES: Final = ("P1", "P2", "P3", "P4")
+_KINDS: Final = ("ASSOCIATED", "ASSOCIATED", "DEPENDS_ON", "DERIVED_FROM", "BRIDGE")
+_LATER: Final = "2999-01-01T00:00:00+00:00"
 
 
 def engrava(seed: int) -> Case:
-    """A corpus with priorities, cycles, edges and reflections, and questions of every mix."""
+    """A corpus with all that a note there can have, and questions of every mix."""
     rng = random.Random(f"engrava {seed}")
-    size = rng.randint(3, 40)
-    notes = [_note(rng, n) for n in range(size)]
-    for note in notes:
-        note |= {"priority": rng.choice(_PRIORITIES), "cycle": rng.randint(0, 60)}
-        note |= {"archived": rng.random() < 0.05}
-    edges = _edges(rng, notes, size)
-    reflections = [_note(rng, 100 + n) for n in range(rng.randint(0, 6))]
+    size = rng.choice((rng.randint(3, 15), rng.randint(15, 40), rng.randint(40, 90)))
+    notes = [_thought(rng, n) for n in range(size)]
+    edges = [[*edge, rng.choice(_KINDS)] for edge in _edges(rng, notes, size)]
+    reflections = [_thought(rng, 100 + n) for n in range(rng.randint(0, 6))]
+    # Of equal cycles a plain list there has any first, and its window may cut through them.
+    for note, cycle in zip([*notes, *reflections], rng.sample(range(150), size + 6), strict=False):
+        note["cycle"] = cycle
     for made in reflections:
         sources = rng.sample(notes, min(size, rng.randint(1, 6)))
         weights = [round(rng.uniform(0.2, 1.0), 3) for _ in sources]
-        made |= {"priority": "P2", "cycle": rng.randint(0, 60)}
+        made |= {"priority": "P2", "archived": False, "expires": None}
         made |= {"sources": [[s["id"], w] for s, w in zip(sources, weights, strict=True)]}
     questions = [_engrava_question(rng) for _ in range(4)]
     return {"notes": notes, "edges": edges, "reflections": reflections, "questions": questions}
 
 
+def _thought(rng: random.Random, n: int) -> Case:
+    note = _note(rng, n, odd=0.15)
+    brief = _note(rng, n)["text"] if rng.random() < 0.2 else note["text"]
+    return note | {
+        "summary": brief[:200],
+        "priority": rng.choice(_PRIORITIES),
+        "archived": rng.random() < 0.05,
+        "expires": rng.choice((None, None, None, "2001-01-01T00:00:00+00:00", _LATER)),
+        "metadata": {"topic": rng.choice("abc"), "level": rng.randint(1, 3)},
+    }
+
+
 def _engrava_question(rng: random.Random) -> Case:
-    kind = rng.choice(("both", "both", "both", "words", "vector"))
-    weights = {
-        "fts_weight": round(rng.uniform(0.05, 1.0), 3),
+    kind = rng.choice(("both", "both", "both", "words", "words", "vector", "neither"))
+    # In a plain list recency counts whole there, whatever its weight, which no claim asks for; and
+    # which of equal reflections its cap drops is nowhere said.
+    ranked = kind != "neither"
+    return {
+        "text": "" if kind in ("vector", "neither") else _engrava_text(rng),
+        "vector": None if kind in ("words", "neither") else _vector(rng),
+        "top_k": rng.choice((1, 3, 5, 10, 20, 60)),
+        "cycle": rng.randint(0, 200) if ranked and rng.random() < 0.5 else None,
+        "reflections": ranked and rng.random() < 0.8,
+        "archived": rng.random() < 0.2,
+        "where": _where(rng) if rng.random() < 0.3 else [],
+        "knobs": _knobs(rng) if rng.random() < 0.6 else {},
+    }
+
+
+def _knobs(rng: random.Random) -> Case:
+    """What a call there may set; each is set or left as it is."""
+    told: Case = {
+        "fts_weight": rng.choice((0.0, round(rng.uniform(0.05, 1.0), 3))),
         "vector_weight": round(rng.uniform(0.05, 1.0), 3),
         "recency_weight": round(rng.uniform(0.0, 0.5), 3),
-        "priority_weight": round(rng.uniform(0.0, 0.5), 3),
+        "priority_weight": rng.choice((0.0, round(rng.uniform(0.0, 0.5), 3))),
         "graph_weight": rng.choice((0.0, round(rng.uniform(0.05, 0.6), 3))),
         "graph_edge_decay": round(rng.uniform(0.1, 1.0), 3),
-        "reflection_boost": rng.choice((1.0, 1.0, 1.5, 0.5)),
+        "reflection_boost": rng.choice((1.0, 1.5, 0.5)),
+        "recency_half_life": rng.choice((10, 200)),
+        "fts_top_k": rng.choice((4, 12)),
+        "vector_top_k": rng.choice((4, 12)),
     }
-    return {
-        "text": "" if kind == "vector" else _asked(rng, " ", ("", "*", "!?")),
-        "vector": None if kind == "words" else _vector(rng),
-        "top_k": rng.choice((1, 3, 5, 10, 20)),
-        "cycle": rng.choice((None, rng.randint(0, 80))),
-        "reflections": rng.random() < 0.8,
-        "weights": weights if rng.random() < 0.6 else {},
-    }
+    return {name: value for name, value in told.items() if rng.random() < 0.7}
+
+
+def _where(rng: random.Random) -> list[list[Any]]:
+    """Tests of the metadata that must all hold: a name, and the values it may have."""
+    topics = rng.sample("abcz", rng.randint(1, 3))
+    levels = rng.sample((1, 2, 3), rng.randint(1, 2))
+    return rng.choice(
+        ([["topic", topics]], [["level", levels]], [["topic", topics], ["level", [1]]])
+    )
+
+
+def _engrava_text(rng: random.Random) -> str:
+    """Bare words mostly; else an expression, or something that is none."""
+    if rng.random() < 0.7:
+        return _asked(rng, " ", ("", "*", "!?", "'s", "..."))
+    one, two, three = rng.sample(_RARE, 3)
+    return rng.choice(
+        (
+            f"{one} AND {two}", f"{one} OR {two}", f"{one} NOT {two}",
+            f"({one} OR {two}) AND {three}",
+            f'"{one} {two}"', f'"{one}" OR {two}', f"content:{one}", f"essence:{one} OR {two}",
+            f"{one} NOT", f'{one} "{two}', f"{one[:4]}* OR {two}", f"{one}-{two} {three}",
+            f"({one} AND", f"{one} AND {two}*", f"NOT {one}",
+        )
+    )  # fmt: skip
 
 
 def mnestic(seed: int) -> Case:
@@ -93,8 +156,9 @@ def _leg(rng: random.Random, ids: list[str], n: int) -> Case:
     }
 
 
-def _note(rng: random.Random, n: int) -> Case:
+def _note(rng: random.Random, n: int, odd: float = 0.0) -> Case:
     words = [*rng.choices(_COMMON, k=rng.randint(1, 6)), *rng.choices(_RARE, k=rng.randint(1, 8))]
+    words += [rng.choice(_ODD) for _ in range(3) if rng.random() < odd]
     rng.shuffle(words)
     return {"id": f"n{n:03}", "text": " ".join(words), "vector": _vector(rng)}
 
@@ -108,7 +172,8 @@ def _edges(rng: random.Random, notes: list[Case], size: int) -> list[list[Any]]:
         (rng.choice(notes)["id"], rng.choice(notes)["id"]) for _ in range(rng.randint(0, 2 * size))
     }
     kept = sorted(pair for pair in pairs if pair[0] != pair[1])
-    return [[one, two, round(rng.uniform(0.05, 1.0), 4)] for one, two in kept]
+    # Sums of such weights are exact, so that equal ways are equal on both sides.
+    return [[one, two, rng.randint(50, 1024) / 1024] for one, two in kept]
 
 
 def _asked(rng: random.Random, joint: str, ends: tuple[str, ...]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 Rows = Sequence[Sequence[Any]]
+WITHIN: Final = 1e-6
+"""How far scores may lie apart."""
 
 
 def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
@@ -31,29 +33,53 @@ def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
 
 @dataclass
 class Report:
-    """How many corpora and questions were compared, how many differed, and the first that did."""
+    """What was compared, what differed, and the first case that did.
+
+    Two empty answers compare nothing: they are counted apart, and so is a corpus of such alone.
+    """
 
     name: str
     corpora: int = 0
+    idle: int = 0
     questions: int = 0
+    empty: int = 0
+    rows: int = 0
+    worst: float = 0.0
+    beyond: int = 0
     mismatches: int = 0
     first: str = ""
-    rows: int = field(default=0)
 
-    def add(self, case: Any, ours: Sequence[tuple[Rows, float]], theirs: Sequence[Rows]) -> None:
+    def add(
+        self, seed: int, case: Any, ours: Sequence[tuple[Rows, float]], theirs: Sequence[Rows]
+    ) -> None:
         """The answers to one case."""
-        self.corpora += 1
+        before = self.questions
         for asked, (mine, within), other in zip(case["questions"], ours, theirs, strict=True):
+            if not mine and not other:
+                self.empty += 1
+                continue
             self.questions += 1
             self.rows += len(other)
             told = difference(mine, other, within)
-            if told is not None:
-                self.mismatches += 1
-                self.first = self.first or (
-                    f"corpus {self.corpora}, {told}\nquestion {json.dumps(asked)}\n"
-                    f"ours   {json.dumps(mine)}\ntheirs {json.dumps(other)}"
-                )
+            if told is None:
+                apart = max(abs(one[1] - two[1]) for one, two in zip(mine, other, strict=True))
+                self.worst = max(self.worst, apart)
+                self.beyond += apart > WITHIN
+                continue
+            self.mismatches += 1
+            self.first = self.first or (
+                f"seed {seed}, {told}\nquestion {json.dumps(asked)}\n"
+                f"ours   {json.dumps(mine)}\ntheirs {json.dumps(other)}"
+            )
+        self.corpora += self.questions > before
+        self.idle += self.questions == before
 
     def __str__(self) -> str:
-        told = f"{self.name}: {self.corpora} corpora, {self.questions} questions, {self.rows} rows"
-        return f"{told}, {self.mismatches} mismatches" + (f"\n{self.first}" if self.first else "")
+        lines = [
+            f"{self.name}: {self.corpora} corpora, {self.questions} answers with {self.rows} hits, "
+            f"{self.mismatches} mismatches",
+            f"  not counted: {self.idle} corpora and {self.empty} answers, empty on both sides",
+            f"  scores at most {self.worst:.1e} apart; {self.beyond} answers beyond {WITHIN:.0e}, "
+            "whose words are weaker than the grid is fine",
+        ]
+        return "\n".join([*lines, *filter(None, [self.first])])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.sidebyside.compare import WITHIN
+
 import recollect
 from recollect.memory.facade import Memory
 
@@ -18,8 +20,8 @@ def _opened(case: Any) -> Memory:
         for made in case.get("reflections", ())
     ]
     memory.remember_many(drafts)
-    for one, two, weight in case["edges"]:
-        memory.link(one, two, weight=weight)
+    for one, two, weight, *kind in case["edges"]:
+        memory.link(one, two, *(each.lower() for each in kind), weight=weight)
     for made in case.get("reflections", ()):
         for id, weight in made["sources"]:
             memory.link(made["id"], id, "consolidated_from", weight=weight)
@@ -28,34 +30,40 @@ def _opened(case: Any) -> Memory:
 
 def engrava(case: Any) -> list[tuple[Rows, float]]:
     """Answers, each with how far scores may lie apart: the grid is finer than a weak word is."""
-    out: list[tuple[Rows, float]] = []
     with _opened(case) as memory:
-        for asked in case["questions"]:
-            told = {
-                "graph_expansion_enabled": True, "order.0.enabled": True, "window": asked["top_k"],
-                **asked["weights"],
-            }  # fmt: skip
-            if not asked["reflections"]:  # there they lend their scores before they are left out
-                told["reflection_topk_cap"] = 0.0
-            ask: dict[str, Any] = {"vector": asked["vector"], "cycle": asked["cycle"]}
-            result = memory.recall(
-                asked["text"], asked["top_k"], recipe="engrava", overrides=told, **ask
-            )
-            out.append((result.rows(), _apart(memory, asked["text"])))
-    return out
+        return [_engrava(memory, asked) for asked in case["questions"]]
 
 
-def _apart(memory: Memory, text: str) -> float:
-    """Scaling stretches what the grid rounds: the weaker the words, the more."""
-    words = memory.keywords(text, 50, recipe="engrava").rows() if text else []
+def _engrava(memory: Memory, asked: Any) -> tuple[Rows, float]:
+    listed = not asked["text"] and asked["vector"] is None  # there a plain list gains nothing
+    told = {
+        "graph_expansion_enabled": not listed, "order.0.enabled": True, "window": asked["top_k"],
+        "include_archived": asked["archived"], **asked["knobs"],
+    }  # fmt: skip
+    for pool in ("fts_top_k", "vector_top_k"):  # there a limit widens them
+        told[pool] = max(told.get(pool, 50), asked["top_k"])
+    told["lanes.listing.pool"] = 4 * asked["top_k"]  # and is of the newest so many
+    if not asked["reflections"]:  # there they lend their scores before they are left out
+        told["reflection_topk_cap"] = 0.0
+    where = [{f"metadata.{name}": {"in": values}} for name, values in asked["where"]]
+    ask: dict[str, Any] = {"recipe": "engrava", "where": {"all": where}, "overrides": told}
+    result = memory.recall(
+        asked["text"], asked["top_k"], vector=asked["vector"], cycle=asked["cycle"], **ask
+    )
+    return result.rows(), _apart(memory, asked["text"], ask) if result else 0.0
+
+
+def _apart(memory: Memory, text: str, ask: dict[str, Any]) -> float:
+    """Scaling stretches what the grid rounds: the weaker the words, the more (EN-12)."""
+    words = memory.keywords(text, ask["overrides"]["fts_top_k"], **ask).rows() if text else []
     spread = words[0][1] - words[-1][1] if words else 0.0
-    return 1e-6 + (2e-9 / spread if spread else 0.0)
+    return WITHIN + (2e-9 / spread if spread else 0.0)
 
 
 def mnestic(case: Any) -> list[tuple[Rows, float]]:
     """Answers, whose scores agree to a millionth."""
     with _opened(case) as memory:
-        return [(_mnestic(memory, asked), 1e-6) for asked in case["questions"]]
+        return [(_mnestic(memory, asked), WITHIN) for asked in case["questions"]]
 
 
 def _mnestic(memory: Memory, asked: Any) -> Rows:

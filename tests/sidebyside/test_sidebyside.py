@@ -61,11 +61,13 @@ def test_order_and_scores_are_those_of_the_real_program(
     answer: Callable[[Any], Any] = getattr(ours, name)
     told = [made(seed) for seed in range(count)]
     report = Report(name)
-    for case, other in zip(told, theirs(python, name, told), strict=True):
-        report.add(case, answer(case), other)
+    for seed, (case, other) in enumerate(zip(told, theirs(python, name, told), strict=True)):
+        report.add(seed, case, answer(case), other)
     with capsys.disabled():
         sys.stdout.write(f"\n{report}\n")
     assert report.mismatches == 0
+    assert report.corpora > 0.9 * count, "too many compared nothing"
+    assert report.beyond <= 0.01 * report.questions
 
 
 def test_a_comparison_takes_equals_in_any_order_and_nothing_else() -> None:
@@ -75,6 +77,17 @@ def test_a_comparison_takes_equals_in_any_order_and_nothing_else() -> None:
     assert difference(ours_, [("b", 2.0), ("a", 1.0), ("c", 1.0)], 1e-6) == "place 1: a and b"
     assert difference(ours_, ours_[:2], 1e-6) == "3 and 2 rows"
     assert difference([("a", 1.0)], [("a", 1.1)], 1e-6) is not None
+
+
+def test_two_empty_answers_compare_nothing_and_the_first_difference_is_told() -> None:
+    report = Report("them")
+    case = {"questions": [{"text": "one"}, {"text": "two"}]}
+    report.add(0, case, [([], 1e-6), ([], 1e-6)], [[], []])
+    assert (report.corpora, report.idle, report.questions, report.empty) == (0, 1, 0, 2)
+    report.add(1, case, [([("a", 1.0)], 1e-6), ([("a", 1.0)], 1e-6)], [[("a", 1.0)], []])
+    assert (report.corpora, report.questions, report.rows, report.mismatches) == (1, 2, 1, 1)
+    assert "seed 1, 1 and 0 rows" in str(report)
+    assert '{"text": "two"}' in str(report)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -29,17 +29,19 @@ async def opened(case: Any) -> Any:
             engrava.ThoughtRecord(
                 thought_id=note["id"],
                 thought_type=engrava.ThoughtType[kind],
-                essence=note["text"][:200],
+                essence=note["summary"],
                 content=note["text"],
                 priority=engrava.Priority(note["priority"]),
                 lifecycle_status=engrava.LifecycleStatus["ARCHIVED" if archived else "ACTIVE"],
                 created_cycle=note["cycle"],
                 updated_cycle=note["cycle"],
                 source="human",
+                expires_at=note["expires"],
+                metadata=note["metadata"],
             )
         )
         await core.store_embedding(note["id"], note["vector"], model_name="given")
-    edges = [(one, two, weight, "ASSOCIATED") for one, two, weight in case["edges"]]
+    edges = [tuple(edge) for edge in case["edges"]]
     for made in case["reflections"]:
         edges += [(made["id"], id, weight, "CONSOLIDATED_FROM") for id, weight in made["sources"]]
     for n, (one, two, weight, kind) in enumerate(edges):
@@ -57,6 +59,20 @@ async def opened(case: Any) -> Any:
     return core
 
 
+def narrowed(where: Any) -> Any:
+    """The tests of the metadata as it takes them."""
+    tests = [(f"$.{name}", values) for name, values in where]
+    one, many = engrava.FieldOp.EQ, engrava.FieldOp.IN
+    return engrava.MetadataFilter(
+        [
+            engrava.FieldPredicate(path, one, values[0])
+            if len(values) == 1
+            else engrava.FieldPredicate(path, many, values)
+            for path, values in tests
+        ]
+    )
+
+
 async def answers(case: Any) -> list[Any]:
     """What it answers to every question."""
     core = await opened(case)
@@ -68,7 +84,9 @@ async def answers(case: Any) -> list[Any]:
             top_k=asked["top_k"],
             current_cycle=asked["cycle"],
             include_reflections=asked["reflections"],
-            **asked["weights"],
+            include_archived=asked["archived"],
+            filters=narrowed(asked["where"]),
+            **asked["knobs"],
         )
         out.append([[id, score] for id, score in found.results])
     return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -17,7 +17,6 @@ from recollect.doors.cli.values import read_text
 if TYPE_CHECKING:
     from recollect.pipeline.recipe import Recipe
 
-_CELL: Final = 40
 recipes = branch("recipe", "Recipes: how a recall finds and ranks, as data.")
 Named = Annotated[
     str,
@@ -75,19 +74,23 @@ def check(recipe: Named, *, as_json: AsJson = False) -> None:
 
 @command("diff", "recollect recipe diff recollect mine.toml", under=recipes)
 def diff(first: Named, second: Named, *, as_json: AsJson = False) -> None:
-    """Show the paths at which two recipes differ."""
-    from recollect.doors.render.columns import Columns  # noqa: PLC0415  # as above
+    """Show side by side what two recipes do, wherever they differ; with --json, by path."""
+    from recollect.doors.render.recipes import side_by_side  # noqa: PLC0415  # as above
     from recollect.pipeline.load import recipe_of  # noqa: PLC0415  # as above
 
     one, two = recipe_of(first), recipe_of(second)
-    changes = list(differences(one.to_data(), two.to_data()))
+    mine, other = one.to_data(), two.to_data()
+    changes = list(differences(mine, other))
     data = {
         "same": not changes,
         "changes": [{"path": p, "first": a, "second": b} for p, a, b in changes],
     }
-    rows = [(path, cut(_cell(a)), _cell(b)) for path, a, b in changes]
-    heads = ("path", one.name, two.name) if one.name != two.name else ("path", first, second)
-    show(data, lambda: Columns(heads, rows, wide=2) if rows else "no difference", as_json=as_json)
+    heads = (one.name, two.name) if one.name != two.name else (first, second)
+    show(
+        data,
+        lambda: side_by_side(heads, mine, other) if changes else "no difference",
+        as_json=as_json,
+    )
 
 
 def told(recipe: Recipe) -> dict[str, object]:
@@ -124,19 +127,3 @@ def below(part: object) -> dict[str, object] | None:
 
 def _about(recipe: Mapping[str, object]) -> object:
     return f"cannot be read: {recipe['error']}" if "error" in recipe else recipe["about"]
-
-
-def _cell(value: object) -> str:
-    """A value in one line; a part of a recipe by its kind and what it says."""
-    from recollect.why.figures import short  # noqa: PLC0415  # as above
-
-    if not isinstance(value, dict):
-        return "—" if value is None else short(value)
-    part = cast("dict[str, object]", value)
-    rest = {key: item for key, item in part.items() if key != "kind" and item not in (None, [], {})}
-    return ": ".join(filter(None, (str(part.get("kind", "")), short(rest))))
-
-
-def cut(text: str) -> str:
-    """A cell of a column that must not grow."""
-    return text if len(text) <= _CELL else text[: _CELL - 1] + "…"

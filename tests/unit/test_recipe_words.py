@@ -1,0 +1,116 @@
+"""Two recipes side by side, in words."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from rich.console import Console
+
+from recollect.doors.render.phrases import KEYS, KINDS, VALUES
+from recollect.doors.render.recipes import sections, side_by_side, value
+from recollect.pipeline.fusing import Rrf, Smooth, Weighted
+from recollect.pipeline.kinds import kind_of, kinds
+from recollect.pipeline.load import ours, recipe_of
+from recollect.pipeline.passes import Head, Pass, Rerank, Unanimity
+from recollect.pipeline.recipe import Final_, Recipe, Select
+from recollect.text.analyzers import NAMES
+
+
+def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
+    found = sections(recipe_of(first).to_data(), recipe_of(second).to_data())
+    return {
+        part.title.partition(":")[0]: {
+            row.label.strip(): (row.first, row.second) for row in part.rows
+        }
+        for part in found
+    }
+
+
+def test_engrava_and_comis_read_like_two_systems() -> None:
+    told = _told("engrava", "comis")
+    assert list(told) == [
+        "In general", "Select", "Lanes", "Fusion", "Boosts", "Second pass", "Order", "Final",
+        "Its users' language",
+    ]  # fmt: skip
+    assert told["Select"]["trusted (trust)"] == ("all", "system, learned")
+    assert told["Fusion"]["score"] == (
+        "weighted sum of scaled scores",
+        "reciprocal ranks: Σ weight / (k + rank)",
+    )
+    assert told["Fusion"]["the weight of a lane that finds nothing (absent)"] == (
+        "is lost",
+        "goes to the others",
+    )
+    assert told["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
+    assert told["Lanes"]["listing"] == (
+        "all records, by an attribute; by cycle, largest first; an order and no score",
+        "—",
+    )
+    assert told["Boosts"]["priority"][0].endswith("table P1 1, P2 0.6, P3 0.3, P4 0; weighs 0.05")
+    assert told["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
+    assert told["Order"]["1."][1].endswith("keeps the newest, at the best place")
+    assert told["Final"]["leaves out what scores less than (min_score)"] == ("—", "0.1")
+
+
+def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
+    told = _told("mentisdb", "jeffs-brain")["Fusion"]
+    assert told["the less this lane says (base)"] == ("words", "—")
+    assert told["the best rank counts as (base)"] == ("—", "1")
+
+
+def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:
+    for first in ours():
+        for second in ours():
+            assert bool(_told(first, second)) == (first != second)
+
+
+def test_what_no_stage_tells_is_still_a_difference() -> None:
+    one = recipe_of("recollect").to_data()
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(side_by_side(("a", "b"), one, {**one, "name": "other"}))
+    assert shown.get() == "they differ in name alone\n"
+    assert [part.title for part in sections(one, {**one, "version": 9})] == ["In general"]
+
+
+def test_every_key_and_every_kind_of_ours_has_words_and_none_has_gone() -> None:
+    made: dict[str, tuple[Any, ...]] = {
+        "lanes": kinds("lanes"), "boosts": kinds("boosts"), "order": kinds("orderings"),
+        "fuse": (Weighted, Rrf, Smooth),
+    }  # fmt: skip
+    for where, parts in made.items():
+        mine = [part for part in parts if part.__module__.startswith("recollect.")]
+        assert set(KINDS[where]) == {kind_of(part) for part in mine}
+    parts = [each for some in made.values() for each in some]
+    keys = {
+        name
+        for each in (*parts, Select, Final_, Head, Rerank, Unanimity)
+        for name in each.model_fields
+    }
+    general = {
+        "about",
+        "version",
+        "analyzer",
+        "ties",
+        "otherwise",
+        "window",
+        "missing",
+        "not_positive",
+    }
+    assert {*keys, *general} - {*KEYS, "kind"} == set()
+    own = {*Pass.model_fields, *Recipe.model_fields, "smooth.base", "weighs"}
+    assert set(KEYS) - {*keys, *own} == set()
+
+
+def test_every_analyzer_and_every_word_for_a_value_is_there() -> None:
+    assert set(VALUES["analyzer"]) == set(NAMES)
+    fields = [
+        field
+        for each in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Weighted, Rrf, Smooth)
+        for field in each.model_fields.items()
+    ]
+    for key in ("dialect", "form", "idf", "stop", "unit", "keep", "absent"):
+        known = {v for name, field in fields if name == key for v in get_args(field.annotation)}
+        assert set(VALUES[key]) == known, key
+    assert value("pool", told=True) == "yes"
+    assert value("of", told=None) == "—"
