@@ -57,6 +57,12 @@ class Nothing(Request):
     """No field."""
 
 
+class Count(Request):
+    """What to count by."""
+
+    by: Annotated[str | None, Field(description="Count by this, for example agent.")] = None
+
+
 class Scoped(Request):
     """One agent's, user's or session's memories alone."""
 
@@ -146,6 +152,7 @@ class Browse(Scoped):
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
     cursor: Annotated[str | None, Field(description="Where the page before ended.")] = None
     limit: Annotated[int, Field(description="How many at most.")] = 20
+    offset: Annotated[int, Field(description="How many to leave out.")] = 0
     where: Where = None
     as_of: AsOf = None
     known_at: KnownAt = None

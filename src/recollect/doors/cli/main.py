@@ -19,8 +19,10 @@ from recollect.doors.cli import (
     recipes,
     reflecting,
     registry,
+    serving,
     settling,
     telling,
+    tokens,
     transfer,
     verifying,
 )
@@ -28,7 +30,7 @@ from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
     asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, proving,
-    reading, recipes, reflecting, registry, settling, telling, transfer, verifying,
+    reading, recipes, reflecting, registry, serving, settling, telling, tokens, transfer, verifying,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 
