@@ -66,7 +66,7 @@ class Desk:
 
     def memory(self, asked: Request) -> Memory:
         """The memory as the request may see it."""
-        scope = asked.scope()
+        scope = asked.whose()
         return self._memory.scoped(**scope) if scope else self._memory
 
     def answered(self, result: Result) -> Result:

@@ -14,6 +14,7 @@ from recollect.doors.cli import (
     forgetting,
     keeping,
     looking,
+    mcp,
     proving,
     reading,
     recipes,
@@ -29,8 +30,9 @@ from recollect.doors.cli import (
 from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
-    asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, proving,
-    reading, recipes, reflecting, registry, serving, settling, telling, tokens, transfer, verifying,
+    asking, changing, checking, demo, embedding, evaluation, forgetting, keeping, looking, mcp,
+    proving, reading, recipes, reflecting, registry, serving, settling, telling, tokens, transfer,
+    verifying,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 
