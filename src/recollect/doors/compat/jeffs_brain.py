@@ -105,7 +105,7 @@ def search(desk: Desk, asked: Any) -> Plain:
     hits = list(found)
     if asked.sort != "relevance":
         exact = asked.sort == "relevance_then_recency"
-        hits.sort(key=lambda hit: (-hit.score if exact else 0.0, -_when(hit), hit.rank))
+        hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
     return _told(found, hits, asked, began)
 
 
@@ -151,8 +151,10 @@ def _fits(hit: Hit) -> bool:
     return "words" in hit.lanes or (near is not None and near.score > 0.0)
 
 
-def _when(hit: Hit) -> int:
-    return hit.record.created if hit.record.occurred is None else hit.record.occurred
+def _age(hit: Hit) -> tuple[int, int]:
+    """Newest first; of one moment what was written last."""
+    record = hit.record
+    return -(record.created if record.occurred is None else record.occurred), -record.position
 
 
 def _told(found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
