@@ -21,6 +21,7 @@ BENCHES = {
     "proof": "bench.proof",
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
+    "mcp": "bench.mcp",
 }
 
 

@@ -19,6 +19,9 @@ RecollectError                exit  1 · HTTP 500
 ├── Unauthenticated                 6 ·      401   at the HTTP doors only
 ├── TooLarge                        2 ·      413   at the HTTP doors only
 ├── Misdirected                     6 ·      421   at the HTTP doors only
+├── NoSuchMethod                    2 ·      405   at the HTTP doors only
+├── NotJson                         2 ·      415   at the HTTP doors only
+├── TooSlow                         7 ·      408   at the HTTP doors only, retryable
 └── TooMany                         7 ·      429   at the HTTP doors only, retryable
 
 Each carries a `hint`: what to do next. `field` names the offending input where there is one.
@@ -168,6 +171,28 @@ class Misdirected(RecollectError):
 
     exit_code = 6
     status = 421
+
+
+class NoSuchMethod(RecollectError):
+    """The path is there, but not for this method."""
+
+    exit_code = 2
+    status = 405
+
+
+class NotJson(RecollectError):
+    """The body is not plain JSON."""
+
+    exit_code = 2
+    status = 415
+
+
+class TooSlow(RecollectError):
+    """The request did not arrive in time."""
+
+    exit_code = 7
+    status = 408
+    retryable = True
 
 
 class TooMany(RecollectError):

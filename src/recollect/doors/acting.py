@@ -204,9 +204,9 @@ def recipe(desk: Desk, asked: ask.OfRecipe) -> Plain:
     return {"fingerprint": found.fingerprint, "recipe": found.to_data()}
 
 
-def status(desk: Desk, asked: ask.Nothing) -> Plain:
+def status(desk: Desk, asked: ask.Count) -> Plain:
     """How much there is; other tenants are nobody's business."""
-    found = desk.memory(asked).status().to_dict()
+    found = desk.memory(asked).status(asked.by).to_dict()
     return {key: value for key, value in found.items() if key != "tenants"}
 
 

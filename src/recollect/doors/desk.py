@@ -15,7 +15,8 @@ from recollect.why.result import Result
 
 KEPT_BYTES: Final = 16 * 1024 * 1024
 """How much the kept receipts of one desk may weigh together."""
-_TENANT: Final = ("tenant", "tenant_id", "tenantId")
+TENANT: Final = ("tenant", "tenant_id", "tenantId")
+"""Names under which a request may say its tenant, which has to be the caller's own."""
 
 
 class Receipts:
@@ -66,7 +67,7 @@ class Desk:
 
     def memory(self, asked: Request) -> Memory:
         """The memory as the request may see it."""
-        scope = asked.scope()
+        scope = asked.whose()
         return self._memory.scoped(**scope) if scope else self._memory
 
     def answered(self, result: Result) -> Result:
@@ -84,11 +85,11 @@ def of_tenant(tenant: str, data: object) -> object:
     if not isinstance(data, dict):
         return data
     told = cast("dict[str, object]", data)
-    for key in _TENANT:
+    for key in TENANT:
         if told.get(key, tenant) != tenant:
             raise Forbidden(
                 f"{key}: this credential is for another tenant",
                 hint="leave it out: the tenant comes from the credential",
                 field=key,
             )
-    return {key: value for key, value in told.items() if key not in _TENANT}
+    return {key: value for key, value in told.items() if key not in TENANT}

@@ -102,7 +102,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "All recipes.", command="recipe"),
     Operation("recipe", "read", "GET /v1/recipes/{recipe}", _q.OfRecipe, _r.Recipe, acting.recipe,
               "One recipe, with every default written out."),
-    Operation("status", "read", "GET /v1/status", _q.Nothing, _r.Status, acting.status,
+    Operation("status", "read", "GET /v1/status", _q.Count, _r.Status, acting.status,
               "How much there is, and what is still owed."),
     Operation("remember", "write", "POST /v1/memories", _q.Draft, _r.Commit, acting.remember,
               "Keep one memory.", repeatable=False),

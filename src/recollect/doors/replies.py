@@ -250,6 +250,9 @@ class Status(Reply):
     debt: int
     segments: int
     tail: int
+    by: str | None = None
+    counts: dict[str, int] | None = None
+    distinct: int | None = None
 
 
 class Agent(Reply):

@@ -7,7 +7,7 @@ with the same words.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -41,7 +41,7 @@ class Request(BaseModel):
     scoping: ClassVar[bool] = True
     """Whether agent, user and session say whose memories are meant, not fields of a record."""
 
-    def scope(self) -> dict[str, str]:
+    def whose(self) -> dict[str, str]:
         """Whose memories are meant within the tenant."""
         told = {key: getattr(self, key, None) for key in _SCOPE} if self.scoping else {}
         return {key: value for key, value in told.items() if value is not None}
@@ -55,6 +55,12 @@ class Request(BaseModel):
 
 class Nothing(Request):
     """No field."""
+
+
+class Count(Request):
+    """What to count by."""
+
+    by: Annotated[str | None, Field(description="Count by this, for example agent.")] = None
 
 
 class Scoped(Request):
@@ -146,6 +152,7 @@ class Browse(Scoped):
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
     cursor: Annotated[str | None, Field(description="Where the page before ended.")] = None
     limit: Annotated[int, Field(description="How many at most.")] = 20
+    offset: Annotated[int, Field(description="How many to leave out.")] = 0
     where: Where = None
     as_of: AsOf = None
     known_at: KnownAt = None
@@ -318,14 +325,20 @@ def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputEr
     names = [str(part) for part in first["loc"] if not _is_arm(str(part))]
     field = ".".join(names) or "request"
     if first["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(names[-1], model.model_fields, 1)
-        known = ", ".join(model.model_fields) or "none"
-        hint = f"did you mean {near[0]}?" if near else f"known: {known}"
-        return InputError(f"{field}: there is no such field", hint=hint, field=field)
+        return unknown_field(field, names[-1], model.model_fields)
     if first["type"] == "missing":
         return InputError(f"{field}: is required", hint="give it a value", field=field)
     message = str(first["msg"]).removeprefix("Input should be ")
+    message = message.replace("String should have", "a string of", 1)
     return InputError(f"{field}: expected {message}", hint="check its type", field=field)
+
+
+def unknown_field(path: str, name: str, known: Iterable[str]) -> InputError:
+    """What is said of a field that a request does not have."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+    return InputError(f"{path}: there is no such field", hint=hint, field=path)
 
 
 def _is_arm(part: str) -> bool:

@@ -29,7 +29,9 @@ def _short(node: Any) -> Any:
     if out.get("type") == "object" and "properties" in out:
         out["properties"] = {name: _short(value) for name, value in told["properties"].items()}
         out.pop("description", None)
-    return _without_null(out)
+    if out.get("additionalProperties") is True:  # as it is where nothing is said
+        out.pop("additionalProperties")
+    return _joined(_without_null(out))
 
 
 def key_is(value: object) -> bool:
@@ -45,3 +47,44 @@ def _without_null(node: Schema) -> Schema:
     left = [arm for arm in arms if arm != {"type": "null"}]
     rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
     return {**rest, **left[0]} if len(left) == 1 else {**rest, "anyOf": left}
+
+
+def _joined(node: Schema) -> Schema:
+    """Alternatives of different types as one: what is said of arrays holds for arrays alone."""
+    arms = cast("list[Schema]", node.get("anyOf", []))
+    types = [arm.get("type") for arm in arms]
+    words = [key for arm in arms for key in arm if key != "type"]
+    apart = len(set(map(str, types))) == len(types) and len(set(words)) == len(words)
+    if not arms or not apart or any(type(told) is not str for told in types):
+        return node
+    if {"enum", "const", "$ref", "anyOf"} & set(words):
+        return node
+    rest = {key: value for key, value in node.items() if key != "anyOf"}
+    more = {key: value for arm in arms for key, value in arm.items() if key != "type"}
+    return {**rest, "type": types, **more}
+
+
+def outline_of(model: type[BaseModel]) -> Schema:
+    """What stands in a reply and of which type, one level deep: enough to find one's way."""
+    made = model.model_json_schema()
+    named = {name: _type_of(told, made) for name, told in made.get("properties", {}).items()}
+    return {"type": "object", "properties": named, **_required(made)}
+
+
+def names_of(model: type[BaseModel]) -> Schema:
+    """What always stands in a reply, by name alone."""
+    return {"type": "object", **_required(model.model_json_schema())}
+
+
+def _required(made: Schema) -> Schema:
+    return {"required": made["required"]} if "required" in made else {}
+
+
+def _type_of(told: Schema, whole: Schema) -> Schema:
+    if "$ref" in told:
+        told = whole["$defs"][str(told["$ref"]).rpartition("/")[2]]
+    if "anyOf" in told:
+        arms = [_type_of(arm, whole) for arm in told["anyOf"]]
+        types = [arm["type"] for arm in arms if "type" in arm]
+        return {"type": types}
+    return {"type": told["type"]} if "type" in told else {}

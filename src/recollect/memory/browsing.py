@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 
 from recollect.core.errors import BadQuery
 from recollect.core.names import choice, integer
-from recollect.core.query import LIMIT_LIMIT
+from recollect.core.query import LIMIT_LIMIT, OFFSET_LIMIT
 from recollect.core.record import Record
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, micros
@@ -28,6 +28,8 @@ class Look(TypedDict, total=False):
     archived: Show
     expired: Show
     superseded: Show
+    offset: int
+    """How many to leave out, from the beginning or from the cursor on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ def browsed(
     if sort not in SORTS:
         raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", field="sort")
     integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
+    skip = integer(look.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
     after = None if cursor is None else Cursor.read(cursor)
     known_at = _time(look.get("known_at"), "known_at")
     reading = (
@@ -67,7 +70,8 @@ def browsed(
         )
     fetch = parts.fetch(scope.tenant)
     selection = select(reading, criteria, fetch)
-    rows, created = page(reading, selection, sort, after, limit + 1)
+    rows, created = page(reading, selection, sort, after, skip + limit + 1)
+    rows, created = rows[skip:], created[skip:]
     shown = [record for record in fetch(rows[:limit].tolist()) if record is not None]
     follow = None
     if rows.size > limit:

@@ -340,9 +340,9 @@ class Memory:
         published = self._parts.shelf.tidy(self._scope.tenant)
         return Report(paid + filled, owed, behind, published)
 
-    def status(self) -> Status:
-        """How much there is, and where the log stands."""
-        return status_of(self._parts, self._scope.tenant)
+    def status(self, by: str | None = None) -> Status:
+        """How much there is, and where the log stands; counted by an attribute such as agent."""
+        return status_of(self._parts, self._scope.tenant, by)
 
     def close(self) -> None:
         """Let running upkeep finish and close the store; closing twice is fine."""

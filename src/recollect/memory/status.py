@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import dataclass, fields
 from typing import Final
 
+import numpy as np
+
+from recollect.core.errors import BadQuery
+from recollect.core.names import choice
 from recollect.core.scope import Scope
-from recollect.index.selection import Criteria, select
+from recollect.index.columns import STRING_COLUMNS, dictionary_of
+from recollect.index.reading import Reading
+from recollect.index.selection import Criteria, Selection, select
 from recollect.memory.parts import Parts
 
 DEBTS_COUNTED: Final = 1_000_000
+COUNTED: Final = tuple(name for name in STRING_COLUMNS if name != "id")
+"""What memories can be counted by."""
+VALUES_SHOWN: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +42,57 @@ class Status:
     """Rows that are not published yet."""
     tenants: tuple[str, ...]
     """All tenants of the store, for its owner: a door that serves one tenant leaves this out."""
+    by: str | None = None
+    """What the memories are counted by, if that was asked for."""
+    counts: dict[str, int] | None = None
+    """How many have each value, the most frequent thousand."""
+    distinct: int | None = None
+    """How many values there are."""
 
     def to_dict(self) -> dict[str, object]:
         """The status as plain data."""
-        return {**asdict(self), "tenants": list(self.tenants)}
+        told: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {k: v for k, v in told.items() if v is not None} | {"tenants": list(self.tenants)}
 
 
-def status_of(parts: Parts, tenant: str) -> Status:
+def status_of(parts: Parts, tenant: str, by: str | None = None) -> Status:
     """The status of a tenant."""
+    if by is not None:
+        choice(by, "by", COUNTED, BadQuery)
     index = parts.shelf.index(tenant)
     reading = index.reading()
     head = parts.log.head(tenant)
     lasting = Criteria(Scope.of(tenant), now=parts.clock.now(), expired="hide")
-    records = select(reading, lasting, parts.fetch(tenant)).count
+    selection = select(reading, lasting, parts.fetch(tenant))
+    found = None if by is None else _counted(reading, selection, by)
     return Status(
         tenant,
-        records,
-        reading.total - records,
+        selection.count,
+        reading.total - selection.count,
         reading.seq,
         head.time,
         len(parts.log.debts(tenant, DEBTS_COUNTED)),
         len(index.manifest.segments),
         sum(map(len, index.tail)),
         tuple(parts.log.tenants()),
+        by,
+        None if found is None else dict(_most(found)),
+        None if found is None else len(found),
     )
+
+
+def _counted(reading: Reading, selection: Selection, by: str) -> Counter[str]:
+    """How many rows have each value of a column."""
+    out: Counter[str] = Counter()
+    for segment, mask in zip(reading.segments, selection.masks, strict=True):
+        codes = segment.arrays[f"{by}.codes"][mask]
+        names = dictionary_of(segment.arrays, by)
+        values, counts = np.unique(codes[codes >= 0], return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            out[names[value]] += count
+    return out
+
+
+def _most(found: Counter[str]) -> list[tuple[str, int]]:
+    """The most frequent values; equals by name."""
+    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:VALUES_SHOWN]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import typer
 
 from recollect.doors.cli.opening import opened
 from recollect.doors.cli.options import Place
@@ -36,12 +38,17 @@ def maintain(at: Place) -> None:
     show(report.to_dict(), lambda: line, as_json=at.json)
 
 
-@command("status", "recollect status --json")
-def status(at: Place) -> None:
+By = Annotated[
+    str | None, typer.Option("--by", metavar="FIELD", help="Also count by this, such as agent.")
+]
+
+
+@command("status", "recollect status --by agent", "recollect status --json")
+def status(at: Place, by: By = None) -> None:
     """Say how much there is: memories, tenants, sequence, debt, segments, sizes."""
     path = Path(str(setting("store", at.store))).expanduser()
     with opened(at, "read") as memory:
-        found = memory.status()
+        found = memory.status(by)
     sizes = _sizes(path)
     data: dict[str, Any] = {"store": str(path), **found.to_dict(), "bytes": sizes}
     from recollect.doors.render.ink import moment  # noqa: PLC0415  # loads the engine
@@ -52,6 +59,7 @@ def status(at: Place) -> None:
         "tenant": found.tenant,
         "all tenants": ", ".join(found.tenants) or "none yet",
         "memories": _counted(found.records, found.expired),
+        **({f"by {by}": _listed(found.counts)} if found.counts is not None else {}),
         "sequence": found.seq,
         "last commit": moment(found.time) if found.seq else "never",
         "debt": f"{found.debt} vectors owed" if found.debt else "none",
@@ -59,6 +67,10 @@ def status(at: Place) -> None:
         "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
     }
     show(data, lambda: facts(told), as_json=at.json)
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{value} {count}" for value, count in counts.items()) or "none"
 
 
 def _counted(records: int, expired: int) -> str:

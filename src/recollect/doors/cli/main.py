@@ -15,13 +15,16 @@ from recollect.doors.cli import (
     hooking,
     keeping,
     looking,
+    mcp,
     proving,
     reading,
     recipes,
     reflecting,
     registry,
+    serving,
     settling,
     telling,
+    tokens,
     transfer,
     verifying,
 )
@@ -29,7 +32,8 @@ from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
     asking, changing, checking, demo, embedding, evaluation, forgetting, hooking, keeping, looking,
-    proving, reading, recipes, reflecting, registry, settling, telling, transfer, verifying,
+    mcp, proving, reading, recipes, reflecting, registry, serving, settling, telling, tokens,
+    transfer, verifying,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

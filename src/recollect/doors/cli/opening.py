@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from recollect.core.errors import NotFound
-from recollect.doors.cli.options import Place, Scoped
+from recollect.doors.cli.options import Scoped, Store
 from recollect.doors.cli.settings import settings
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Access = Literal["read", "change", "make"]
 
 
 @contextlib.contextmanager
-def opened(at: Place, access: Access, reranker: str | None = None) -> Generator[Memory]:
+def opened(at: Store, access: Access, reranker: str | None = None) -> Generator[Memory]:
     """The memory that the options name, closed afterwards."""
     scope = (at.agent, at.user, at.session) if isinstance(at, Scoped) else (None, None, None)
     flags = dict(zip(("agent", "user", "session"), scope, strict=True))

@@ -39,8 +39,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Which store, whose memories, and how to print."""
+class Store:
+    """Which store, and whose memories."""
 
     store: Annotated[
         str | None,
@@ -59,6 +59,12 @@ class Place:
             help="Whose memories: a hard wall (RECOLLECT_TENANT; default: default).",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Store):
+    """The same, and how to print."""
+
     json: AsJson = False
 
 

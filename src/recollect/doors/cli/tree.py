@@ -21,7 +21,7 @@ PANELS: Final = {
     "Prove": ("explain", "why-not", "verify", "replay", "diff"),
     "Look": ("browse", "get", "history", "links", "agents"),
     "Keep": ("status", "maintain", "export", "verify-store", "doctor"),
-    "Serve": ("hooks",),
+    "Serve": ("serve", "mcp", "token", "hooks"),
     "Tune": ("recipe", "analyzer", "embed", "eval", "config", "version"),
 }
 """Every command of the root, in the order that help shows."""

@@ -1,0 +1,114 @@
+"""serve: the memory over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.doors.cli.options import Place, Reranker
+from recollect.doors.cli.out import note, print_json
+from recollect.doors.cli.settings import settings
+from recollect.doors.cli.tree import command
+from recollect.doors.extra import HTTP, need
+
+if TYPE_CHECKING:
+    from recollect.doors.tokens import Tokens
+
+_NET = "Network"
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where to listen, and whom to answer."""
+
+    host: Annotated[
+        str, typer.Option("--host", rich_help_panel=_NET, help="The address to listen at.")
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option("--port", rich_help_panel=_NET, help="The port; 0 takes a free one.")
+    ] = 8321
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            rich_help_panel=_NET,
+            help="Another name that requests may call this server by.",
+        ),
+    ] = None
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            metavar="URL",
+            rich_help_panel=_NET,
+            help="A web page's origin that may ask, for example https://app.example.org.",
+        ),
+    ] = None
+    behind_proxy: Annotated[
+        bool,
+        typer.Option("--behind-proxy", rich_help_panel=_NET, help="A proxy before it speaks TLS."),
+    ] = False
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", rich_help_panel=_NET, help="A certificate (PEM).")
+    ] = None
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", rich_help_panel=_NET, help="Its key (PEM).")
+    ] = None
+
+
+@command(
+    "serve",
+    "recollect serve",
+    "recollect serve --host 0.0.0.0 --behind-proxy --allow-host memory.example.org",
+)
+def serve(at: Place, net: Listening, reranker: Reranker = None) -> None:
+    """Serve the memory over HTTP: REST under /v1, JSON-RPC at /rpc, /openapi.json, /metrics.
+
+    Every request needs a token, which says the tenant and the right. A store without any gets one
+    on the first start: an admin token of the tenant, printed once. `recollect token` makes others.
+    """
+    need("recollect serve", HTTP)
+    from recollect.doors.http.serving import Where, bound  # noqa: PLC0415  # needs the extra
+
+    told = settings({"store": at.store, "tenant": at.tenant, "reranker": reranker})
+    where = Where(
+        net.host, net.port, net.allow_host or (), net.allow_origin or (),
+        net.behind_proxy, net.tls_cert, net.tls_key,
+    ).checked()  # fmt: skip
+    with bound(where) as listening:
+        from recollect.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
+        from recollect.memory.house import House  # noqa: PLC0415  # as above
+
+        place = str(told["store"].value)
+        house = House(place, reranker=told["reranker"].value)
+        tokens = Tokens.beside(place)
+        first = _first(tokens, str(told["tenant"].value))
+        scheme = "https" if net.tls_cert else "http"
+        name = f"[{net.host}]" if ":" in net.host else net.host
+        url = f"{scheme}://{name}:{listening.getsockname()[1]}"
+
+        def started() -> None:
+            if at.json:
+                print_json({"url": url, "token": first})
+                return
+            if first is not None:
+                note(f"an admin token, shown this once: {first}")
+            note(f"serving {place} at {url}; Ctrl-C stops")
+
+        from recollect.doors.http.app import app  # noqa: PLC0415  # needs the extra
+        from recollect.doors.http.office import Office  # noqa: PLC0415  # as above
+        from recollect.doors.http.serving import serve as served  # noqa: PLC0415  # as above
+
+        office = Office(house, tokens, where.limits)
+        served(app(office, where.welcome), where, listening, started)
+
+
+def _first(tokens: Tokens, tenant: str) -> str | None:
+    """A token for a store that has none."""
+    if tokens.list():
+        return None
+    return tokens.create(tenant, "admin", label="first start")[0]

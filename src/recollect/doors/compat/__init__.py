@@ -1,0 +1,1 @@
+"""The same operations in the words of other systems."""

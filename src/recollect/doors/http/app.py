@@ -1,0 +1,122 @@
+"""The application: routes from the table of operations, guarded as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp
+
+from recollect.core.errors import NoSuchMethod, NotFound, RecollectError
+from recollect.doors.http import rest, rpc
+from recollect.doors.http.bodies import dumped
+from recollect.doors.http.guards import CREDENTIAL, Guard
+from recollect.doors.http.headers import Welcome
+from recollect.doors.http.metrics import MEDIA
+from recollect.doors.http.office import Office
+from recollect.doors.http.openapi import document
+from recollect.doors.http.problems import problem
+from recollect.doors.operations import BY_NAME, Right
+
+_WRONG_METHOD: Final = 405
+Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Another application under a path of this one, behind the same guard.
+
+    It finds the caller's credential in its scope, and checks the rights itself.
+    """
+
+    path: str
+    app: ASGIApp
+    lifespan: Lifespan | None = None
+    """What has to be open while it serves."""
+
+
+def app(office: Office, welcome: Welcome | None = None, mounts: Sequence[Beside] = ()) -> ASGIApp:
+    """The whole server as an ASGI application; it closes the office when it ends."""
+    routes: list[BaseRoute] = [
+        *_own(office),
+        *rest.routes(office),
+        *(Mount(each.path, each.app) for each in mounts),
+    ]
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(asyncio.to_thread, office.close)
+            for each in mounts:
+                if each.lifespan is not None:
+                    await stack.enter_async_context(each.lifespan())
+            yield
+
+    inner = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _lost, RecollectError: _told},
+    )
+    inner.router.redirect_slashes = False
+    return Guard(inner, office, welcome)
+
+
+def _own(office: Office) -> list[BaseRoute]:
+    """The paths that are no operation. All but the first need a token."""
+    spelled = dumped(document())
+
+    async def healthz(_: Request) -> Response:
+        return Response(b'{"status":"ok"}', media_type="application/json")
+
+    async def openapi(request: Request) -> Response:
+        _need(request, "read")
+        return Response(spelled, media_type="application/json")
+
+    async def metrics(request: Request) -> Response:
+        _need(request, "admin")
+        tenant = request.scope[CREDENTIAL].tenant
+
+        def text() -> str:
+            desk = office.desks.of(tenant)
+            return office.metrics.text(tenant, BY_NAME["status"].run(desk, {}))
+
+        told = await office.work.run(text, deadline=True)
+        return Response(told, media_type=MEDIA)
+
+    async def calls(request: Request) -> Response:
+        _need(request, "read")
+        return await rpc.endpoint(request, office)
+
+    return [
+        Route("/healthz", healthz, methods=["GET"]),
+        Route("/openapi.json", openapi, methods=["GET"]),
+        Route("/metrics", metrics, methods=["GET"]),
+        Route(rpc.PATH, calls, methods=["POST"]),
+    ]
+
+
+def _need(request: Request, right: Right) -> None:
+    request.scope[CREDENTIAL].need(right)
+
+
+def _told(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RecollectError)  # noqa: S101  # as registered
+    return problem(error)
+
+
+def _lost(_: Request, error: Exception) -> Response:
+    """What starlette itself refuses, in our words."""
+    assert isinstance(error, HTTPException)  # noqa: S101  # as registered
+    if error.status_code == _WRONG_METHOD:
+        told = NoSuchMethod("this path has no such method", hint="the header Allow names them")
+        return problem(told, error.headers)
+    return problem(NotFound("there is no such path", hint="GET /openapi.json lists them"))

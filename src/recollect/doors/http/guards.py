@@ -1,0 +1,173 @@
+"""Before any route: is the request meant for us, whose is it, and is it small and quick enough?"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.datastructures import QueryParams
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.core.errors import Forbidden, RecollectError, TooLarge, TooSlow, Unauthenticated
+from recollect.doors.desk import of_tenant
+from recollect.doors.http.headers import Welcome, announced, bearer, plain_json, values
+from recollect.doors.http.office import Office
+from recollect.doors.http.problems import problem
+from recollect.doors.public import public
+from recollect.doors.tokens import Credential
+
+CREDENTIAL: Final = "recollect.credential"
+"""Where the scope has the credential of the caller."""
+OPEN: Final = frozenset({"/healthz"})
+"""Paths without a token; they tell nothing of anybody."""
+_TENANT_HEADERS: Final = (b"x-tenant", b"x-tenant-id", b"x-recollect-tenant")
+_DRAIN_S: Final = 1.0
+_ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+class Guard:
+    """An ASGI application around another one; what it lets through carries a credential."""
+
+    def __init__(self, inner: ASGIApp, office: Office, welcome: Welcome | None = None) -> None:
+        self._inner = inner
+        self._office = office
+        self._welcome = welcome or Welcome()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then hand on."""
+        if scope["type"] == "lifespan":
+            await self._inner(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        origin: str | None = None
+        began = False
+
+        async def answer(message: Message) -> None:
+            nonlocal began
+            began = True
+            await send(_signed(message, origin))
+
+        try:
+            origin = self._welcome.check(scope["headers"])
+            if origin is not None and scope["method"] == "OPTIONS":
+                await _preflight(scope, receive, answer)
+                return
+            self._identified(scope)
+            body = await self._body(scope, receive)
+            await self._inner(scope, _again(body, receive), answer)
+        except Exception as error:
+            if began:
+                raise
+            shown = error if isinstance(error, RecollectError) else public(error)
+            await problem(shown)(scope, receive, answer)
+
+    def _identified(self, scope: Scope) -> None:
+        """Put the caller's credential into the scope."""
+        # Routes are told by the path as it was sent: a slash inside an id is not one of the path.
+        scope["path"] = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
+        if scope["path"] in OPEN:
+            return
+        token = bearer(scope["headers"])
+        if token is None:
+            raise Unauthenticated("a token is needed", hint="send Authorization: Bearer rcl_…")
+        who = self._office.tokens.find(token)
+        _own_tenant(scope, who)
+        self._office.rates.take(who.id)
+        scope[CREDENTIAL] = who
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body, if it is small enough and comes in time."""
+        limits = self._office.limits
+        size = announced(scope["headers"])
+        if size is not None and size > limits.body:
+            await _drained(receive, 4 * limits.body)
+            raise _too_large(limits.body)
+        try:
+            async with asyncio.timeout(limits.arrive_s):
+                body = await _read(receive, limits.body)
+        except TimeoutError:
+            raise TooSlow("the body did not arrive in time", hint="send it at once") from None
+        if body:
+            plain_json(scope["headers"])
+        return body
+
+
+def _own_tenant(scope: Scope, who: Credential) -> None:
+    """A tenant that a header or the query names has to be that of the token."""
+    for key, value in QueryParams(scope["query_string"]).multi_items():
+        of_tenant(who.tenant, {key: value})
+    for name in _TENANT_HEADERS:
+        if any(told != who.tenant for told in values(scope["headers"], name)):
+            raise Forbidden(
+                f"{name.decode()}: this credential is for another tenant",
+                hint="leave it out: the tenant comes from the credential",
+            )
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise TooSlow("the connection was closed", hint="send the whole request")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            raise _too_large(limit)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+async def _drained(receive: Receive, limit: int) -> None:
+    """Let a sender who sends too much finish, within reason, so that it hears the answer."""
+    size = 0
+    try:
+        async with asyncio.timeout(_DRAIN_S):
+            while size <= limit:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"the body is larger than {limit:,} bytes", hint="send less at once")
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, once; then whatever the connection says."""
+    told = False
+
+    async def once() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return once
+
+
+def _signed(message: Message, origin: str | None) -> Message:
+    """The answer with the headers that all have; a welcome origin may read it."""
+    if message["type"] != "http.response.start":
+        return message
+    more = list(_ALWAYS)
+    if origin is not None:
+        more += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
+    return {**message, "headers": [*message.get("headers", []), *more]}
+
+
+async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
+    allowed = {
+        "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
+        "Access-Control-Allow-Headers": "authorization, content-type",
+        "Access-Control-Max-Age": "600",
+    }
+    await Response(status_code=204, headers=allowed)(scope, receive, send)

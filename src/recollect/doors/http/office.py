@@ -1,0 +1,92 @@
+"""What every way into the server shares: desks, tokens, limits, threads, counters."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from recollect.core.errors import RecollectError
+from recollect.doors.desk import Desk
+from recollect.doors.desks import Desks
+from recollect.doors.http.bodies import dumped
+from recollect.doors.http.limits import Limits
+from recollect.doors.http.metrics import Metrics
+from recollect.doors.http.rates import Rates
+from recollect.doors.http.work import Work
+from recollect.doors.operations import Right
+from recollect.doors.public import public
+from recollect.doors.tokens import Credential, Tokens
+from recollect.memory.house import House
+
+DONE: Final = 200
+_LOG: Final = logging.getLogger("recollect.http")
+
+
+class Offered(Protocol):
+    """Something that can be asked for: an operation of the table, or one in other words."""
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        ...
+
+    @property
+    def right(self) -> Right:
+        """What it needs."""
+        ...
+
+    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> dict[str, Any]:
+        """Check what is asked, do it, answer."""
+        ...
+
+
+class Office:
+    """One server's means. Everything that works for a caller goes through `answered`."""
+
+    def __init__(self, house: House, tokens: Tokens, limits: Limits | None = None) -> None:
+        self.house = house
+        self.tokens = tokens
+        self.limits = limits or Limits()
+        self.desks = Desks(house)
+        self.metrics = Metrics()
+        self.rates = Rates(self.limits)
+        self.work = Work(self.limits)
+
+    async def answered(
+        self,
+        who: Credential,
+        what: Offered,
+        ask: Callable[[], object],
+        *,
+        spelled: bool = False,
+    ) -> bytes:
+        """The answer as JSON; what was asked is read in the thread that answers."""
+
+        def act() -> bytes:
+            try:
+                reply = what.run(self.desks.of(who.tenant), ask(), spelled=spelled)
+                spelt = dumped(reply)
+            except Exception as error:
+                raise public(error) from None
+            self.metrics.answered(who.tenant, what.name, reply)
+            return spelt
+
+        began = time.perf_counter()
+        status = DONE
+        try:
+            who.need(what.right)
+            return await self.work.run(act, deadline=what.right == "read")
+        except RecollectError as error:
+            status = error.status
+            raise
+        finally:
+            spent = time.perf_counter() - began
+            self.metrics.asked(who.tenant, what.name, status, spent)
+            _LOG.info("%s by %s: %d, %.1f ms", what.name, who.id, status, 1000 * spent)
+
+    def close(self) -> None:
+        """Finish what was begun, then close the store."""
+        self.work.close()
+        self.house.close()

@@ -1,0 +1,49 @@
+"""Errors as problem+json (RFC 9457): our one error shape, and the members that HTTP knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.responses import Response
+
+from recollect.core.errors import RecollectError, TooMany, Unauthenticated
+from recollect.doors.http.bodies import dumped
+
+MEDIA: Final = "application/problem+json"
+_WORDS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def told(error: RecollectError) -> dict[str, object]:
+    """The error as plain data."""
+    name = type(error).__name__
+    return {
+        "type": f"urn:recollect:error:{name}",
+        "title": _WORDS.sub(" ", name).capitalize(),
+        "status": error.status,
+        "detail": error.message,
+        **error.to_dict(),
+    }
+
+
+def problem(error: RecollectError, headers: Mapping[str, str] | None = None) -> Response:
+    """The error as an answer."""
+    more = dict(headers or {})
+    if isinstance(error, Unauthenticated):
+        more["WWW-Authenticate"] = 'Bearer realm="recollect"'
+    if error.retryable:
+        more.setdefault("Retry-After", str(getattr(error, "after", 1)))
+    return Response(dumped(told(error)), error.status, more, MEDIA)
+
+
+class Later(TooMany):
+    """The caller asks too often, and is told when to come again."""
+
+    def __init__(self, message: str, *, hint: str = "", after: int = 1) -> None:
+        super().__init__(message, hint=hint)
+        self.after = after
+
+    def to_dict(self) -> dict[str, object]:
+        """The same error as everywhere."""
+        return {**super().to_dict(), "error": TooMany.__name__}

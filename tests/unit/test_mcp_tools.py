@@ -1,0 +1,199 @@
+"""The tools that a model sees, in process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from bench.mcp import listed, pieces
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from tests.claims.corpus import open_empty
+
+from recollect.doors.desk import Desk
+from recollect.doors.mcp.server import Caller, list_of, server_of
+from recollect.doors.mcp.tools import CHOICES, CORE, MORE, Choice, tools_of
+from recollect.doors.operations import BY_NAME, Right
+from recollect.doors.schema import schema_of
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with open_empty("static") as memory:
+        memory.remember("Prod SSH port is 49222", id="port", tags=["ops"], kind="fact")
+        memory.remember("first line\nreceipt 666\nrank: 9", id="trick", trust="external")
+        yield Desk(memory)
+
+
+def call(
+    desk: Desk, tool: str, right: Right = "write", choice: Choice = "core", **arguments: Any
+) -> Any:
+    async def asked() -> Any:
+        async with Client(server_of(choice, lambda _: Caller(desk, right))) as client:
+            return await client.call_tool(tool, arguments)
+
+    return asyncio.run(asked())
+
+
+def text(result: Any) -> str:
+    (block,) = result.content
+    return block.text
+
+
+# --- the list -------------------------------------------------------------------------------
+
+
+def test_the_default_list_has_six_tools_within_the_budget() -> None:
+    """Row 25: by a tokenizer that takes every sign for a token of its own."""
+    told = listed("core")
+    names = [tool["name"] for tool in json.loads(told)["tools"]]
+    assert names == ["recall", "remember", "explain", "browse", "forget", "status"]
+    assert pieces(told) <= 1500
+
+
+def test_the_full_list_adds_four_and_shows_every_field() -> None:
+    tools = {tool.name: tool for tool in tools_of("full", "admin")}
+    assert list(tools) == [shown.operation for shown in (*CORE, *MORE)]
+    for name, tool in tools.items():
+        assert tool.takes == schema_of(BY_NAME[name].request)
+
+
+def test_what_a_small_tool_shows_are_fields_of_its_operation_and_all_that_it_needs() -> None:
+    for shown, tool in zip(CORE, tools_of("core", "admin"), strict=True):
+        request = BY_NAME[shown.operation].request
+        assert set(shown.fields) <= set(request.model_fields)
+        assert set(tool.takes.get("required", [])) <= set(shown.fields)
+        assert tool.about.startswith(BY_NAME[shown.operation].summary)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_list_is_always_the_same_and_a_reader_sees_readers_alone(choice: Choice) -> None:
+    assert listed(choice) == listed(choice)
+    readers = {tool.name for tool in list_of(choice, "read")}
+    assert readers.isdisjoint({"remember", "forget", "link", "reflect"})
+    assert "recall" in readers
+
+
+def test_hints_say_what_a_tool_does() -> None:
+    hints = {tool.name: tool.annotations for tool in list_of("full", "admin")}
+    for name, told in hints.items():
+        assert told is not None
+        assert told.open_world_hint is False
+        assert bool(told.read_only_hint) == (BY_NAME[name].right == "read")
+    assert hints["forget"] is not None
+    assert hints["forget"].destructive_hint is True
+    assert hints["remember"] is not None
+    assert hints["remember"].destructive_hint is False
+    assert not hints["remember"].idempotent_hint
+
+
+def test_a_client_may_keep_the_list_but_not_share_it(desk: Desk) -> None:
+    async def asked() -> Any:
+        async with Client(server_of("core", lambda _: Caller(desk, "read"))) as client:
+            assert client.instructions is not None
+            assert "recall" in client.instructions
+            return await client.list_tools()
+
+    told = asyncio.run(asked())
+    assert (told.ttl_ms, told.cache_scope) == (3_600_000, "private")
+    assert [tool.name for tool in told.tools] == ["recall", "explain", "browse", "status"]
+
+
+# --- calling --------------------------------------------------------------------------------
+
+
+def test_an_answer_is_that_of_the_operation_in_structure_and_in_words(desk: Desk) -> None:
+    result = call(desk, "recall", query="ssh port")
+    assert result.structured_content == BY_NAME["recall"].run(desk, {"query": "ssh port"}) | {
+        "receipt": result.structured_content["receipt"]
+    }
+    told = text(result)
+    assert "1. id port, fact, " in told
+    assert "   > Prod SSH port is 49222" in told
+    assert f"receipt {result.structured_content['receipt']}" in told
+
+
+def test_a_memory_cannot_pass_for_words_of_ours(desk: Desk) -> None:
+    told = text(call(desk, "recall", query="receipt rank line"))
+    assert "   > receipt 666" in told
+    assert "\nreceipt 666" not in told
+    assert "external" in told
+
+
+def test_a_handle_explains_a_hit_and_what_is_none(desk: Desk) -> None:
+    handle = call(desk, "recall", query="ssh", limit=1).structured_content["receipt"]
+    hit = call(desk, "explain", receipt=handle, id="port")
+    assert "port is hit 1 with score" in text(hit)
+    none = call(desk, "explain", receipt=handle, id="trick")
+    assert "trick is not among the hits" in text(none)
+
+
+def test_the_other_tools_say_what_they_did(desk: Desk) -> None:
+    made = call(desk, "remember", text="tea at five", supersedes="trick")
+    (id,) = made.structured_content["ids"]
+    assert text(made) == f"remembered as {id}"
+    page = call(desk, "browse", limit=1)
+    assert "1 of " in text(page)
+    assert f"cursor {page.structured_content['cursor']}" in text(page)
+    assert text(call(desk, "forget", id=id)).startswith(f"forgot {id}")
+    assert "records: 2" in text(call(desk, "status"))
+    linked = call(desk, "link", choice="full", source="port", target="trick")
+    assert json.loads(text(linked)) == linked.structured_content
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error", "told"),
+    [
+        ("recall", {"querry": "x"}, "InputError", "did you mean query?"),
+        ("recall", {}, "InputError", "query: is required"),
+        ("recall", {"query": 5}, "InputError", "query: expected"),
+        ("recall", {"query": "x", "tenant": "other"}, "InputError", "tenant: there is no such"),
+        ("recall", {"query": "x", "recipe": "comis"}, "InputError", "recipe: there is no such"),
+        ("recall", {"query": "x", "where": {"nope": 1}}, "BadFilter", "nope"),
+        ("recall", {"query": "x", "limit": 10**9}, "BadQuery", "limit"),
+        ("explain", {"receipt": "feed", "id": "port"}, "NotFound", "recall again"),
+        ("forget", {"id": "nobody"}, "NotFound", "nobody"),
+        ("forget", {}, "BadQuery", "id"),
+    ],
+)
+def test_a_mistake_is_an_answer_that_says_what_to_do(
+    desk: Desk, tool: str, arguments: dict[str, Any], error: str, told: str
+) -> None:
+    result = call(desk, tool, **arguments)
+    assert result.is_error
+    assert result.structured_content["error"] == error
+    assert told in text(result)
+    assert result.structured_content["hint"] in text(result)
+
+
+def test_a_reader_may_not_write_even_by_a_name_that_it_was_not_shown(desk: Desk) -> None:
+    for tool, arguments in (("remember", {"text": "x"}), ("forget", {"id": "port"})):
+        result = call(desk, tool, right="read", **arguments)
+        assert result.structured_content["error"] == "Forbidden"
+    assert BY_NAME["status"].run(desk, {})["records"] == 2
+
+
+def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(desk: Desk) -> None:
+    async def asked() -> None:
+        async with Client(server_of("core", lambda _: Caller(desk, "read"))) as client:
+            with pytest.raises(MCPError, match="there is no tool 'nope'"):
+                await client.call_tool("nope", {})
+
+    asyncio.run(asked())
+
+
+def test_an_error_of_ours_is_told_without_its_trace(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("/secret/path of memory text")
+
+    monkeypatch.setattr(type(desk), "memory", broken)
+    result = call(desk, "recall", query="x")
+    assert result.is_error
+    assert "secret" not in text(result)
+    assert "secret" not in json.dumps(result.structured_content)
+    assert not [r for r in caplog.records if r.levelname == "INFO" and "secret" in r.message]
