@@ -26,6 +26,7 @@ ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
     "models/apart.py": "whatever was raised is handed to the one who waits for the outcome",
+    "write/annotate.py": "an extractor may be anybody's code; one that fails finds nothing",
     "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
     "pipeline/kinds.py": "loads other packages by entry point; one that fails is told of",
 }

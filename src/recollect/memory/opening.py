@@ -19,7 +19,7 @@ from recollect.index.tenant import Spaces
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
 from recollect.memory.embedders import kin_of
-from recollect.memory.embedding import chosen
+from recollect.memory.embedding import serving
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.memory.rerankers import reranker_of
@@ -85,7 +85,7 @@ def open_memory(
     )
     clock = options.get("clock") or SystemClock()
     entropy = options.get("entropy") or SystemEntropy()
-    asked = options["embedder"] if "embedder" in options else chosen(log, tenant)["embedder"]
+    asked = options["embedder"] if "embedder" in options else serving(log, tenant)
     stamps = Stamps() if options.get("clock") else STAMPS
     registry = partial(_said, log, tenant)
     others = partial(added, log)
