@@ -42,6 +42,8 @@ def viewed(matrix: NDArray[np.float32], cuts: list[int]) -> Reading:
             "vectors.rows": rows,
             "vectors.seqs": rows,
             "vectors.matrix": matrix[first:last],
+            "vectors.none.rows": np.zeros(0, np.int64),
+            "vectors.none.seqs": np.zeros(0, np.int64),
         }
         segments.append(Segment(first, last, arrays))
     return Reading(len(matrix), segments, ("text",))

@@ -43,6 +43,8 @@ def reading_of(matrix: Vectors, cuts: Sequence[int] = (), owners: Any = None) ->
             "vectors.rows": mine,
             "vectors.seqs": mine,
             "vectors.matrix": matrix[first:last],
+            "vectors.none.rows": np.zeros(0, np.int64),
+            "vectors.none.seqs": np.zeros(0, np.int64),
         }
         segments.append(Segment(int(rows[0]) - 1, int(rows[-1]), arrays))
     return Reading(2**40, segments, ("text",))
@@ -55,6 +57,19 @@ def best(
     rows, scores, scan = near.found(POOL, -1.0, exact_up_to)
     order = np.lexsort((rows, -scores))[:POOL]
     return rows[order].tolist(), scores[order].tolist(), scan
+
+
+@pytest.mark.parametrize("count", [1, 2, 100, 900, 5000])
+@pytest.mark.parametrize("pool", [1, 50, 1000])
+def test_of_few_vectors_all_of_the_best_are_found(count: int, pool: int) -> None:
+    reading, (query,) = reading_of(drawn(count)), drawn(1, seed=3)
+    for floor in (-np.inf, -1.0, 0.9):
+        rows, scores, _ = Nearest(reading, reading.visible, query).found(pool, floor, 0)
+        near = Nearest(reading, reading.visible, query).found(pool, floor, 2**31)
+        kept = sorted(scores[scores >= floor].tolist())[-pool:]
+        exact = sorted(near[1][near[1] >= floor].tolist())[-pool:]
+        assert len(set(kept) & set(exact)) >= 0.9 * len(exact)
+        assert rows.size == np.unique(rows).size
 
 
 def recall(reading: Reading, queries: Vectors, masks: Sequence[Mask] | None = None) -> float:

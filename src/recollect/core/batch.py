@@ -7,13 +7,15 @@ refused before a batch exists; the store settles the rest inside one transaction
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from recollect.core.names import Json
 from recollect.core.record import Content
 
 VectorForm = Literal["unit", "f4", "f8"]
 """`unit`: float32 of unit length on the grid, by an embedder. `f4`, `f8`: as a caller gave it."""
+NOTHING: Final = b""
+"""The body of a vector of a record that has nothing to embed: no debt, and nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True)

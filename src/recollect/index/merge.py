@@ -130,7 +130,12 @@ def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) ->
         [m if m.shape[0] else np.zeros((0, width), np.float32) for m in matrices]
     )
     kept = ~np.isin(rows, dead)
+    bare = np.concatenate([s.arrays["vectors.none.rows"] for s in segments])
+    told = np.concatenate([s.arrays["vectors.none.seqs"] for s in segments])
+    still = ~np.isin(bare, dead)
     return {
+        "vectors.none.rows": bare[still],
+        "vectors.none.seqs": told[still],
         "vectors.rows": rows[kept],
         "vectors.seqs": seqs[kept],
         "vectors.matrix": matrix[kept],

@@ -86,7 +86,7 @@ class Reading:
 
     @cached_property
     def bare(self) -> tuple[NDArray[np.bool_], ...]:
-        """For each segment the rows that this view sees and that have no vector in its space."""
+        """For each segment the rows that this view sees and that still lack a vector."""
         late = [_late(segment, self.seq) for segment in self.segments]
         rows = np.concatenate([np.zeros(0, np.int64), *late])
         out: list[NDArray[np.bool_]] = []
@@ -99,7 +99,7 @@ class Reading:
 
     @cached_property
     def behind(self) -> int:
-        """How many records of the view have no vector."""
+        """How many records of the view still lack a vector."""
         return sum(int(lacking.sum()) for lacking in self.bare)
 
     @cached_property
@@ -152,10 +152,11 @@ class Reading:
 
 
 def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
-    """Rows of earlier segments whose vectors came in this one."""
+    """Rows of earlier segments whose vectors came in this one, or that have none as it says."""
     _, home = segment.owners
     away = ~home & (segment.arrays["vectors.seqs"] <= seq)
-    return segment.arrays["vectors.rows"][away]
+    none = segment.arrays["vectors.none.rows"][segment.arrays["vectors.none.seqs"] <= seq]
+    return np.concatenate([segment.arrays["vectors.rows"][away], none])
 
 
 def _registry_text(row: AgentRow) -> str:

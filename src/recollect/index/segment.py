@@ -158,9 +158,14 @@ class Segment:
         """(fields × rows) field lengths."""
         return self.arrays["lengths"]
 
-    @cached_property
+    @property
     def nbytes(self) -> int:
-        """Roughly what the segment takes."""
+        """Roughly what the segment takes, its codes too once there are any."""
+        made = self.__dict__.get("codes")
+        return self._stored + (made.nbytes if isinstance(made, Codes) else 0)
+
+    @cached_property
+    def _stored(self) -> int:
         return sum(array.nbytes for array in self.arrays.values())
 
     def ordinal(self, term: str) -> int:
@@ -244,10 +249,11 @@ class Segment:
 
     @cached_property
     def embedded(self) -> NDArray[np.bool_]:
-        """Which rows have a vector in this segment."""
+        """Which rows have a vector in this segment, or are known to have nothing to embed."""
         out = np.zeros(len(self), np.bool_)
         places, home = self.owners
         out[places[home]] = True
+        out[self.places(self.arrays["vectors.none.rows"])[0]] = True
         return out
 
     def end(self, rows: Rows, ends: NDArray[np.int64]) -> None:

@@ -26,7 +26,7 @@ def sample_of(rows: Rows) -> NDArray[np.intp]:
 
 
 def vectors_of(rows: Sequence[VectorRow]) -> Arrays:
-    """Unit vectors on the grid; zero vectors are left out."""
+    """Unit vectors on the grid; zero vectors are left out, and rows without any are listed."""
     found = [(v, _unit_of(v)) for v in rows]
     kept = [(v, vector) for v, vector in found if vector is not None]
     width = kept[0][1].size if kept else 0
@@ -37,11 +37,15 @@ def vectors_of(rows: Sequence[VectorRow]) -> Arrays:
         "vectors.seqs": np.array([v.seq for v, _ in kept], np.int64),
         "vectors.rows": np.array([v.row for v, _ in kept], np.int64),
         "vectors.matrix": matrix,
+        "vectors.none.seqs": np.array([v.seq for v in rows if not v.body], np.int64),
+        "vectors.none.rows": np.array([v.row for v in rows if not v.body], np.int64),
     }
 
 
 def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
-    """The vector at unit length on the grid; None for a zero vector."""
+    """The vector at unit length on the grid; None for a zero vector, and for none."""
+    if not vector.body:
+        return None
     values = np.frombuffer(vector.body, _DTYPES[vector.form])
     return values.astype(np.float32) if vector.form == "unit" else unit(values)
 

@@ -32,7 +32,7 @@ from recollect.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of the segment files; a change makes them be built anew."""
 
 

@@ -34,6 +34,7 @@ class Meaning(Spec):
     enabled: bool = True
     pool: int = Field(ge=1, le=10_000_000)
     min_cosine: float = Field(ge=-1.0, le=1.0)
+    """What lies further away is no candidate; at -1 everything is, rounding or not."""
     exact_up_to: int = Field(default=300_000, ge=0, le=2**31)
     """Of more vectors than these the best are found by codes: nearly all of them, much faster."""
     breadth: int = Field(default=50, ge=1, le=1_000_000)
@@ -87,8 +88,9 @@ class Meaning(Spec):
         if not query.any():
             return _Found(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.reading, _masks(ctx, each), query)
-        rows, cosines, scan = near.found(self.pool, self.min_cosine, self.exact_up_to)
-        kept = np.flatnonzero(cosines >= self.min_cosine)
+        floor = self.min_cosine if self.min_cosine > -1.0 else -np.inf
+        rows, cosines, scan = near.found(self.pool, floor, self.exact_up_to)
+        kept = np.flatnonzero(cosines >= floor)
         kept = kept[np.argsort(rows[kept])]
         return _Found(each.name, rows[kept], cosines[kept], weight, scan)
 

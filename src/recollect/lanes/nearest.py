@@ -25,6 +25,8 @@ _ERRORS: Final = 2.1
 _FIRST: Final = 4096
 """How many vectors a first look takes, to learn how near the pool is."""
 _SAMPLE: Final = 16
+_FARTHEST: Final = float(np.iinfo(np.uint16).max)
+"""No rough distance is larger."""
 _BLOCK: Final = 2048
 _RUN: Final = 64
 _FEW: Final = 4
@@ -152,7 +154,7 @@ class _Look:
 
     def within(self, distance: float) -> Places:
         """The wanted vectors that are not further away."""
-        near = np.flatnonzero(self._rough <= max(0, int(distance)))
+        near = np.flatnonzero(self._rough <= int(min(max(distance, 0.0), _FARTHEST)))
         return near[self.held.seen[near]] if self._some is None else self._some[near]
 
     def fine(self, at: Places) -> Scores:
@@ -165,7 +167,7 @@ def _rough_cut(looks: Sequence[_Look], count: int) -> float:
     """The distance within which about so many vectors lie."""
     sample = np.concatenate([look.sample for look in looks])
     place = count // _SAMPLE
-    return float(np.partition(sample, place)[place]) if place < sample.size else np.inf
+    return float(np.partition(sample, place)[place]) if place < sample.size else _FARTHEST
 
 
 def _scan(each: Held, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -8,14 +8,16 @@ of the log like any other, kept in the registry under a name that no agent can h
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from recollect.core.batch import Batch, Commit, Enrol
 from recollect.core.canonical import canonical
-from recollect.core.errors import Conflict, InputError, NotFound, Unavailable
+from recollect.core.errors import Conflict, InputError, NotFound, RecollectError, Unavailable
 from recollect.core.scope import Scope
+from recollect.embed.absent import Absent
 from recollect.index.reading import SETTING, Reading
 from recollect.memory.embedders import embedder_of
 from recollect.memory.parts import Parts
@@ -23,12 +25,13 @@ from recollect.store.port import Log
 from recollect.write.prepare import SALT_BYTES, Workshop
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
-from recollect.write.template import space_of
+from recollect.write.template import parts_of, space_of
 from recollect.write.writer import PORTION, Writer
 
 if TYPE_CHECKING:
     from recollect.embed.port import Embedder
 
+_log: Final = logging.getLogger(__name__)
 DEFAULT: Final = "static"
 """The embedder of a tenant that never chose one."""
 Gate = Callable[[], bool]
@@ -41,8 +44,9 @@ class Space:
 
     space: str
     embedder: str | None
-    """The name it can be opened by; None where nobody told it."""
+    """The name it was filled under; None where nobody told it."""
     rows: int
+    """Records that have a vector in it, or nothing to embed."""
     of: int
     serves: bool
 
@@ -58,11 +62,22 @@ class Space:
 
 
 def chosen(log: Log, tenant: str) -> dict[str, Any]:
-    """What a tenant chose: the embedder that serves, its space, and those before it."""
+    """What a tenant chose: the embedder that serves, its space, those before it, known names."""
     for row in log.agents(tenant, 2**62):
         if row.agent == SETTING:
             return cast("dict[str, Any]", json.loads(row.body))
     return {"embedder": DEFAULT, "space": space_of(embedder_of(DEFAULT)), "before": []}
+
+
+def serving(log: Log, tenant: str) -> Embedder | None:
+    """The embedder that a tenant chose; one that cannot be had now says why whenever asked."""
+    told = chosen(log, tenant)
+    try:
+        return embedder_of(told["embedder"])
+    except RecollectError as gone:
+        _log.warning("the embedder that serves cannot be had: %s", gone)
+        fingerprint, template, window = parts_of(told["space"])
+        return Absent(told["embedder"], fingerprint, (template, window), gone)
 
 
 class Embedding:
@@ -76,53 +91,49 @@ class Embedding:
         """Every space with a vector in it, and the one that this memory uses."""
         log, own = self._parts.log, self._parts.shop
         told = chosen(log, self._tenant)
-        serving = told["space"]
-        names = {serving: told["embedder"]}
-        names |= {old["space"]: old["embedder"] for old in told["before"]}
-        rows, total = self._counts()
+        names, alive = _names(told), self._alive()
+        rows = {space: len(rows & alive) for space, rows in log.embedded(self._tenant).items()}
         if own.embedder is not None:
             names.setdefault(own.space, own.embedder.name)
             rows.setdefault(own.space, 0)
         return [
-            Space(space, names.get(space), count, total, space == serving)
+            Space(space, names.get(space), count, len(alive), space == told["space"])
             for space, count in sorted(rows.items())
+            if count or space in (own.space, told["space"])
         ]
 
-    def _counts(self) -> tuple[dict[str, int], int]:
-        """(how many records have a vector in each space, how many there are)."""
+    def _alive(self) -> set[int]:
+        """The rows of all records as they are now."""
         reading = self._parts.reading(self._tenant, None)
-        alive: set[int] = set()
-        for segment, mask in zip(reading.segments, reading.visible, strict=True):
-            alive.update(segment.rows[mask].tolist())
-        found: dict[str, set[int]] = {}
-        for row in self._parts.log.dump(self._tenant).vectors:
-            if row.row in alive:
-                found.setdefault(row.generation, set()).add(row.row)
-        return {space: len(rows) for space, rows in found.items()}, len(alive)
+        seen = zip(reading.segments, reading.visible, strict=True)
+        return {row for segment, mask in seen for row in segment.rows[mask].tolist()}
 
     def migrate(self, embedder: str | Embedder, *, progress: bool | Told = False) -> Space:
         """Fill the space of another embedder; the one that serves goes on serving.
 
         Can be stopped and begun again. What is written meanwhile is filled in too.
         """
-        shop = self._shop(embedder)
+        shop, name = self._shop(embedder), _name(embedder)
+        state = chosen(self._parts.log, self._tenant)
+        if _names(state).get(shop.space) != name:
+            self._choose({**state, "names": {**_names(state), shop.space: name}})
         lacking = self._lacking(shop)
-        with showing(progress, f"embedding with {_name(embedder)}", len(lacking)) as told:
+        with showing(progress, f"embedding with {name}", len(lacking)) as told:
             done = 0
-            tried: set[int] = set()
-            while fresh := [row for row in lacking if row not in tried]:
+            while lacking:
                 writer = Writer(self._parts.log, shop, Scope.of(self._tenant))
-                for finished in writer.embed_rows(fresh):
-                    if not finished:
+                for portion in writer.embed_rows(lacking):
+                    if not portion.done:
                         raise Unavailable(
-                            f"embedder {_name(embedder)} answers nothing: {done} rows are done",
+                            f"embedder {name} fails: {portion.failed}; {done} rows are done",
                             hint="try again when it is back; what is done is kept",
                         )
-                    tried |= finished
-                    done += len(finished)
+                    done += len(portion.done)
                     told(done)
                 lacking = self._lacking(shop)
-        return Space(shop.space, _name(embedder), done, done + len(lacking), serves=False)
+        alive = self._alive()
+        rows = len(self._parts.log.embedded(self._tenant).get(shop.space, set()) & alive)
+        return Space(shop.space, name, rows, len(alive), shop.space == state["space"])
 
     def promote(self, embedder: str, *, gate: Gate | None = None, partly: bool = False) -> Commit:
         """Let a space serve from now on: memories opened later without an embedder use it.
@@ -130,10 +141,19 @@ class Embedding:
         Refused while records lack a vector in it, unless `partly`, and when the gate says no. A few
         that lack one are embedded now.
         """
+        if not isinstance(embedder, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+            raise InputError(
+                "embedder: a model of yours has no name to open it by",
+                hint="it serves every memory that is opened with it: open(…, embedder=…)",
+                field="embedder",
+            )
+        if gate is not None and not callable(gate):
+            raise InputError("gate: expected a function that says yes or no", field="gate")
         shop = self._shop(embedder)
         rows = self._lacking(shop)
         writer = Writer(self._parts.log, shop, Scope.of(self._tenant))
-        lacking = len(rows) - sum(map(len, writer.embed_rows(rows if len(rows) <= PORTION else [])))
+        few = writer.embed_rows(rows if len(rows) <= PORTION else [])
+        lacking = len(rows) - sum(len(portion.done) for portion in few)
         if lacking and not partly:
             raise Conflict(
                 f"{lacking} records have no vector of {embedder} yet",
@@ -143,8 +163,12 @@ class Embedding:
         if gate is not None and not gate():
             raise Conflict(f"the gate keeps {embedder} out", hint="the old space goes on serving")
         told = chosen(self._parts.log, self._tenant)
-        before = [{"embedder": told["embedder"], "space": told["space"]}, *told["before"]][:_KEPT]
-        return self._choose({"embedder": embedder, "space": shop.space, "before": before})
+        before = told["before"]
+        if told["space"] != shop.space:
+            last = {"embedder": told["embedder"], "space": told["space"]}
+            before = [last, *before][:_KEPT]
+        chose = {"embedder": embedder, "space": shop.space, "before": before}
+        return self._choose({**chose, "names": _names(told)})
 
     def rollback(self) -> Commit:
         """Let the space serve that served before; its vectors are still there."""
@@ -152,7 +176,7 @@ class Embedding:
         if not told["before"]:
             raise NotFound("no other space served before", hint="status lists the spaces")
         last, *rest = told["before"]
-        return self._choose({**last, "before": rest})
+        return self._choose({**last, "before": rest, "names": _names(told)})
 
     def _choose(self, state: dict[str, Any]) -> Commit:
         log, shop = self._parts.log, self._parts.shop
@@ -163,25 +187,30 @@ class Embedding:
     def _shop(self, embedder: str | Embedder) -> Workshop:
         model = embedder_of(embedder)
         if model is None or model.fingerprint.startswith("given:"):
-            raise InputError("embedder: needs one that can embed", field="embedder")
+            raise InputError(
+                "embedder: needs one that can embed",
+                hint="vectors of your own come with each record",
+                field="embedder",
+            )
         return replace(self._parts.shop, embedder=model)
 
     def _lacking(self, shop: Workshop) -> list[int]:
-        """Records that have no vector in a space, and are not known to be empty for it."""
-        have = {
-            row.row
-            for row in self._parts.log.dump(self._tenant).vectors
-            if row.generation == shop.space
-        }
-        reading = self._parts.reading(self._tenant, None)
-        rows: list[int] = []
-        for segment, mask in zip(reading.segments, reading.visible, strict=True):
-            rows += [row for row in segment.rows[mask].tolist() if row not in have]
-        return rows
+        """Records that have no vector in a space, and are not known to have nothing to embed."""
+        have = self._parts.log.embedded(self._tenant).get(shop.space, set[int]())
+        return sorted(self._alive() - have)
 
 
 _KEPT: Final = 8
 """So many spaces that served before are remembered."""
+
+
+def _names(told: dict[str, Any]) -> dict[str, str]:
+    """The names that are known of spaces."""
+    return {
+        **told.get("names", {}),
+        **{old["space"]: old["embedder"] for old in told["before"]},
+        told["space"]: told["embedder"],
+    }
 
 
 def _name(embedder: str | Embedder) -> str:
@@ -204,9 +233,9 @@ def _filled(
     rows = _bare(reading)
     writer = Writer(parts.log, shop, Scope.of(tenant))
     done: set[int] = set()
-    for finished in writer.embed_rows(rows[:limit]):
-        done |= finished
-        if not finished:
+    for portion in writer.embed_rows(rows[:limit]):
+        done |= portion.done
+        if not portion.done:
             break
     left = [row for row in rows if row not in done]
     return len(done), len(left)

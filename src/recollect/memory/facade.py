@@ -54,7 +54,7 @@ class Report:
     embedded: int
     owed: int
     behind: int
-    """Records without a vector: not embedded yet, or with nothing to embed."""
+    """Records that still lack a vector."""
     published: bool
 
     def to_dict(self) -> dict[str, object]:

@@ -20,7 +20,7 @@ from recollect.index.tenant import Spaces
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
 from recollect.memory.embedders import kin_of
-from recollect.memory.embedding import chosen
+from recollect.memory.embedding import serving
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.memory.rerankers import reranker_of
@@ -97,7 +97,7 @@ class Ground:
         """What a tenant is embedded by: what the opener said, or what the tenant chose."""
         if "embedder" in self.options:
             return self.options["embedder"]
-        return cast("Asked", chosen(self.log, tenant)["embedder"])
+        return serving(self.log, tenant)
 
 
 def ground_of(place: str | Path, options: Options) -> Ground:

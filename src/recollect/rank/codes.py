@@ -35,6 +35,11 @@ class Codes(NamedTuple):
     steps: NDArray[np.uint64]
     """(vectors, words): read here and there."""
 
+    @property
+    def nbytes(self) -> int:
+        """What they take."""
+        return self.signs.nbytes + self.steps.nbytes
+
 
 _TURN_STEP: Final = 2.0**-10
 _VECTOR_STEP: Final = 2.0**-12

@@ -132,6 +132,10 @@ class Log(Protocol):
         """All vectors of a record version, checked."""
         ...
 
+    def embedded(self, tenant: str) -> dict[str, set[int]]:
+        """The record versions that have a vector in each generation, or nothing to embed."""
+        ...
+
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
         """The edges at a position, either end, in sequence, checked; replaced ones included."""
         ...

@@ -189,6 +189,14 @@ class Ram:
             latest = {a.agent: a for a in self._of(tenant).agent_rows if a.seq <= upto}
             return [latest[name] for name in sorted(latest)]
 
+    def embedded(self, tenant: str) -> dict[str, set[int]]:
+        """The record versions that have a vector in each generation."""
+        found: dict[str, set[int]] = {}
+        with self._lock:
+            for vector in self._of(tenant).vector_rows:
+                found.setdefault(vector.generation, set()).add(vector.row)
+        return found
+
     def debts(self, tenant: str, limit: int) -> list[DebtRow]:
         """The oldest debts."""
         with self._lock:

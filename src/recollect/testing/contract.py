@@ -116,6 +116,18 @@ class Keeping(Opened):
         assert [(v.seq, v.row) for v in log.vectors(T, 1)] == [(4, 1)]
         verify(T, log.dump(T))
 
+    def test_who_has_a_vector_is_told_for_each_space(self, log: Log) -> None:
+        """One that is empty counts: there is nothing to embed."""
+        log.commit(batch(*(put(x, owes=(SPACE,)) for x in "abc")))
+        log.commit(batch(Embed(1, SPACE, vector(1, 0)), Embed(2, SPACE, vector())))
+        log.commit(batch(Embed(1, "z", vector(1, 0, space="z"))))
+        assert log.embedded(T) == {SPACE: {1, 2}, "z": {1}}
+        log.commit(batch(forget("a")))
+        assert log.embedded(T) == {SPACE: {2}}
+        assert log.embedded("other") == {}
+        assert [tuple(d) for d in log.debts(T, 9)] == [(3, SPACE)]
+        verify(T, log.dump(T))
+
     def test_a_debt_paid_without_a_vector_takes_no_number(self, log: Log) -> None:
         """And moves no commit in time."""
         log.commit(batch(put("a", owes=(SPACE,))))

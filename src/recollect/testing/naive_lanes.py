@@ -31,7 +31,7 @@ def runs(world: World, ask: Ask, label: str) -> bool:
         case "kin":
             return bool(naive_kin.tokens(ask.text))
         case "vector":
-            known = any(record.row in world.vectors for record in world.records)
+            known = any(world.vectors.get(record.row) for record in world.records)
             return ask.vector is not None and (known or not world.records)
         case "moment":
             return moment_of(ask.text, ask.now) is not None
@@ -112,11 +112,12 @@ def meaning(
     best = {
         record.row: max(cosine(vector, query) for vector in world.vectors[record.row])
         for record in chosen
-        if record.row in world.vectors
+        if world.vectors.get(record.row)
     }
     behind = any(record.row not in world.vectors for record in world.records)
     weight = lane["stale"] if behind else lane["fresh"]
-    kept = {row: score for row, score in best.items() if score >= lane["min_cosine"]}
+    floor = lane["min_cosine"]
+    kept = {row: score for row, score in best.items() if floor <= -1.0 or score >= floor}
     return {r: s if weight == 1.0 else grid(weight * s) for r, s in kept.items()}
 
 

@@ -43,7 +43,7 @@ class World:
 
     records: list[Record]
     vectors: dict[int, list[Vector]]
-    """The vectors of each row, in one space."""
+    """The vectors of each row, in one space; none for a row with nothing to embed."""
     replacing: list[Replacing]
     analyzer: Analyzer
     agents: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -64,9 +64,8 @@ class World:
         vectors: dict[int, list[Vector]] = {}
         for row in dump.vectors:
             if row.seq <= seq and row.generation == space:
-                made = _read_vector(row)
-                if made is not None:
-                    vectors.setdefault(row.row, []).append(made)
+                mine, made = vectors.setdefault(row.row, []), _read_vector(row)
+                mine += [] if made is None else [made]
         edges: dict[object, Replacing] = {}
         for edge in dump.edges:
             body = cast("dict[str, Any]", json.loads(edge.body))
@@ -105,6 +104,8 @@ def _agents(dump: Dump, seq: int) -> dict[str, str]:
 
 
 def _read_vector(row: VectorRow) -> Vector | None:
+    if not row.body:
+        return None
     code = "d" if row.form == "f8" else "f"
     values = struct.unpack(f"<{len(row.body) // struct.calcsize(code)}{code}", row.body)
     return values if row.form == "unit" else unit(values)

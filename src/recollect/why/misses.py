@@ -107,7 +107,7 @@ def _meaning(lane: Lane, ctx: Context, row: int) -> _Miss:
         return _Miss("it has no vector")
     cosine, floor = float(found.scores[at[0]]), cast("Any", lane).min_cosine
     reason = f"its cosine of {cosine:.4f} lies below min_cosine = {floor:g}"
-    return _Miss(reason, _pooled(lane, int(at[0]) + 1, {"min_cosine": cosine}))
+    return _Miss(reason, _pooled(lane, int(at[0]) + 1, {"min_cosine": max(cosine, -1.0)}))
 
 
 _RAW: Final = {"fresh": 1.0, "stale": 1.0, "exact_up_to": 2**31}

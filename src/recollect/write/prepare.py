@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect.core.batch import Act, Key, Put, Tie, Vector
+from recollect.core.batch import NOTHING, Act, Key, Put, Tie, Vector
 from recollect.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from recollect.core.draft import Draft
 from recollect.core.errors import BadRecord
@@ -24,7 +24,14 @@ from recollect.index.tenant import texts_of
 from recollect.text.entities import Extractor
 from recollect.text.port import Analyzer
 from recollect.write.annotate import annotated
-from recollect.write.template import DEFAULT, Said, embedded_texts, space_of, template_of
+from recollect.write.template import (
+    DEFAULT,
+    Said,
+    embedded_texts,
+    reads_alike,
+    space_of,
+    template_of,
+)
 
 _log: Final = logging.getLogger(__name__)
 SALT_BYTES: Final = 16
@@ -87,7 +94,9 @@ def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
 Outcome = bytes | None | Exception
 """A vector's bytes, None where there was nothing to embed, or why it failed."""
 Outcomes = tuple[Vector, ...] | Exception
-"""The vectors of a record, one for each part that could be embedded, or why it failed."""
+"""The vectors of a record, one for each part that could be embedded, or why it failed.
+
+Where there is nothing to embed, an empty one says so."""
 
 
 def put_of(
@@ -135,12 +144,11 @@ def _words(content: Content, analyzers: tuple[Analyzer, ...]) -> tuple[tuple[str
 def prepare_version(
     record: Record, content: Content, kept: tuple[Vector, ...], shop: Workshop, key: Key | None
 ) -> Put:
-    """An act that makes a new version; a text that did not change keeps its vectors."""
-    said = shop.said()
-    same = embedded_texts(record, shop.embedder, said) == embedded_texts(
-        content, shop.embedder, said
+    """An act that makes a new version; a vector stays where its embedder reads the same."""
+    said = shop.registry()
+    vectors = tuple(
+        v for v in kept if v.form != "unit" or reads_alike(v.generation, record, content, said)
     )
-    vectors = kept if same else tuple(v for v in kept if v.form != "unit")
     owes: tuple[str, ...] = ()
     if not any(v.generation == shop.space for v in vectors):
         (found,) = embed_all([content], shop)
@@ -159,6 +167,7 @@ def embed_all(contents: Sequence[Content], shop: Workshop) -> list[Outcomes]:
     made = iter(
         embed([part for parts in texts for part in parts], "record", shop.embedder, shop.patience)
     )
+    nothing = (Vector(shop.space, 0, "unit", NOTHING),) if _embeds(shop.embedder) else ()
     out: list[Outcomes] = []
     for parts in texts:
         mine = [next(made) for _ in parts]
@@ -168,7 +177,7 @@ def embed_all(contents: Sequence[Content], shop: Workshop) -> list[Outcomes]:
             for n, one in enumerate(mine)
             if isinstance(one, bytes)
         )
-        out.append(vectors if failed is None else failed)
+        out.append((vectors or nothing) if failed is None else failed)
     return out
 
 
@@ -176,7 +185,7 @@ def embed(
     texts: Sequence[str], side: Side, embedder: Embedder | None, patience: Patience = PATIENCE
 ) -> list[Outcome]:
     """Each text's vector as bytes; an embedder that fails, or is late, gives its error for each."""
-    if embedder is None or embedder.fingerprint.startswith("given:") or not texts:
+    if embedder is None or not _embeds(embedder) or not texts:
         return [None] * len(texts)
 
     def asked() -> list[Outcome]:
@@ -188,6 +197,11 @@ def embed(
     except Exception as error:
         _log.warning("embedder %s failed: %s", embedder.name, error)
         return [error] * len(texts)
+
+
+def _embeds(embedder: Embedder | None) -> bool:
+    """Whether somebody embeds, and not the caller."""
+    return embedder is not None and not embedder.fingerprint.startswith("given:")
 
 
 def sound(vector: np.ndarray, dimension: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -42,6 +43,10 @@ _TEMPLATES: Final[dict[str, Callable[[Content, Said], str]]] = {
 }
 
 
+_NAMED: Final = re.compile(rf"\+({'|'.join(map(re.escape, _TEMPLATES))})(?:\+parts/(\d+))?$")
+"""Where the name of a space says its template."""
+
+
 def template_of(embedder: Embedder) -> str:
     """The template of an embedder: its own, or title and text."""
     asked = getattr(embedder, "template", DEFAULT)
@@ -57,6 +62,24 @@ def space_of(embedder: Embedder | None) -> str:
     window = window_of(embedder)
     parts = "" if window is None else f"+parts/{window}"
     return f"{embedder.fingerprint}+{template_of(embedder)}{parts}"
+
+
+def reads_alike(space: str, one: Content, other: Content, said: Said) -> bool:
+    """Whether an embedder reads the same of two contents, by the template in its space's name."""
+    _, template, _ = parts_of(space)
+    return _TEMPLATES[template](one, said) == _TEMPLATES[template](other, said)
+
+
+def parts_of(space: str) -> tuple[str, str, int | None]:
+    """(fingerprint, template, window) of a space, from its name.
+
+    >>> parts_of("minilm:3f+title-text/1+parts/180")
+    ('minilm:3f', 'title-text/1', 180)
+    """
+    found = _NAMED.search(space)
+    if found is None:
+        return space, DEFAULT, None
+    return space[: found.start()], found[1], int(found[2]) if found[2] else None
 
 
 def said_of(rows: Sequence[AgentRow]) -> Said:

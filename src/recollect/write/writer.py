@@ -50,6 +50,16 @@ class Erasure:
         return {"ids": list(self.ids), "seq": self.seq, "state": self.state}
 
 
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Some records that were to be embedded."""
+
+    done: set[int]
+    """The rows that need no further try: embedded, empty or forgotten."""
+    failed: Exception | None
+    """Why the others have no vector."""
+
+
 class Writer:
     """Writes for one scope."""
 
@@ -235,14 +245,13 @@ class Writer:
         space = self._shop.space
         debts = self._log.debts(self._scope.tenant, limit)
         rows = [debt.row for debt in debts if debt.generation == space]
-        paid = sum(len(done) for done in self.embed_rows(rows))
+        paid = sum(len(portion.done) for portion in self.embed_rows(rows))
         return paid, len(debts) - paid
 
-    def embed_rows(self, rows: Sequence[int]) -> Iterator[set[int]]:
+    def embed_rows(self, rows: Sequence[int]) -> Iterator[Portion]:
         """Write the vectors of these record versions, in portions: what was done is kept.
 
-        Tells the rows of each portion that need no further try: embedded, empty or forgotten. An
-        embedder that is late is not waited for again.
+        An embedder that is late is not waited for again.
         """
         space, tenant = self._shop.space, self._scope.tenant
         for first in range(0, len(rows), PORTION):
@@ -254,11 +263,12 @@ class Writer:
             for record, found in zip(records, outcomes, strict=True):
                 if not isinstance(found, Exception):
                     done.add(record.row)
-                    acts += [Embed(record.row, space, one) for one in found or (None,)]
+                    acts += [Embed(record.row, space, one) for one in found]
             if acts:
                 self._commit(acts)
-            yield done
-            if any(isinstance(found, Late) for found in outcomes):
+            failed = next((one for one in outcomes if isinstance(one, Exception)), None)
+            yield Portion(done, failed)
+            if isinstance(failed, Late):
                 return
 
 

@@ -167,6 +167,14 @@ class Reader(ABC):
         """All vectors of a record version."""
         return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._of(tenant), row)
 
+    def embedded(self, tenant: str) -> dict[str, set[int]]:
+        """The record versions that have a vector in each generation."""
+        sql = f"SELECT g.fingerprint, r.row FROM vectors r {_SPACE} WHERE r.tenant=?"  # noqa: S608  # constants
+        found: dict[str, set[int]] = {}
+        for generation, row in self._rows(sql, self._of(tenant)):
+            found.setdefault(generation, set()).add(row)
+        return found
+
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
         """The edges at a position, either end, in sequence."""
         number = self._of(tenant)
