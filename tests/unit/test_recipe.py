@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -43,6 +44,11 @@ MISTAKES: list[tuple[str, object, str]] = [
     ("lanes.words.k1", -1, "lanes.words.k1"),
     ("lanes.words.b", float("nan"), "lanes.words.b"),
     ("lanes.words.bb", 1, "lanes.words.bb"),
+    ("lanes.words.k1", "1.2", "lanes.words.k1"),
+    ("lanes.words.k1", True, "lanes.words.k1"),
+    ("lanes.words.pool", True, "lanes.words.pool"),
+    ("lanes.words.enabled", "no", "lanes.words.enabled"),
+    ("lanes.words.fields.text", "1", "lanes.words.fields.text"),
     ("lanes.kin.neighbours", 33, "lanes.kin.neighbours"),
     ("lanes.kin.min_cosine", -0.1, "lanes.kin.min_cosine"),
     ("lanes.meaning.min_cosine", 2, "lanes.meaning.min_cosine"),
@@ -70,6 +76,15 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
         recipe_of(data)
     assert caught.value.field == place
     assert place in caught.value.message
+
+
+def test_a_recipe_is_plain_data_in_any_mapping() -> None:
+    data = recipe_of("recollect").to_data()
+    assert recipe_of(MappingProxyType({**data, "lanes": MappingProxyType(data["lanes"])})) == (
+        recipe_of("recollect")
+    )
+    with pytest.raises(BadRecipe, match="object is not a value of a recipe"):
+        recipe_of({**data, "name": object()})
 
 
 def test_overrides() -> None:

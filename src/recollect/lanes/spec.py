@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Spec(BaseModel):
     """Data with a kind; an unknown key is an error that names its path."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
     brings: ClassVar[bool] = False
     """Whether a lane only brings rows, and a boost may give them a score."""
     reads: ClassVar[tuple[str, ...]] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -107,9 +108,14 @@ def _children(at: object) -> dict[str, object]:
 
 
 def parse(data: object, origin: str) -> Recipe:
-    """A recipe from data, or BadRecipe with the path of the first thing wrong."""
+    """A recipe from data, or BadRecipe with the path of the first thing wrong.
+
+    Types are what they are: "1" is no number, and true is neither.
+    """
     try:
-        return Recipe.model_validate(data)
+        return Recipe.model_validate_json(json.dumps(data, default=_plain))
+    except (TypeError, RecursionError) as error:
+        raise BadRecipe(f"{origin}: is no plain data: {error}", hint=_HINT) from None
     except ValidationError as error:
         first = error.errors()[0]
         path = _path(data, first["loc"]) or "recipe"
@@ -118,6 +124,12 @@ def parse(data: object, origin: str) -> Recipe:
         if first["type"] == "extra_forbidden":
             hint = f"known there: {', '.join(known_at(data, path))}"
         raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=hint, field=path) from None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, object]", value))
+    raise TypeError(f"{type(value).__name__} is not a value of a recipe")
 
 
 def _path(data: object, told: Sequence[int | str]) -> str:

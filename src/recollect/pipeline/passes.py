@@ -16,7 +16,7 @@ class Head(Spec):
     """The rows that a pass takes: the first, or the first by each of some columns together."""
 
     count: int = Field(ge=1, le=10_000)
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...] = Field(default=(), strict=False)  # a list, after a validator of Pass
     """Columns, largest first, absent as 0, equals as the recipe says; empty: the order so far.
 
     `fuse` is what the first pass fused, before its boosts.
