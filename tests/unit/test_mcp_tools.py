@@ -170,7 +170,8 @@ def test_a_mistake_is_an_answer_that_says_what_to_do(
 
 
 def test_a_reader_may_not_write_even_by_a_name_that_it_was_not_shown(desk: Desk) -> None:
-    for tool, arguments in (("remember", {"text": "x"}), ("forget", {"id": "port"})):
+    asked: dict[str, dict[str, Any]] = {"remember": {"text": "x"}, "forget": {"id": "port"}}
+    for tool, arguments in asked.items():
         result = call(desk, tool, right="read", **arguments)
         assert result.structured_content["error"] == "Forbidden"
     assert BY_NAME["status"].run(desk, {})["records"] == 2

@@ -11,7 +11,7 @@ from typing import Final, Self, Unpack
 from recollect.core.errors import Unavailable
 from recollect.core.scope import Scope
 from recollect.memory.facade import Memory
-from recollect.memory.opening import Asked, Options, ground_of, parts_for, parts_of
+from recollect.memory.opening import Options, ground_of, parts_for, parts_of
 from recollect.memory.parts import Parts
 
 KEPT: Final = 1024
@@ -24,7 +24,7 @@ class House:
     def __init__(self, place: str | Path, **options: Unpack[Options]) -> None:
         self._ground = ground_of(place, options)
         self._parts: dict[str, Parts] = {}
-        """By embedder: tenants that are embedded alike share their indexes' shelf."""
+        """By space: tenants that are embedded alike share a shelf of indexes."""
         self._kept: OrderedDict[str, Memory] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False
@@ -43,11 +43,10 @@ class House:
             return self._kept[tenant]
 
     def _made(self, tenant: str) -> Parts:
-        asked = self._ground.embedder(tenant)
-        like = _spelled(asked)
-        if like not in self._parts:
-            self._parts[like] = parts_of(self._ground, tenant, asked)
-        return parts_for(self._parts[like], tenant)
+        space = self._ground.space(tenant)
+        if space not in self._parts:
+            self._parts[space] = parts_of(self._ground, tenant, self._ground.embedder(tenant))
+        return parts_for(self._parts[space], tenant)
 
     def close(self) -> None:
         """Let running upkeep finish and close the store; closing twice is fine."""
@@ -67,8 +66,3 @@ class House:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _spelled(asked: Asked) -> str:
-    """Embedders that tenants chose are names; what the opener gave is the same for all."""
-    return asked if isinstance(asked, str) else ""

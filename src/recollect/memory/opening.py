@@ -20,7 +20,7 @@ from recollect.index.tenant import Spaces
 from recollect.index.upkeep import FLUSH_ROWS
 from recollect.memory.analyzers import added
 from recollect.memory.embedders import kin_of
-from recollect.memory.embedding import serving
+from recollect.memory.embedding import chosen, serving
 from recollect.memory.facade import Memory
 from recollect.memory.parts import Parts
 from recollect.memory.rerankers import reranker_of
@@ -98,6 +98,10 @@ class Ground:
         if "embedder" in self.options:
             return self.options["embedder"]
         return serving(self.log, tenant)
+
+    def space(self, tenant: str) -> str:
+        """Whose like a tenant is embedded: what the opener said is the same for all."""
+        return "" if "embedder" in self.options else str(chosen(self.log, tenant)["space"])
 
 
 def ground_of(place: str | Path, options: Options) -> Ground:
