@@ -67,7 +67,8 @@ def test_order_and_scores_are_those_of_the_real_program(
         sys.stdout.write(f"\n{report}\n")
     assert report.mismatches == 0
     assert report.corpora > 0.9 * count, "too many compared nothing"
-    assert report.beyond <= 0.01 * report.questions
+    assert report.beyond <= 1 + 0.01 * report.questions
+    assert report.worst <= 1e-3  # as EN-12 allows where all words are weak
 
 
 def test_a_comparison_takes_equals_in_any_order_and_nothing_else() -> None:
