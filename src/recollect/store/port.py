@@ -148,6 +148,10 @@ class Log(Protocol):
         """The oldest debts."""
         ...
 
+    def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these idempotency keys, checked; unknown ones are left out."""
+        ...
+
     def words(self, tenant: str) -> Iterator[WordsRow]:
         """The analysed words of every record version, unchecked."""
         ...

@@ -68,7 +68,8 @@ class _Tenant:
         return {r.row for r in self.records} & set(rows)
 
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
-        return {k.key: k for k in self.key_rows if k.key in set(names)}
+        wanted = set(names)
+        return {k.key: k for k in self.key_rows if k.key in wanted}
 
     def write(self, new: Settled) -> None:
         """Add what a batch adds, erase what it erases."""
@@ -201,6 +202,11 @@ class Ram:
         """The oldest debts."""
         with self._lock:
             return sorted(self._of(tenant).debt_rows)[:limit]
+
+    def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these keys."""
+        with self._lock:
+            return self._of(tenant).keys(names)
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
         """The analysed words of every record version, unchecked."""

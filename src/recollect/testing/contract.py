@@ -128,6 +128,18 @@ class Keeping(Opened):
         assert [tuple(d) for d in log.debts(T, 9)] == [(3, SPACE)]
         verify(T, log.dump(T))
 
+    def test_keys_tell_what_was_written_under_them(self, log: Log) -> None:
+        """Unknown ones are left out; a forgotten record leaves its key, and no digest."""
+        log.commit(batch(put("a", key=key("k")), put("b", key=key("l")), put("c")))
+        found = log.keys(T, ["k", "l", "never", "k"])
+        assert {name: (row.id, row.asked) for name, row in found.items()} == {
+            "k": ("a", key("k").asked),
+            "l": ("b", key("l").asked),
+        }
+        log.commit(batch(forget("a")))
+        assert log.keys(T, ["k"])["k"].asked == b""
+        assert log.keys(T, []) == log.keys("nobody", ["k"]) == {}
+
     def test_a_debt_paid_without_a_vector_takes_no_number(self, log: Log) -> None:
         """And moves no commit in time."""
         log.commit(batch(put("a", owes=(SPACE,))))

@@ -22,7 +22,7 @@ from recollect.store.rows import (
     guarded,
 )
 from recollect.store.settle import Place, Settled
-from recollect.store.sqlite.reader import HEAD, NUMBER, checked_head
+from recollect.store.sqlite.reader import HEAD, KEYS, NUMBER, checked_head
 
 _BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
 _HEAD: Final = HEAD.format(more=_BEYOND)
@@ -118,10 +118,7 @@ class SqliteLedger:
 
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
-        sql = """
-            SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt, k.sum FROM json_each(?2) j
-            CROSS JOIN keys k ON k.tenant=?1 AND k.key=j.value"""
-        found = self._among(sql, names)
+        found = self._among(KEYS, names)
         return {row[0]: guarded(self._name, KeyRow(*row[:-1]), row[-1]) for row in found}
 
 

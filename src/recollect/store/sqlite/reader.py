@@ -53,6 +53,9 @@ HEAD: Final = f"""
     FROM tenants t WHERE t.name=?"""  # noqa: S608  # constants; four times as quick as a join
 """A tenant, and what its log says beside it: the last commit and the last link."""
 _HEAD: Final = HEAD.format(more="")
+KEYS: Final = """
+    SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt, k.sum FROM json_each(?2) j
+    CROSS JOIN keys k ON k.tenant=?1 AND k.key=j.value"""
 MANIFEST: Final = "SELECT segments, floor, sum FROM manifests WHERE tenant=? AND fingerprint=?"
 
 
@@ -199,6 +202,11 @@ class Reader(ABC):
         )
         rows = self._rows(sql, self._of(tenant), limit)
         return [guarded(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
+
+    def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these keys."""
+        rows = self._rows(KEYS, self._of(tenant), json.dumps(list(names)))
+        return {row[0]: guarded(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
         """The analysed words of every record version, unchecked."""
