@@ -62,6 +62,7 @@ class AsyncMemory:
     history = _lifted(Memory.history)
     export = _lifted(Memory.export)
     load = _lifted(Memory.load)
+    import_file = _lifted(Memory.import_file)
     maintain = _lifted(Memory.maintain)
     verify = _lifted(Memory.verify)
     doctor = _lifted(Memory.doctor)

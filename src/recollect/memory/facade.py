@@ -28,7 +28,7 @@ from recollect.store.verify import sound
 from recollect.write.doctor import Bench, Checkup, checkup
 from recollect.write.progress import Told
 from recollect.write.progress import progress as showing
-from recollect.write.transfer import export_lines, read_export, write_lines
+from recollect.write.transfer import export_lines, write_lines
 from recollect.write.writer import Erasure, Writer, asked_under, in_scope
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recollect.memory.analyzers import Analyzers
     from recollect.memory.asked import Ask
     from recollect.memory.embedding import Embedding
+    from recollect.memory.importing import Imported
     from recollect.memory.reflecting import How
     from recollect.pipeline.plan import Plan
     from recollect.pipeline.recipe import Recipe
@@ -309,11 +310,23 @@ class Memory:
 
     def load(self, path: str | Path) -> int:
         """Restore an export into this tenant, which must be empty; returns how many records."""
-        tenant = self._scope.tenant
-        dump = read_export(Path(path), self._parts.shop.analyzer, tenant)
-        self._parts.log.restore(tenant, dump)
-        self._parts.shelf.wrote(tenant, len(dump.records))
-        return len({record.position for record in dump.records})
+        from recollect.memory.importing import load  # noqa: PLC0415  # rarely asked for
+
+        return load(self._parts, self._writer, Path(path))
+
+    def import_file(
+        self,
+        path: str | Path,
+        format: str = "auto",
+        *,
+        dry_run: bool = False,
+        progress: bool | Told = False,
+    ) -> Imported:
+        """Keep what a file of another system, or of notes or chats, holds; twice is harmless."""
+        from recollect.memory.importing import imported  # noqa: PLC0415  # rarely asked for
+
+        place = Path(path)
+        return imported(self._parts, self._writer, place, format, show=progress, dry_run=dry_run)
 
     def verify(self) -> Checkup:
         """Check every digest, link and checksum of the store, and every segment; change nothing."""

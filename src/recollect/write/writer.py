@@ -68,7 +68,18 @@ class Writer:
         self._shop = shop
         self._scope = scope
 
-    def _commit(self, acts: Sequence[Act]) -> Commit:
+    @property
+    def tenant(self) -> str:
+        """Whose memories are written."""
+        return self._scope.tenant
+
+    @property
+    def scoped(self) -> bool:
+        """Whether writes are bound to an agent, a user or a session."""
+        return bool(self._scope.filters())
+
+    def commit(self, acts: Sequence[Act]) -> Commit:
+        """Write acts that are ready, all or none."""
         return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._shop.clock.now()))
 
     def _again(self, asked: Key | None, refusal: RecollectError) -> Commit:
@@ -80,14 +91,14 @@ class Writer:
         if asked is None:
             raise refusal
         try:
-            return self._commit([Forget(_NOBODY, self._salt(), asked)])
+            return self.commit([Forget(_NOBODY, self._salt(), asked)])
         except NotFound:
             raise refusal from None
 
     def _salt(self) -> bytes:
         return self._shop.entropy.draw(SALT_BYTES)
 
-    def _stamped(self, data: object) -> Draft:
+    def stamped(self, data: object) -> Draft:
         """A draft that carries the scope it is written in."""
         if isinstance(data, Draft):
             return self._inside(data)
@@ -120,7 +131,7 @@ class Writer:
 
     def remember(self, data: object) -> Commit:
         """Write one record."""
-        return self._commit(prepare([self._stamped(data)], self._shop))
+        return self.commit(prepare([self.stamped(data)], self._shop))
 
     def remember_many(self, drafts: Iterable[object], told: Progress) -> Commit:
         """Write many records, a thousand to a transaction; what was told stands.
@@ -138,7 +149,7 @@ class Writer:
         commits: list[Commit] = []
         count = 0
         while batch := self._checked(islice(stream, BATCH), count):
-            commits.append(self._commit(prepare(batch, self._shop)))
+            commits.append(self.commit(prepare(batch, self._shop)))
             count += len(batch)
             told(count)
         if not commits:
@@ -152,7 +163,7 @@ class Writer:
         out: list[Draft] = []
         for at, data in enumerate(drafts, before):
             try:
-                out.append(self._stamped(data))
+                out.append(self.stamped(data))
             except BadRecord as error:
                 raise BadRecord(
                     f"draft {at}: {error.message}", hint=error.hint, field=error.field
@@ -187,7 +198,7 @@ class Writer:
                 for v in rows
             )
             try:
-                return self._commit([prepare_version(record, content, kept, self._shop, key())])
+                return self.commit([prepare_version(record, content, kept, self._shop, key())])
             except Conflict as error:
                 if error.field == "key" or attempt == _TRIES - 1:
                     raise
@@ -203,15 +214,26 @@ class Writer:
         self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
     ) -> Commit:
         """Write an edge between two records in scope."""
+        act = self.edge(source, target, kind, given, key)
+        try:
+            self.must_reach(act)
+        except NotFound as gone:
+            return self._again(act.key, gone)
+        return self.commit([act])
+
+    def edge(
+        self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
+    ) -> Link:
+        """The act that writes an edge, its fields checked."""
         tie = tie_of(target, kind, given, "link")
         told = [source, tie.target, tie.kind, tie.weight, tie.valid_from, tie.valid_until]
         asked = asked_under("link", key, [*told, tie.metadata])
-        try:
-            for end in (source, target):
-                self.current(end)
-        except NotFound as gone:
-            return self._again(asked, gone)
-        return self._commit([Link(name(source, "source"), tie, self._salt(), asked)])
+        return Link(name(source, "source"), tie, self._salt(), asked)
+
+    def must_reach(self, act: Link) -> None:
+        """Refuse an edge with an end that is not in scope."""
+        for end in (act.source, act.tie.target):
+            self.current(end)
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
         """Erase records; all of them or none."""
@@ -227,7 +249,7 @@ class Writer:
             acts.append(Forget(record_id, self._salt(), mine))
         if not acts:
             return Erasure((), self._log.head(self._scope.tenant).seq)
-        commit = self._commit(acts)
+        commit = self.commit(acts)
         return Erasure(commit.ids, commit.seq)
 
     def enrol(self, agent: str, changes: Mapping[str, object], key: Key | None) -> Commit:
@@ -238,7 +260,7 @@ class Writer:
         if clean in known:
             state = json.loads(known[clean].body)
         body = canonical({**state, **_agent_fields(changes)})
-        return self._commit([Enrol(clean, body, self._salt(), key)])
+        return self.commit([Enrol(clean, body, self._salt(), key)])
 
     def pay(self, limit: int) -> tuple[int, int]:
         """Embed what is owed to the current space; (paid, still owed)."""
@@ -265,7 +287,7 @@ class Writer:
                     done.add(record.row)
                     acts += [Embed(record.row, space, one) for one in found]
             if acts:
-                self._commit(acts)
+                self.commit(acts)
             failed = next((one for one in outcomes if isinstance(one, Exception)), None)
             yield Portion(done, failed)
             if isinstance(failed, Late):

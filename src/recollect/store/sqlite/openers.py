@@ -97,6 +97,13 @@ class Openers:
                 if not held.alive:
                     del self._held[path]
 
+    def holds(self, path: Path) -> bool:
+        """Whether a path leads to a file that connections of ours are open on, or to its log."""
+        with self.lock:
+            told = _mark(path)
+            beside = (p.with_name(p.name + end) for p in self._held for end in ("-wal", "-shm"))
+            return told is not None and told in {_mark(each) for each in (*self._held, *beside)}
+
     def intact(self, path: Path) -> bool:
         """Whether the file and its log still have the names under which we opened them."""
         held = self._held.get(path)
@@ -170,7 +177,7 @@ def handles(file: Mark) -> set[int]:
 def _mark(path: Path) -> Mark | None:
     try:
         told = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name that no file can have
         return None
     return told.st_dev, told.st_ino
 

@@ -1,0 +1,1 @@
+"""What does somebody else's file say? One reader per format; none of them writes."""

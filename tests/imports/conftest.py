@@ -1,0 +1,3 @@
+"""Files that make other files are no tests."""
+
+collect_ignore = ["files.py"]

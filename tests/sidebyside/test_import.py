@@ -1,0 +1,70 @@
+"""Files that the real programs made, imported. Opt-in, as its neighbour: RECOLLECT_SIDEBYSIDE=1."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from tests.sidebyside.test_sidebyside import asked_for, python
+
+import recollect
+from recollect.core.times import micros
+
+_HERE: Final = Path(__file__).parent
+__all__ = ["python"]  # the fixture
+
+
+def made(python: Path, name: str, path: Path) -> str:
+    """What the script of a program prints while it makes a file."""
+    call = [str(python), str(_HERE / f"made_{name}.py"), str(path)]
+    done = subprocess.run(call, text=True, capture_output=True, check=False, timeout=600)  # noqa: S603  # our own script
+    assert path.exists(), done.stderr[-2000:]
+    return done.stdout
+
+
+@asked_for
+def test_a_database_that_engrava_made_comes_whole(python: Path, tmp_path: Path) -> None:
+    path = tmp_path / "theirs.db"
+    told = json.loads(made(python, "engrava", path))
+    before = path.read_bytes()
+    with recollect.open(tmp_path / "ours.db", embedder="given:3") as memory:
+        done = memory.import_file(path)
+        assert (done.format, done.records.written, done.records.refused) == ("engrava", 40, 0)
+        assert (done.links.written, done.links.refused) == (len(told["edges"]), 0)
+        for row in told["thoughts"]:
+            record = memory.get(row["thought_id"])
+            assert (record.text, record.summary) == (row["content"], row["essence"])
+            assert (record.priority, record.cycle) == (row["priority"], row["updated_cycle"])
+            assert (record.kind, record.confidence) == (
+                row["thought_type"].lower(), row["confidence"],
+            )  # fmt: skip
+            assert record.archived is (row["lifecycle_status"] == "ARCHIVED")
+            assert record.pinned is bool(row["pinned"])
+            assert record.created == micros(row["created_at"], "created_at")
+            for field in ("valid_from", "valid_until"):
+                since: Any = row[field]
+                assert getattr(record, field) == (since and micros(since, field))
+            assert record.metadata["grp"] == json.loads(row["metadata_json"])["grp"]
+        kinds = {edge.kind for n in range(8) for edge in memory.links(f"t{n:02}")}
+        assert {"consolidated_from", "derived_from", "related_to"} <= kinds
+        found = memory.recall("ports", 5, recipe="engrava", vector=[40.0, 1.0, 0.5], cycle=80)
+        assert {"fts5", "vector", "recency", "priority"} <= set(found.signals)
+        assert memory.import_file(path).records.already == 40
+    assert path.read_bytes() == before
+
+
+@asked_for
+def test_relations_that_mnestic_exported_come_whole(python: Path, tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    made(python, "mnestic", path)
+    with recollect.open(":memory:", embedder="given:3") as memory:
+        done = memory.import_file(path)
+        assert (done.format, done.records.written, done.records.refused) == ("mnestic", 21, 0)
+        assert (done.links.written, done.links.refused) == (20, 0)
+        assert memory.get("m7").metadata["n"] == 7
+        assert memory.get("m7").tags == ("x",)
+        assert memory.get("m0@1700000000000000").valid_until == 1770000000000000
+        found = memory.recall("", recipe="semantic", vector=[20.0, 1.0, 0.0])
+        assert found[0].id == "m19"
