@@ -113,7 +113,8 @@ def test_control_characters_do_not_reach_the_terminal(run: Run) -> None:
 def test_a_reader_that_leaves_early_causes_no_noise(
     run: Run, tmp_path: Path, env: dict[str, str]
 ) -> None:
-    (tmp_path / "many.txt").write_text("a memory of some length, again and again\n" * 3000)
+    lines = (f"memory {n} of some length, again and again\n" for n in range(3000))
+    (tmp_path / "many.txt").write_text("".join(lines))
     assert run("import", "many.txt").returncode == 0
     for extra in ([], ["--json"]):
         process = subprocess.Popen(  # noqa: S603  # our own program

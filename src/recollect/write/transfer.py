@@ -83,15 +83,6 @@ def write_lines(target: Path, lines: Iterable[bytes]) -> int:
     return count
 
 
-def is_export(path: Path) -> bool:
-    """Whether a file begins like an export of ours."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4096).split(b"\n", 1)[0].startswith(b'{"head":')
-    except OSError:
-        return False
-
-
 def read_export(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
     """An export, checked line by line, digest by digest and link by link."""
     try:

@@ -13,6 +13,7 @@ from recollect.doors.cli import (
     evaluation,
     forgetting,
     hooking,
+    importing,
     keeping,
     looking,
     mcp,
@@ -31,9 +32,9 @@ from recollect.doors.cli import (
 from recollect.doors.cli.tree import app
 
 ROOMS: Final = (
-    asking, changing, checking, demo, embedding, evaluation, forgetting, hooking, keeping, looking,
-    mcp, proving, reading, recipes, reflecting, registry, serving, settling, telling, tokens,
-    transfer, verifying,
+    asking, changing, checking, demo, embedding, evaluation, forgetting, hooking, importing,
+    keeping, looking, mcp, proving, reading, recipes, reflecting, registry, serving, settling,
+    telling, tokens, transfer, verifying,
 )  # fmt: skip
 """The modules whose commands hang in the tree: importing them hangs them there."""
 

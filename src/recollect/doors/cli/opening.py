@@ -37,6 +37,12 @@ def opened(at: Store, access: Access, reranker: str | None = None) -> Generator[
             yield memory
 
 
+def stands(at: Store) -> bool:
+    """Whether the store that the options name is there."""
+    place = str(settings({"store": at.store})["store"].value)
+    return place != ":memory:" and Path(place).expanduser().exists()
+
+
 def must_exist(place: str) -> None:
     """Refuse a store that is not there: looking must not make one."""
     path = Path(place).expanduser()
