@@ -351,6 +351,12 @@ def test_every_wrong_page(held: Memory, told: dict[str, Any], field: str) -> Non
     refused(held, lambda: held.browse(**told), BadQuery, field)
 
 
+def test_a_question_that_is_too_long_is_not_told_to_become_records(held: Memory) -> None:
+    with pytest.raises(BadQuery) as caught:
+        held.recall("ssh " * 100_000)
+    assert caught.value.hint == "shorten it"
+
+
 def test_a_cursor_belongs_to_its_question(memory: Memory) -> None:
     memory.remember_many([f"text {n}" for n in range(5)])
     cursor = memory.browse(limit=2).cursor

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from recollect import rank
+from recollect.core.errors import BadQuery
 from recollect.rank.diverse import mmr
 from recollect.rank.fuse import SCALES, rrf, scaled, shares, smooth
 from recollect.rank.grid import STEP, snap_one
@@ -138,3 +139,45 @@ def test_co_04_a_fingerprint_is_how_a_text_begins() -> None:
     assert fingerprint("ab" * 100 + "one") == fingerprint("AB" * 100 + "two")
     assert fingerprint("ab" * 99 + "one") != fingerprint("AB" * 99 + "two")
     assert fingerprint(" \n") == ""
+
+
+# -- lists of one's own ----------------------------------------------------------------------------
+
+LISTS = {"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)], "none": []}
+
+
+def test_lists_may_weigh_more_than_others() -> None:
+    found = dict(rank.rrf(LISTS, weights={"vec": 3, "fts": 1, "none": 9}))
+    assert found == {
+        "a": snap_one(3 / 61),
+        "b": snap_one(3 / 62) + snap_one(1 / 61),
+        "c": snap_one(1 / 62),
+    }
+    assert rank.rrf(LISTS, weights=[3, 1, 9]) == rank.rrf(
+        LISTS, weights={"vec": 3, "fts": 1, "none": 9}
+    )
+
+
+def test_who_is_first_in_every_list_that_holds_something_has_one() -> None:
+    both = {**LISTS, "fts": [("a", 2), ("b", 1)]}
+    assert rank.rrf(both, weights=[3, 1, 9], scale="unit")[0] == ("a", 1.0)
+    parts = rank.rrf(both, base=0, scale="unit", detailed=True)
+    assert [(leg.list_id, leg.leg_rank) for leg in parts[:2]] == [("fts", 1), ("vec", 1)]
+
+
+def test_the_best_rank_of_a_list_may_count_as_0() -> None:
+    assert rank.rrf(LISTS, base=0) == rank.rrf(LISTS, k=59)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"base": 2}, {"base": True}, {"scale": "max"}, {"scale": 1}, {"weights": [1]}, {"top": 3},
+        {"weights": {"vec": -1, "fts": 1, "none": 1}}, {"k": 0, "base": 0}, {"descending": "no"},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_options_of_rank_fusion_that_make_no_sense_are_refused(how: dict[str, object]) -> None:
+    with pytest.raises(BadQuery) as caught:
+        rank.rrf(LISTS, **how)  # pyright: ignore[reportArgumentType, reportCallIssue]  # that is the point
+    assert caught.value.field is not None

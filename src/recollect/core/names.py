@@ -32,7 +32,7 @@ def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_
     if len(value) > limit:
         raise error(
             f"{field}: {len(value):,} characters, at most {limit:,} are kept",
-            hint="split the text into several records",
+            hint="split the text into several records" if error is BadRecord else "shorten it",
             field=field,
         )
     try:

@@ -113,15 +113,17 @@ def _told(
     for each, (windows, nth) in zip(asked, met, strict=True):
         scores[windows] += each.shares[nth]
     begins = segment.windows.begins
+    # A window meets one word for each of the query's.
+    nearest = [dict(zip(windows.tolist(), nth.tolist(), strict=True)) for windows, nth in met]
     said = math.fsum(each.norm * each.idf for each in asked)
     told: dict[int, Explanation] = {}
     for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
         first, last = int(begins[place]), int(begins[place + 1])
         best = first + int(np.argmax(scores[first:last]))
         parts = [
-            _part(ctx, each, at)
-            for each, (windows, nth) in zip(asked, met, strict=True)
-            for at in nth[windows == best].tolist()
+            _part(ctx, each, near[best])
+            for each, near in zip(asked, nearest, strict=True)
+            if best in near
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
         facts = {"window": best - first + 1, "windows": last - first, "said": said}

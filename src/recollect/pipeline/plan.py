@@ -10,10 +10,11 @@ from recollect.core.errors import BadQuery, NothingToRun, Unavailable
 from recollect.core.ranking import Attempt, Ranking
 from recollect.core.times import iso
 from recollect.lanes.port import Context, Ready, Skipped
-from recollect.lanes.spec import Seeded
+from recollect.lanes.spec import Seeded, Spec
 from recollect.pipeline.orderings.port import Ordering
 from recollect.pipeline.recipe import Recipe
 from recollect.pipeline.refusing import refuse
+from recollect.pipeline.spelled import spelled, tried
 from recollect.pipeline.spoken import first_fitting
 from recollect.pipeline.waves import cannot_start, waves_of
 from recollect.text.prompt import head_size
@@ -169,34 +170,16 @@ class Plan:
         lines = [f"{title}   tenant {self.tenant}   view {self.seq}"]
         for at, step in enumerate(self.steps):
             branch = "└─" if at == len(self.steps) - 1 else "├─"
-            told = f"skipped: {step.skipped}" if step.skipped else _told(step.shows)
+            told = f"skipped: {step.skipped}" if step.skipped else spelled(step.shows)
             count = "" if step.rows is None else f"   {step.rows} rows"
             lines.append(f"{branch} {step.name:<9} {told}{count}")
             stem = " " if at == len(self.steps) - 1 else "│"
-            lines += [f"{stem}            {_tried(each)}" for each in step.attempts[1:]]
+            lines += [f"{stem}            {tried(each)}" for each in step.attempts[1:]]
         return "\n".join(lines)
 
 
 def _ran(step: PlanStep, ranking: Ranking) -> PlanStep:
     return replace(step, shows={**step.shows, **ranking.noted}, attempts=ranking.attempts)
-
-
-def _tried(attempt: Attempt) -> str:
-    query = "" if attempt.query is None else f" {attempt.query!r}"
-    return f"then {attempt.name}{query}: {attempt.hits}"
-
-
-def _told(shows: Mapping[str, object]) -> str:
-    return ", ".join(f"{key} {_short(value)}" for key, value in shows.items())
-
-
-def _short(value: object) -> str:
-    if isinstance(value, dict):
-        pairs = cast("dict[str, object]", value).items()
-        return "{" + ", ".join(f"{key} {_short(item)}" for key, item in pairs) + "}"
-    if isinstance(value, list):
-        return " ".join(map(str, cast("list[object]", value)))
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def plan(recipe: Recipe, ctx: Context) -> Plan:
@@ -215,7 +198,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     lanes = [
         step
         for label in recipe.lanes
-        for step in _steps(label, _seeded(verdicts[label], label, ctx))
+        for step in _steps(label, _whole(_seeded(verdicts[label], label, ctx), recipe.lanes[label]))
     ]
     made = Plan(
         recipe,
@@ -244,6 +227,15 @@ def _seeded(verdict: Ready | Skipped, label: str, ctx: Context) -> Ready | Skipp
     if isinstance(verdict, Skipped) or label not in ctx.query.seeds:
         return verdict
     return Ready({**verdict.shows, "given": list(ctx.query.seeds[label])})
+
+
+def _whole(verdict: Ready | Skipped, lane: object) -> Ready | Skipped:
+    """What a lane says, with every number that it does not show by itself."""
+    if isinstance(verdict, Skipped) or not isinstance(lane, Spec):
+        return verdict
+    told = lane.model_dump(mode="json", exclude={"kind", "enabled", *verdict.shows})
+    rest = {key: value for key, value in told.items() if value not in (None, [], {})}
+    return replace(verdict, shows={**verdict.shows, **rest})
 
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:

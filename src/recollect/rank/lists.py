@@ -9,13 +9,13 @@ names the column.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple, cast, get_args, overload
+from typing import Final, Literal, NamedTuple, TypedDict, Unpack, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import BadQuery
-from recollect.core.names import EXACT_INT, integer
+from recollect.core.names import EXACT_INT, choice, flag, integer
 from recollect.rank import diverse, fuse
 from recollect.rank.checks import (
     Item,
@@ -65,30 +65,46 @@ class Picked(NamedTuple):
     rank: int
 
 
+class Reciprocal(TypedDict, total=False):
+    """What `rrf` takes beside the lists and k."""
+
+    weights: Mapping[str, float] | Sequence[float] | None
+    """What each list counts; all the same without."""
+    base: Literal[0, 1]
+    """What the best rank counts as: 1 unless 0 is said."""
+    scale: Literal["none", "unit"]
+    """`unit`: first in every list that holds anything is a score of 1."""
+    descending: bool
+    """Whether the greatest score is the best; false: the smallest."""
+
+
 @overload
 def rrf(
-    lists: Lists, k: float = ..., *, descending: bool = ..., detailed: Literal[False] = ...
+    lists: Lists, k: float = ..., *, detailed: Literal[False] = ..., **how: Unpack[Reciprocal]
 ) -> list[Fused]: ...
 @overload
 def rrf(
-    lists: Lists, k: float = ..., *, descending: bool = ..., detailed: Literal[True]
+    lists: Lists, k: float = ..., *, detailed: Literal[True], **how: Unpack[Reciprocal]
 ) -> list[Leg]: ...
 def rrf(
-    lists: Lists, k: float = 60.0, *, descending: bool = True, detailed: bool = False
+    lists: Lists, k: float = 60.0, *, detailed: bool = False, **how: Unpack[Reciprocal]
 ) -> list[Fused] | list[Leg]:
-    """Reciprocal rank fusion: Σ 1 / (k + rank) over the lists that hold an item, best first.
+    """Reciprocal rank fusion: Σ weight / (k + rank) over the lists that hold an item, best first.
 
     Ranks count from 1, the greatest score first unless `descending` is false. Equal scores get
     consecutive ranks in the order of their items, an item that a list holds twice keeps its best
     score there, and a negative k counts as 0. With `detailed` there is a row for every list that
-    holds an item: its parts, which sum to its score.
+    holds an item: its parts, which sum to its score. See `Reciprocal` for the rest.
 
     >>> rrf([["vec", "b", 0.5], ["vec", "a", 0.5]], k=0)
     [Fused(item='a', score=1.0), Fused(item='b', score=0.5)]
     >>> rrf([["cycle", "m", 20]], k=0, detailed=True)
     [Leg(item='m', score=1.0, list_id='cycle', leg_rank=1, leg_score=20)]
+    >>> rrf({"vec": [("a", 9)], "fts": [("a", 1), ("b", 0)]}, weights=[3, 1], scale="unit")[0]
+    Fused(item='a', score=1.0)
     """
-    damping = max(finite(k, "k"), 0.0)
+    damping, descending = max(finite(k, "k"), 0.0), how.get("descending", True)
+    base, scale = _reciprocal(how, damping)
     best = {label: best_of(pairs, greatest=descending) for label, pairs in lists_of(lists).items()}
     items = in_order({item for scores in best.values() for item in scores})
     values = _matrix(best, items)
@@ -97,7 +113,10 @@ def rrf(
         at = np.flatnonzero(~np.isnan(row))
         known = row[at] if descending else -row[at]
         ranks[lane, at[top(known, at, at.size)]] = np.arange(1, at.size + 1)
-    parts = fuse.rrf(ranks, np.ones(len(best)), damping)
+    weights = _weights(how.get("weights"), list(best))
+    if scale == "unit":
+        weights = fuse.shares(weights, np.array([bool(each) for each in best.values()], np.bool_))
+    parts = fuse.rrf(ranks, weights, damping, base, scale)
     fused, order = _summed(parts, items)
     if not detailed:
         return fused
@@ -108,6 +127,19 @@ def rrf(
         for label in in_order(labels)
         if item in best[label]
     ]
+
+
+def _reciprocal(how: Reciprocal, k: float) -> tuple[int, Literal["none", "unit"]]:
+    """What the best rank counts as, and the scale."""
+    if unknown := set(how) - set(Reciprocal.__annotations__):
+        known = ", ".join(Reciprocal.__annotations__)
+        raise BadQuery(f"{min(unknown)}: no such option", hint=f"known: {known}", field="rrf")
+    flag(how.get("descending", True), "descending", BadQuery)
+    base = integer(how.get("base", 1), "base", 0, 1, BadQuery)
+    scale = choice(how.get("scale", "none"), "scale", ("none", "unit"), BadQuery)
+    if k + base == 0:
+        raise BadQuery("k and base are both 0: the best rank would divide by 0", field="base")
+    return base, cast('Literal["none", "unit"]', scale)
 
 
 def weighted(

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from recollect.core.ranking import Rows
 from recollect.core.slate import Slate
 from recollect.index.filter import Fetch
 from recollect.index.ids import ids_of
@@ -23,7 +22,7 @@ from recollect.why.result import Hit, LaneScore, Result
 def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     """The result of a search."""
     head = ran.shown
-    lanes = _lanes(ran, ctx, head.rows)
+    lanes = _lanes(ran, ctx)
 
     def name(row: int) -> str:
         return ids_of(ctx.reading, np.array([row], np.int64))[0]
@@ -76,17 +75,18 @@ def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, fl
     return out
 
 
-def _lanes(ran: Ran, ctx: Context, rows: Rows) -> dict[str, dict[int, LaneScore]]:
-    """What each lane said of these rows."""
+def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
+    """What each lane said of the rows of the answer."""
     out: dict[str, dict[int, LaneScore]] = {}
     for label, ranking in ran.rankings.items():
-        found = np.flatnonzero(np.isin(ranking.rows, rows))
-        place = dict(zip(ranking.rows[found].tolist(), found.tolist(), strict=True))
-        mine = np.array([row for row in rows.tolist() if row in place], np.int64)
-        at = at_lane(ctx, label, ran.seeds)
-        reasons = ran.plan.recipe.lanes[label].evidence(at, ranking, mine)
-        out[label] = {
-            row: LaneScore(place[row] + 1, float(ranking.scores[place[row]]), why)
-            for row, why in zip(mine.tolist(), reasons, strict=True)
-        }
+        ranks = ran.shown.columns[f"{label}.rank"]
+        known = ~np.isnan(ranks)
+        rows = ran.shown.rows[known]
+        places = ranks[known].astype(np.intp)
+        scores = ranking.scores[places - 1].tolist()
+        reasons = ran.plan.recipe.lanes[label].evidence(
+            at_lane(ctx, label, ran.seeds), ranking, rows
+        )
+        told = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)
+        out[label] = {row: LaneScore(rank, score, why) for row, rank, score, why in told}
     return out

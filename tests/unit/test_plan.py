@@ -1,0 +1,46 @@
+"""A plan shows what will run, with every number that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.pipeline.load import ours
+from recollect.testing.fakes import ToyEmbedder, ToyReranker
+
+LOOKS = {"kind", "enabled"}
+"""What a plan says by listing a step at all."""
+
+
+def numbers(told: object) -> Iterator[float]:
+    """Every number in plain data."""
+    if isinstance(told, dict):
+        for value in told.values():
+            yield from numbers(value)
+    elif isinstance(told, list):
+        for value in told:
+            yield from numbers(value)
+    elif isinstance(told, int | float) and not isinstance(told, bool):
+        yield float(told)
+
+
+@pytest.mark.parametrize("name", ours())
+def test_every_number_of_what_runs_is_shown(name: str) -> None:
+    memory = recollect.open(":memory:", embedder=ToyEmbedder(), reranker=ToyReranker())
+    memory.remember("which port do I prefer for ssh", id="a")
+    plan = memory.plan("which ssh port do I prefer?", recipe=name, cycle=3)
+    data: dict[str, Any] = plan.recipe.to_data()
+    shown = {step.name: step.shows for step in plan.steps if step.skipped is None}
+    parts = {**data["lanes"], **data["boosts"], "fuse": data["pass"][0]["fuse"]}
+    parts |= {"rerank": step["rerank"] for step in data["pass"][1:] if step["rerank"]}
+    for label in set(parts) & set(shown):
+        mine = {key: value for key, value in parts[label].items() if key not in LOOKS}
+        mine.pop("lists", None)  # what a list of the call weighs stands among the weights
+        if mine.get("unit") == "position":
+            del mine["half_life"]  # places halve nothing
+        assert not set(numbers(mine)) - set(numbers(dict(shown[label]))), label
+    assert plan.running
+    assert all(f"{key} " in str(plan) for step in shown.values() for key in step)
