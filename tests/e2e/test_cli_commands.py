@@ -719,3 +719,22 @@ def test_the_demo_as_data(cli: Cli) -> None:
         "port-new",
     ]
     assert results[1]["hits"][0]["matched"] == {}
+
+
+def test_a_question_is_asked_in_several_spaces(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("remember", "the ssh port is 22", ok=True)
+    both = ("--embedder", "static, hash")
+    assert cli("maintain", *both, ok=True)["embedded"] == 1
+    ask = ("recall", "ssh ports", "--recipe", "semantic")
+    (hit,) = cli(*ask, *both, ok=True)["hits"]
+    assert hit["lanes"]["meaning"]["why"]["op"] == "max"
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    assert "meaning" in cli("recall", "port", ok=True)["skipped"]
+    told = cli("config", "show", ok=True)["settings"]["embedder"]
+    assert told == {"value": "none", "origin": "RECOLLECT_EMBEDDER"}
+    for name in ("best", "static,", "static,static"):
+        result = cli("recall", "port", "--embedder", name)
+        assert result.exit_code == 2
+        assert "error: " in result.stderr

@@ -119,6 +119,9 @@ def _kept_sets(
 def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[Any]]) -> Arrays:
     """Codes of several dictionaries as codes of one, which holds only what is used."""
     olds = [dictionary_of(part, name) for part in parts]
+    every = np.concatenate(codes)
+    if all(map(olds[0].says, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
+        return {f"{name}.codes": every, **olds[0].arrays(name)}
     used = [np.unique(code[code >= 0]) for code in codes]
     slim = [Dictionary.of([old[int(n)] for n in use]) for old, use in zip(olds, used, strict=True)]
     dictionary, maps = union(slim)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _EMPTY: Final = np.zeros(0, np.uint8)
+_NOWHERE: Final = np.zeros(1, np.int64)
 
 
 class Dictionary(Sequence[str]):
@@ -26,6 +27,8 @@ class Dictionary(Sequence[str]):
     def of(cls, strings: Iterable[str]) -> Dictionary:
         """A dictionary of these strings, given sorted and distinct."""
         encoded = [string.encode() for string in strings]
+        if not encoded:
+            return cls(_EMPTY, _NOWHERE)
         at = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(e) for e in encoded], out=at[1:])
         joined = b"".join(encoded)
@@ -54,6 +57,12 @@ class Dictionary(Sequence[str]):
         whole = self._bytes
         begins, ends = self.at[ordinals].tolist(), self.at[ordinals + 1].tolist()
         return [str(whole[a:b], "utf-8") for a, b in zip(begins, ends, strict=True)]
+
+    def says(self, other: Dictionary) -> bool:
+        """Whether it holds the same strings as another."""
+        if (self.blob.size, self.at.size) != (other.blob.size, other.at.size):
+            return False
+        return np.array_equal(self.at, other.at) and np.array_equal(self.blob, other.blob)
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """The two arrays, under the names that a segment gives them."""

@@ -67,8 +67,9 @@ class Graph:
         if before._seq > self._seq or not np.array_equal(before._tombs, self._tombs):
             return None
         old, graph, count = before.edges, before.adjacency, self.rows.size
-        new = _edges(self._segments, before._seq, self._seq, self._tombs)
-        if not new.seqs.size:
+        since = [s for s in self._segments if (s.arrays["edges.seqs"] > before._seq).any()]
+        new = _edges(since, before._seq, self._seq, self._tombs) if since else None
+        if new is None or not new.seqs.size:
             return old, graph if count + 1 == graph.starts.size else widened(graph, count)
         both = joined(old, new, graph) if new.seqs.size <= FEW else None
         if both is None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.edge import REPLACING
-from recollect.index.columns import NO_TIME, dictionary_of, holds_at
+from recollect.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
 from recollect.index.edges import latest
 from recollect.index.graph import Graph
 from recollect.index.segment import Seen, Segment
@@ -38,6 +38,9 @@ class Replacement:
     def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Replacement:
         """These of them, in order."""
         return Replacement(self.sources[at], self.targets[at], self.since[at], self.until[at])
+
+
+NO_REPLACEMENT: Final = Replacement(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
 class Reading:
@@ -129,7 +132,9 @@ class Reading:
         return self._replacements(self.seq)
 
     def _replacements(self, upto: int) -> Replacement:
-        parts = [_replacing(segment) for segment in self.segments]
+        parts = [part for part in map(_replacing, self.segments) if part[0].size]
+        if not parts:
+            return NO_REPLACEMENT
         seqs, sources, targets, kinds, since, until = (
             np.concatenate([np.zeros(0, np.int64), *(part[n] for part in parts)]) for n in range(6)
         )
@@ -153,10 +158,13 @@ class Reading:
 
 def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
     """Rows of earlier segments whose vectors came in this one, or that have none as it says."""
+    none = segment.arrays["vectors.none.rows"]
+    if segment.in_order and not none.size:
+        return none
     _, home = segment.owners
     away = ~home & (segment.arrays["vectors.seqs"] <= seq)
-    none = segment.arrays["vectors.none.rows"][segment.arrays["vectors.none.seqs"] <= seq]
-    return np.concatenate([segment.arrays["vectors.rows"][away], none])
+    bare = none[segment.arrays["vectors.none.seqs"] <= seq]
+    return np.concatenate([segment.arrays["vectors.rows"][away], bare])
 
 
 def _registry_text(row: AgentRow) -> str:
@@ -166,7 +174,15 @@ def _registry_text(row: AgentRow) -> str:
 
 
 def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:
-    arrays = segment.arrays
+    """Sequence, ends, kind and validity of the replacing edges of a segment; found once."""
+    known = segment.bounds.get("replacing")
+    if known is None:
+        known = _replacing_in(segment.arrays)
+        segment.remember("replacing", known)
+    return known
+
+
+def _replacing_in(arrays: Arrays) -> tuple[NDArray[np.int64], ...]:
     names = dictionary_of(arrays, "edges.kinds")
     wanted = {names.find(kind): n for n, kind in enumerate(REPLACING)}
     codes = arrays["edges.kinds.codes"]

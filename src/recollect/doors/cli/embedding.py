@@ -42,22 +42,23 @@ def status(at: Place) -> None:
 
 
 @command("migrate", "recollect embed migrate minilm", under=embed)
-def migrate(embedder: Name, at: Place) -> None:
+def migrate(model: Name, at: Place) -> None:
     """Embed every memory with another model, while the present one goes on serving.
 
     It can be stopped and begun again. `promote` lets the new vectors serve.
     """
     with opened(at, "change") as memory:
-        space = memory.embedding.migrate(embedder, progress=True)
-    show(space.to_dict(), lambda: f"embedded {space.rows:,} with {embedder}", as_json=at.json)
+        space = memory.embedding.migrate(model, progress=True)
+    line = f"{space.rows:,} of {space.of:,} are embedded with {model}"
+    show(space.to_dict(), lambda: line, as_json=at.json)
 
 
 @command("promote", "recollect embed promote minilm", under=embed)
-def promote(embedder: Name, at: Place, *, partly: Partly = False) -> None:
+def promote(model: Name, at: Place, *, partly: Partly = False) -> None:
     """Let the vectors of a model serve: memories opened from now on use it."""
     with opened(at, "change") as memory:
-        commit = memory.embedding.promote(embedder, partly=partly)
-    show(commit.to_dict(), lambda: f"{embedder} serves from now on", as_json=at.json)
+        commit = memory.embedding.promote(model, partly=partly)
+    show(commit.to_dict(), lambda: f"{model} serves from now on", as_json=at.json)
 
 
 @command("rollback", "recollect embed rollback", under=embed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from recollect.core.errors import NotFound
 from recollect.doors.cli.options import Scoped, Store
@@ -13,7 +13,9 @@ from recollect.doors.cli.settings import settings
 
 if TYPE_CHECKING:
     from recollect.memory.facade import Memory
+    from recollect.memory.opening import Options
 
+_SCOPE: Final = ("agent", "user", "session")
 Access = Literal["read", "change", "make"]
 """What a command does with a store: only `make` creates one that is not there."""
 
@@ -22,17 +24,21 @@ Access = Literal["read", "change", "make"]
 def opened(at: Store, access: Access, reranker: str | None = None) -> Generator[Memory]:
     """The memory that the options name, closed afterwards."""
     scope = (at.agent, at.user, at.session) if isinstance(at, Scoped) else (None, None, None)
-    flags = dict(zip(("agent", "user", "session"), scope, strict=True))
-    told = settings({"store": at.store, "tenant": at.tenant, **flags})
+    flags: dict[str, str | None] = dict(zip(_SCOPE, scope, strict=True))
+    flags |= {"store": at.store, "tenant": at.tenant, "embedder": at.embedder}
+    told = settings(flags)
     place = str(told["store"].value)
     if access != "make":
         must_exist(place)
     from recollect.memory.opening import open_memory  # noqa: PLC0415  # loads the engine
 
     tenant = str(told["tenant"].value)
-    with open_memory(place, tenant, read_only=access == "read", reranker=reranker) as memory:
+    options: Options = {"read_only": access == "read", "reranker": reranker}
+    if (names := told["embedder"].value) is not None:
+        options["embedder"] = embedders(names)
+    with open_memory(place, tenant, **options) as memory:
         if isinstance(at, Scoped):
-            yield memory.scoped(*(told[key].value for key in flags))
+            yield memory.scoped(*(told[key].value for key in _SCOPE))
         else:
             yield memory
 
@@ -41,6 +47,15 @@ def stands(at: Store) -> bool:
     """Whether the store that the options name is there."""
     place = str(settings({"store": at.store})["store"].value)
     return place != ":memory:" and Path(place).expanduser().exists()
+
+
+def embedders(names: str) -> list[str] | None:
+    """The embedders that a setting names; None for none.
+
+    >>> embedders("static, hash"), embedders("none")
+    (['static', 'hash'], None)
+    """
+    return None if names == "none" else [name.strip() for name in names.split(",")]
 
 
 def must_exist(place: str) -> None:

@@ -59,6 +59,16 @@ class Store:
             help="Whose memories: a hard wall (RECOLLECT_TENANT; default: default).",
         ),
     ] = None
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            "--embedder",
+            metavar="NAMES",
+            rich_help_panel=_PLACE,
+            help="Who embeds; of several, with commas between, the first serves and the others are "
+            "read beside it; none for words alone (RECOLLECT_EMBEDDER; default: the one promoted).",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ DEFAULTS: Final[Mapping[str, str | None]] = {
     "store": "recollect.db",
     "tenant": "default",
     "recipe": "recollect",
+    "embedder": None,
     "reranker": None,
     "agent": None,
     "user": None,
