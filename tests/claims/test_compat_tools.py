@@ -110,7 +110,7 @@ def test_md_02_and_45_and_46_a_ranked_hit_has_the_seeds_fields(desk: Desk) -> No
     told = run(desk, "mentisdb_ranked_search", text="lru eviction", graph={"mode": "incoming_only"})
     assert (told["backend"], told["total"]) == ("lexical_graph", len(told["results"]))
     first, second = told["results"][:2]
-    assert HIT == set(first)
+    assert set(first) == HIT
     assert NUMBERS | {"vector_contribution"} == set(first["score"])
     assert (first["chain_key"], first["thought"]["id"]) == ("default", "pick")
     assert (first["matched_terms"], first["match_sources"]) == (["lru", "evict"], ["content"])
