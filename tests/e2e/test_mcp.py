@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -238,7 +239,13 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
         async with over_stdio(place, "--tools", choice) as client:
             return [canonical(told(await client.call_tool(*call))) for call in calls]
 
+    async def from_afar(url: str) -> list[bytes]:
+        async with over_http(url, Tokens.beside(place).create("default", "write")[0]) as client:
+            return [canonical(told(await client.call_tool(*call))) for call in asked]
+
     ours = asyncio.run(through("full", asked))
+    with served("serve", "--store", place, "--tools", "full") as url:
+        assert asyncio.run(from_afar(url)) == ours
     compat = asyncio.run(through("compat", list(theirs.items())))
     with recollect.open(place) as memory:
         desk = Desk(memory)
@@ -337,6 +344,11 @@ def test_a_malformed_line_and_one_of_100_mb_are_answered_with_errors(wire: Wire)
     code, err = wire.end()
     assert code == 0
     assert "Traceback" not in err
+
+
+def test_an_interrupt_ends_it_quietly(wire: Wire) -> None:
+    wire.process.send_signal(signal.SIGINT)
+    assert wire.end() == (130, "")
 
 
 def test_answers_that_are_owed_come_after_the_input_has_ended(wire: Wire) -> None:
