@@ -273,6 +273,22 @@ def test_jb_39_recall_brings_the_block_for_a_prompt(files: Desk) -> None:
     assert "I prefer oat milk" in told["context"]
 
 
+# --- Comis ----------------------------------------------------------------------------------
+
+
+def test_co_29_the_type_of_memory_holds_in_a_tool_call_too() -> None:
+    memory = open_empty()
+    for kind in ("working", "episodic", "semantic", "procedural"):
+        memory.remember(f"the {kind} port", id=kind, memory_type=kind)
+    desk = Desk(memory)
+    told = run(desk, "comis_memory_search", query="port")
+    assert told["total"] == 4
+    for kind in ("working", "episodic", "semantic", "procedural"):
+        found = run(desk, "comis_memory_search", query="port", memoryType=kind)
+        assert [each["id"] for each in found["results"]] == [kind]
+    assert {"score", "source"} <= set(told["results"][0])
+
+
 # --- engrava --------------------------------------------------------------------------------
 
 
@@ -331,6 +347,7 @@ def test_every_field_is_a_name_of_the_recipe_or_read_by_its_tool() -> None:
         "mentisdb": {"offset"},
         "jeffs-brain": {"brain", "top_k", "sort"},
         "engrava": {"filters"},
+        "comis": {"limit"},
     }
     for tool in COMPAT:
         names = recipe_of(tool.recipe).names

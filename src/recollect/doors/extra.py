@@ -7,7 +7,8 @@ from typing import Final
 
 from recollect.core.errors import Unsupported
 
-HTTP: Final = ("starlette", "uvicorn")
+HTTP: Final = ("starlette", "uvicorn", "mcp")
+MCP: Final = ("mcp",)
 
 
 def need(what: str, modules: tuple[str, ...]) -> None:

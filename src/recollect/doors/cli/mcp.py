@@ -4,54 +4,61 @@ from __future__ import annotations
 
 import logging
 import sys
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
-from recollect.core.errors import Unsupported
+from recollect.core.errors import InputError
+from recollect.doors.cli import serving
 from recollect.doors.cli.opening import opened
-from recollect.doors.cli.options import Store
+from recollect.doors.cli.options import Place, Store
 from recollect.doors.cli.tree import command
+from recollect.doors.extra import MCP, need
 
 
 @command(
     "mcp",
     "recollect mcp --store agent.db",
     "recollect mcp --store agent.db --tools full --read-only",
+    "recollect mcp --http --port 8321",
 )
 def mcp(
     at: Store,
-    tools: Annotated[
-        str,
-        typer.Option("--tools", help="core (six tools), full, or compat (other systems' names)."),
-    ] = "core",
+    net: serving.Listening,
+    tools: serving.Tools = "core",
     *,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Offer only the tools that read.")
     ] = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Listen at a port, as serve does; the tools are at /mcp.")
+    ] = False,
 ) -> None:
-    """Offer the memory to a model as tools, over the standard streams (MCP)."""
-    need_server("recollect mcp")
+    """Offer the memory to a model as tools (MCP), over the standard streams or HTTP."""
+    need("recollect mcp", MCP)
+    if http and read_only:
+        raise InputError(
+            "read-only: with --http the right of a token decides",
+            hint="recollect token create --right read makes one that only reads",
+            field="read-only",
+        )
+    if http:
+        serving.serve(Place(at.store, at.tenant), net, tools=tools)
+    else:
+        _speak(at, tools, read_only=read_only)
+
+
+def _speak(at: Store, tools: str, *, read_only: bool) -> None:
+    """Answer the standard input, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 
     from recollect.doors.desk import Desk  # noqa: PLC0415  # loads the engine
-    from recollect.doors.mcp.server import Caller, server_of  # noqa: PLC0415  # as above
+    from recollect.doors.mcp.server import Local, server_of  # noqa: PLC0415  # as above
     from recollect.doors.mcp.stdio import serve  # noqa: PLC0415  # as above
     from recollect.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     choice = choice_of(tools)
     with opened(at, "read" if read_only else "make") as memory:
-        caller = Caller(Desk(memory), "read" if read_only else "write")
-        anyio.run(serve, server_of(choice, lambda _: caller))
-
-
-def need_server(command: str) -> None:
-    """Say what to install where the packages of a server are missing."""
-    for module in ("mcp", "starlette", "uvicorn"):
-        if find_spec(module) is None:
-            raise Unsupported(
-                f"{command} needs {module}, which is not installed",
-                hint='pip install "recollect[server]"',
-            )
+        seat = Local(Desk(memory), "read" if read_only else "write")
+        anyio.run(serve, server_of(choice, seat))

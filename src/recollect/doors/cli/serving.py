@@ -60,19 +60,29 @@ class Listening:
     ] = None
 
 
+Tools = Annotated[
+    str,
+    typer.Option("--tools", help="Tools for models: core (six), full, compat (others' names)."),
+]
+
+
 @command(
     "serve",
     "recollect serve",
     "recollect serve --host 0.0.0.0 --behind-proxy --allow-host memory.example.org",
 )
-def serve(at: Place, net: Listening, reranker: Reranker = None) -> None:
-    """Serve the memory over HTTP: REST under /v1, JSON-RPC at /rpc, /openapi.json, /metrics.
+def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "core") -> None:
+    """Serve the memory over HTTP: REST under /v1, JSON-RPC at /rpc, MCP at /mcp, /metrics.
 
     Every request needs a token, which says the tenant and the right. A store without any gets one
     on the first start: an admin token of the tenant, printed once. `recollect token` makes others.
     """
     need("recollect serve", HTTP)
     from recollect.doors.http.serving import Where, bound  # noqa: PLC0415  # needs the extra
+    from recollect.doors.mcp.http import beside  # noqa: PLC0415  # as above
+    from recollect.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
+
+    choice = choice_of(tools)
 
     told = settings({"store": at.store, "tenant": at.tenant, "reranker": reranker})
     where = Where(
@@ -104,7 +114,8 @@ def serve(at: Place, net: Listening, reranker: Reranker = None) -> None:
         from recollect.doors.http.serving import serve as served  # noqa: PLC0415  # as above
 
         office = Office(house, tokens, where.limits)
-        served(app(office, where.welcome), where, listening, started)
+        mounts = [beside(office, choice)]
+        served(app(office, where.welcome, mounts), where, listening, started)
 
 
 def _first(tokens: Tokens, tenant: str) -> str | None:

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from recollect.doors.compat import engrava, jeffs_brain, mentisdb
+from recollect.doors.compat import comis, engrava, jeffs_brain, mentisdb
 from recollect.doors.compat.tool import Compat
+from recollect.doors.replies import Reply
 
-COMPAT: Final[tuple[Compat, ...]] = (*mentisdb.TOOLS, *jeffs_brain.TOOLS, *engrava.TOOLS)
-"""In the order that lists show. `memory_search` and `memory_ask` are jeffs-brain's, whose text
-names them; Comis has methods of its own, `memory.search` and `memory.browse`, at the HTTP door."""
+
+class Results(Reply):
+    """What Comis answers to a search."""
+
+    results: list[dict[str, Any]]
+    total: int
+
+
+COMIS: Final = (
+    Compat("comis_memory_search", comis.RECIPE, comis.Search, Results, comis.search,
+           "Comis: find memories by words and vectors, each with its score and source."),
+)  # fmt: skip
+"""Its own name, memory_search, is jeffs-brain's here, whose text names it as a tool."""
+
+COMPAT: Final[tuple[Compat, ...]] = (
+    *mentisdb.TOOLS,
+    *jeffs_brain.TOOLS,
+    *COMIS,
+    *engrava.TOOLS,
+)
+"""In the order that lists show."""

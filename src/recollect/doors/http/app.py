@@ -49,7 +49,7 @@ def app(office: Office, welcome: Welcome | None = None, mounts: Sequence[Beside]
     routes: list[BaseRoute] = [
         *_own(office),
         *rest.routes(office),
-        *(Mount(each.path, each.app) for each in mounts),
+        *(route for each in mounts for route in _beside(each)),
     ]
 
     @contextlib.asynccontextmanager
@@ -68,6 +68,11 @@ def app(office: Office, welcome: Welcome | None = None, mounts: Sequence[Beside]
     )
     inner.router.redirect_slashes = False
     return Guard(inner, office, welcome)
+
+
+def _beside(each: Beside) -> list[BaseRoute]:
+    """The path itself, and what lies below it."""
+    return [Route(each.path, each.app), Mount(each.path, each.app)]
 
 
 def _own(office: Office) -> list[BaseRoute]:

@@ -5,11 +5,8 @@ It holds no session: an answer is named by its receipt's handle, which any later
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio.to_thread
 import mcp_types as types
@@ -22,9 +19,10 @@ from recollect.core.errors import Forbidden, RecollectError
 from recollect.doors.desk import Desk
 from recollect.doors.mcp.tools import Choice, Tool, tools_of
 from recollect.doors.operations import Right
+from recollect.doors.public import public
 
 Context = ServerRequestContext[Any, Any]
-_log = logging.getLogger("recollect.mcp")
+Plain = dict[str, Any]
 FRESH: Final = CacheHint(ttl_ms=3_600_000, scope="private")
 """The list hangs on the credential and changes only when the server starts anew."""
 INSTRUCTIONS: Final = (
@@ -34,30 +32,59 @@ INSTRUCTIONS: Final = (
 )
 
 
+class Seat(Protocol):
+    """Whom a server answers for: what the caller may do, and where its calls are done."""
+
+    def right(self, ctx: Context) -> Right:
+        """What the caller's credential allows."""
+        ...
+
+    async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
+        """The answer of a tool."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks: a tenant's desk, and what the credential allows."""
+class Local:
+    """The one caller of a process that is its own: one tenant's desk, and a right."""
 
     desk: Desk
-    right: Right
+    may: Right
+
+    def right(self, ctx: Context) -> Right:
+        """As the command said."""
+        del ctx
+        return self.may
+
+    async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
+        """Done in a thread; what began is finished also when nobody waits any more."""
+        del ctx
+        if not tool.allowed(self.may):
+            raise Forbidden(
+                f"{tool.name}: this server may only {self.may}", hint="start it without --read-only"
+            )
+        return await anyio.to_thread.run_sync(tool.run, self.desk, arguments)
 
 
-def server_of(choice: Choice, caller: Callable[[Context], Caller]) -> Server[Any]:
-    """A server that offers a set of tools to whoever `caller` says is asking."""
+def server_of(choice: Choice, seat: Seat) -> Server[Any]:
+    """A server that offers a set of tools to whoever sits there."""
     every = {tool.name: tool for tool in tools_of(choice, "admin")}
 
     async def listed(
         ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         del params
-        return types.ListToolsResult(tools=list_of(choice, caller(ctx).right))
+        return types.ListToolsResult(tools=list_of(choice, seat.right(ctx)))
 
     async def called(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = every.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
-        work = partial(_answered, tool, caller(ctx), params.arguments or {})
-        return await anyio.to_thread.run_sync(work)  # a write that began is finished
+        try:
+            reply = await seat.ask(ctx, tool, params.arguments or {})
+        except Exception as error:  # a mistake is an answer that the model can learn from
+            return _failed(public(error))
+        return types.CallToolResult(content=_text(tool.text(reply)), structured_content=reply)
 
     return Server(
         "recollect",
@@ -94,27 +121,6 @@ def _hints(tool: Tool) -> types.ToolAnnotations:
         idempotent_hint=tool.repeatable or None,
         open_world_hint=False,
     )
-
-
-def _answered(tool: Tool, caller: Caller, arguments: Mapping[str, object]) -> types.CallToolResult:
-    """What a call comes to; a mistake is an answer that the model can learn from."""
-    try:
-        _admit(tool, caller.right)
-        reply = tool(caller.desk, arguments)
-        return types.CallToolResult(content=_text(tool.text(reply)), structured_content=reply)
-    except RecollectError as error:
-        return _failed(error)
-    except Exception as error:
-        _log.exception("%s failed: %s", tool.name, type(error).__name__)
-        return _failed(RecollectError("this is an error of ours", hint="see the server's log"))
-
-
-def _admit(tool: Tool, right: Right) -> None:
-    if not tool.allowed(right):
-        raise Forbidden(
-            f"{tool.name}: this credential may only {right}",
-            hint=f"use a credential with the right to {tool.right}",
-        )
 
 
 def _failed(error: RecollectError) -> types.CallToolResult:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from recollect.core.canonical import canonical
 from recollect.core.times import iso
+from recollect.text.safe import safe
 
 Plain = dict[str, Any]
 
@@ -49,7 +50,7 @@ def _marks(record: Plain) -> str:
 
 def _quoted(text: str) -> str:
     """Every line behind a mark, so that no text can pass for one of ours."""
-    return "\n".join(f"   > {line}" for line in text.splitlines() or [""])
+    return "\n".join(f"   > {safe(line)}" for line in text.splitlines() or [""])
 
 
 def _remembered(reply: Plain) -> Iterator[str]:

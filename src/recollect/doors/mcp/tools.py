@@ -6,18 +6,20 @@ each the fields that an agent needs. What a schema does not show is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from recollect.core.errors import InputError
-from recollect.doors.compat.tools import COMPAT, Compat
 from recollect.doors.desk import Desk
 from recollect.doors.mcp.telling import told
 from recollect.doors.operations import BY_NAME, RIGHTS, Right
 from recollect.doors.requests import unknown_field
 from recollect.doors.schema import Schema, names_of, outline_of, schema_of
+
+if TYPE_CHECKING:
+    from recollect.doors.compat.tool import Compat
 
 Plain = dict[str, Any]
 Choice = Literal["core", "full", "compat"]
@@ -34,7 +36,7 @@ class Tool:
     about: str
     takes: Schema
     gives: Schema
-    run: Callable[[Desk, object], Plain]
+    act: Callable[[Desk, object], Plain]
     text: Callable[[Plain], str]
     """The answer for hosts that show text alone."""
     destructive: bool = False
@@ -44,13 +46,14 @@ class Tool:
         """Whether a credential with this right may use it."""
         return RIGHTS.index(self.right) <= RIGHTS.index(right)
 
-    def __call__(self, desk: Desk, arguments: Mapping[str, object]) -> Plain:
+    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> Plain:
         """Check that only what the schema shows was sent, do it, answer."""
+        del spelled  # arguments come as JSON
         known = self.takes.get("properties", {})
-        for field in arguments:
+        for field in cast("Plain", data):
             if field not in known:
                 raise unknown_field(field, field, known)
-        return self.run(desk, dict(arguments))
+        return self.act(desk, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ def _full() -> list[Tool]:
 
 
 def _compat() -> list[Tool]:
+    from recollect.doors.compat.tools import COMPAT  # noqa: PLC0415  # reads three recipes
+
     return [*_core(), *map(_theirs, COMPAT)]
 
 
@@ -144,6 +149,6 @@ def _theirs(compat: Compat) -> Tool:
         compat.summary,
         schema_of(compat.request),
         outline_of(compat.reply),
-        cast("Callable[[Desk, object], Plain]", compat.run),
+        compat.run,
         partial(told, compat.name),
     )
