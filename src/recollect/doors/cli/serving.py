@@ -72,7 +72,7 @@ def serve(at: Place, net: Listening, reranker: Reranker = None) -> None:
     on the first start: an admin token of the tenant, printed once. `recollect token` makes others.
     """
     need("recollect serve", HTTP)
-    from recollect.doors.http.serving import Where, bound  # noqa: PLC0415  # needs the extra
+    from recollect.doors.http.serving import Where, bound, run, server_of  # noqa: PLC0415  # needs the extra
 
     told = settings({"store": at.store, "tenant": at.tenant, "reranker": reranker})
     where = Where(
@@ -101,10 +101,9 @@ def serve(at: Place, net: Listening, reranker: Reranker = None) -> None:
 
         from recollect.doors.http.app import app  # noqa: PLC0415  # needs the extra
         from recollect.doors.http.office import Office  # noqa: PLC0415  # as above
-        from recollect.doors.http.serving import serve as served  # noqa: PLC0415  # as above
 
         office = Office(house, tokens, where.limits)
-        served(app(office, where.welcome), where, listening, started)
+        run(server_of(app(office, where.welcome), where, started), listening)
 
 
 def _first(tokens: Tokens, tenant: str) -> str | None:
