@@ -117,22 +117,23 @@ def _brief(hit: Hit) -> Plain:
 def explain(desk: Desk, asked: ask.Explain) -> Plain:
     """Why a memory is among the hits, or why not."""
     memory = desk.memory(asked)
-    receipt = desk.receipt(asked.receipt)
-    result = memory.replay(receipt).result
-    for hit in result:
-        if hit.id == asked.id:
-            return {"hit": hit.to_dict()}
-    return {"why_not": memory.why_not(receipt, asked.id).to_dict()}
+    with desk.handed(asked.receipt) as receipt:
+        for hit in memory.replay(receipt).result:
+            if hit.id == asked.id:
+                return {"hit": hit.to_dict()}
+        return {"why_not": memory.why_not(receipt, asked.id).to_dict()}
 
 
 def why_not(desk: Desk, asked: ask.Explain) -> Plain:
     """Why a memory is not among the hits."""
-    return desk.memory(asked).why_not(desk.receipt(asked.receipt), asked.id).to_dict()
+    with desk.handed(asked.receipt) as receipt:
+        return desk.memory(asked).why_not(receipt, asked.id).to_dict()
 
 
 def replay(desk: Desk, asked: ask.OfReceipt) -> Plain:
     """A search again, on its own view."""
-    return desk.memory(asked).replay(desk.receipt(asked.receipt)).to_dict()
+    with desk.handed(asked.receipt) as receipt:
+        return desk.memory(asked).replay(receipt).to_dict()
 
 
 def verify(desk: Desk, asked: ask.OfReceipt) -> Plain:
@@ -142,7 +143,8 @@ def verify(desk: Desk, asked: ask.OfReceipt) -> Plain:
 
 def diff(desk: Desk, asked: ask.Differ) -> Plain:
     """How two answers differ."""
-    return compared(desk.receipt(asked.before), desk.receipt(asked.after)).to_dict()
+    with desk.handed(asked.before) as before, desk.handed(asked.after) as after:
+        return compared(before, after).to_dict()
 
 
 def receipt(desk: Desk, asked: ask.OfReceipt) -> Plain:

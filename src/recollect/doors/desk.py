@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Generator
 from typing import Any, Final, cast
 
-from recollect.core.errors import Forbidden, NotFound
+from recollect.core.errors import BadQuery, Corrupt, Forbidden, NotFound, RecollectError
 from recollect.doors.requests import Request
 from recollect.memory.facade import Memory
+from recollect.why.case import handed
 from recollect.why.receipt import Receipt
 from recollect.why.result import Result
 
@@ -78,6 +81,20 @@ class Desk:
     def receipt(self, told: str | dict[str, Any]) -> Receipt | dict[str, Any]:
         """A receipt from its handle, or as it was sent."""
         return self.receipts.find(told) if isinstance(told, str) else told
+
+    @contextlib.contextmanager
+    def handed(self, told: str | dict[str, Any]) -> Generator[Receipt]:
+        """A receipt to work with; one that was sent and cannot be used is the sender's matter."""
+        try:
+            yield handed(self.receipt(told))
+        except Exception as error:
+            ours = isinstance(error, RecollectError) and not isinstance(error, Corrupt)
+            if ours or isinstance(told, str):
+                raise
+            reason = error.message if isinstance(error, Corrupt) else "it cannot be read"
+            raise BadQuery(
+                f"receipt: {reason}", hint="send it as it was answered", field="receipt"
+            ) from error
 
 
 def of_tenant(tenant: str, data: object) -> object:

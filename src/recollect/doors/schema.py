@@ -10,28 +10,39 @@ from pydantic import BaseModel
 Schema = dict[str, Any]
 
 
-def schema_of(model: type[BaseModel], only: Collection[str] | None = None) -> Schema:
-    """The schema of a model, self-contained; `only` keeps some of its fields."""
-    made = cast("Schema", _short(model.model_json_schema()))
+def schema_of(
+    model: type[BaseModel], only: Collection[str] | None = None, *, nulls: bool = False
+) -> Schema:
+    """The schema of a model, self-contained; `only` keeps some of its fields.
+
+    With `nulls` it is exact: a field that may be left out may also be null.
+    """
+    made = cast("Schema", _short(model.model_json_schema(), nulls=nulls))
     if only is not None:
         made["properties"] = {k: v for k, v in made.get("properties", {}).items() if k in only}
     return made
 
 
-def _short(node: Any) -> Any:
+def _short(node: Any, *, nulls: bool) -> Any:
     """Without titles, docstrings of models, and the null of what may be left out."""
     if isinstance(node, list):
-        return [_short(each) for each in cast("list[Any]", node)]
+        return [_short(each, nulls=nulls) for each in cast("list[Any]", node)]
     if not isinstance(node, dict):
         return node
     told = cast("Schema", node)
-    out = {key: _short(value) for key, value in told.items() if key != "title" or key_is(value)}
+    out = {
+        key: _short(value, nulls=nulls)
+        for key, value in told.items()
+        if key != "title" or key_is(value)
+    }
     if out.get("type") == "object" and "properties" in out:
-        out["properties"] = {name: _short(value) for name, value in told["properties"].items()}
+        out["properties"] = {
+            name: _short(value, nulls=nulls) for name, value in told["properties"].items()
+        }
         out.pop("description", None)
     if out.get("additionalProperties") is True:  # as it is where nothing is said
         out.pop("additionalProperties")
-    return _joined(_without_null(out))
+    return _joined(out if nulls else _without_null(out))
 
 
 def key_is(value: object) -> bool:

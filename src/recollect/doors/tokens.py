@@ -20,18 +20,20 @@ from typing import Any, Final, cast
 
 from recollect.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from recollect.core.errors import Corrupt, Forbidden, InputError, NotFound, Unauthenticated
-from recollect.core.errors import Unavailable as Busy
 from recollect.core.names import choice, name
 from recollect.core.scope import Scope
 from recollect.core.times import TimeLike, iso, micros
 from recollect.doors.operations import RIGHTS, Right
 
+try:
+    import fcntl
+except ImportError:  # Windows: one who changes tokens there is alone
+    fcntl = None
+
 _PREFIX: Final = "rcl"
 _FORMAT: Final = 1
 _ID_BYTES: Final = 6
 _SECRET_BYTES: Final = 32
-_STALE: Final = 10_000_000
-"""Microseconds after which a half-written file is what a dead process left."""
 _ALLOWS: Final = {right: RIGHTS[: at + 1] for at, right in enumerate(RIGHTS)}
 _NOBODY: Final = hashlib.sha256(b"nobody").hexdigest()
 
@@ -179,37 +181,47 @@ class Tokens:
                 yield entries
                 self._entries = entries
             return
-        part = self._path.with_name(self._path.name + ".part")
-        with _opened_alone(part, self._clock.now()) as file:
+        with _alone(self._path):
             entries = dict(self._read())
             yield entries
             told = {"tokens": _FORMAT, "entries": [_plain(entry) for entry in entries.values()]}
-            os.write(file, json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
-            os.fsync(file)
-            part.replace(self._path)
+            _write(self._path, json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 @contextlib.contextmanager
-def _opened_alone(part: Path, now: int) -> Generator[int]:
-    """A new file that only its maker writes: it is also the lock among processes."""
+def _alone(path: Path) -> Generator[None]:
+    """One process and one thread at a time; a process that dies lets go."""
+    with _plainly(path):
+        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        if now - part.lstat().st_mtime_ns // 1000 > _STALE:
-            part.unlink()
-    except FileNotFoundError:
-        pass
-    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace a file by a whole new one."""
+    part = path.with_name(path.name + ".part")
+    with _plainly(path):
+        part.unlink(missing_ok=True)
         file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise Busy("somebody else is changing the tokens", hint="try again") from None
+        with os.fdopen(file, "wb") as opened:
+            opened.write(data)
+            opened.flush()
+            os.fsync(file)
+        part.replace(path)
+
+
+@contextlib.contextmanager
+def _plainly(path: Path) -> Generator[None]:
+    try:
+        yield
     except OSError as error:
         raise InputError(
-            f"{part.parent}: {error.strerror}", hint="tokens lie beside the store: check its folder"
+            f"{path}: {error.strerror}", hint="tokens lie beside the store: check its folder"
         ) from None
-    try:
-        yield file
-    finally:
-        os.close(file)
-        part.unlink(missing_ok=True)
 
 
 def _hash(secret: str) -> str:

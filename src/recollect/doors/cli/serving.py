@@ -78,7 +78,7 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
     on the first start: an admin token of the tenant, printed once. `recollect token` makes others.
     """
     need("recollect serve", HTTP)
-    from recollect.doors.http.serving import Where, bound  # noqa: PLC0415  # needs the extra
+    from recollect.doors.http.serving import Where, bound, run, server_of  # noqa: PLC0415  # needs the extra
     from recollect.doors.mcp.http import beside  # noqa: PLC0415  # as above
     from recollect.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
 
@@ -111,11 +111,10 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
 
         from recollect.doors.http.app import app  # noqa: PLC0415  # needs the extra
         from recollect.doors.http.office import Office  # noqa: PLC0415  # as above
-        from recollect.doors.http.serving import serve as served  # noqa: PLC0415  # as above
 
         office = Office(house, tokens, where.limits)
-        mounts = [beside(office, choice)]
-        served(app(office, where.welcome, mounts), where, listening, started)
+        inside = app(office, where.welcome, [beside(office, choice)])
+        run(server_of(inside, where, started), listening)
 
 
 def _first(tokens: Tokens, tenant: str) -> str | None:

@@ -36,9 +36,9 @@ def dumped(value: object) -> bytes:
 def _deeper(value: object, depth: int) -> bool:
     """Whether lists and objects lie in each other more than so many times."""
     level: list[object] = [value]
-    for _ in range(depth + 1):
+    for _ in range(depth):
         level = [inner for each in level for inner in _inside(each)]
-    return bool(level)
+    return any(isinstance(each, dict | list) for each in level)
 
 
 def _inside(value: object) -> Iterator[object]:

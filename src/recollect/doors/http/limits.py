@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from recollect.core.errors import InputError, TooLarge
+
+_TEXTS: Final = ("text", "content", "summary", "title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +18,10 @@ class Limits:
     """Bytes of a request."""
     depth: int = 64
     """How deeply JSON may be nested."""
+    hits: int = 1000
+    """Hits or memories of a page that one request may ask for."""
+    text: int = 1024 * 1024
+    """Characters of one memory's text."""
     batch: int = 100
     """Calls in one JSON-RPC request."""
     arrive_s: float = 10.0
@@ -31,3 +40,30 @@ class Limits:
     """Open connections."""
     stop_s: float = 30.0
     """Seconds that open requests get to end when the server stops."""
+
+    def check(self, data: object, *, reading: bool) -> object:
+        """The request, if it does not ask for too much; its shape is checked elsewhere."""
+        if not isinstance(data, dict):
+            return data
+        told = cast("dict[str, Any]", data)
+        limit = told.get("limit")
+        if reading and isinstance(limit, int) and limit > self.hits:
+            raise InputError(
+                f"limit: at most {self.hits:,} through a server", hint="ask page by page",
+                field="limit",
+            )  # fmt: skip
+        drafts = told.get("memories")
+        for each in (told, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
+            self._short(each)
+        return told
+
+    def _short(self, draft: object) -> None:
+        told = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {}
+        for name in _TEXTS:
+            value = told.get(name)
+            if isinstance(value, str) and len(value) > self.text:
+                raise TooLarge(
+                    f"{name}: more than {self.text:,} characters",
+                    hint="split it into several memories",
+                    field=name,
+                )

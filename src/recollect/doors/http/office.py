@@ -66,7 +66,8 @@ class Office:
 
         def act() -> bytes:
             try:
-                reply = what.run(self.desks.of(who.tenant), ask(), spelled=spelled)
+                data = self.limits.check(ask(), reading=what.right == "read")
+                reply = what.run(self.desks.of(who.tenant), data, spelled=spelled)
                 spelt = dumped(reply)
             except Exception as error:
                 raise public(error) from None

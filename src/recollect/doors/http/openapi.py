@@ -53,7 +53,8 @@ def statuses() -> list[int]:
 
 
 def _operation(operation: Operation, schemas: dict[str, Schema]) -> Schema:
-    asked = _hoisted(schema_of(operation.request), schemas)
+    spelled = operation.method == "GET"
+    asked = _hoisted(schema_of(operation.request, nulls=not spelled), schemas)
     parts = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
     fields = cast("dict[str, Schema]", asked.get("properties", {}))
     needed = cast("list[str]", asked.get("required", []))
@@ -70,7 +71,7 @@ def _operation(operation: Operation, schemas: dict[str, Schema]) -> Schema:
         },
     }
     params = [_param(name, "path", fields[name]) for name in parts]
-    if operation.method == "GET":
+    if spelled:
         rest = [name for name in fields if name not in parts]
         params += [_param(n, "query", fields[n], required=n in needed) for n in rest]
     else:
@@ -104,7 +105,7 @@ def _reply(operation: Operation, schemas: dict[str, Schema]) -> Schema:
 
 
 def _named(model: type[BaseModel], schemas: dict[str, Schema]) -> Schema:
-    schemas[model.__name__] = _hoisted(schema_of(model), schemas)
+    schemas[model.__name__] = _hoisted(schema_of(model, nulls=True), schemas)
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 

@@ -24,13 +24,13 @@ _SPELLED: Final = "GET"
 
 
 def routes(office: Office) -> list[Route]:
-    """Every path of the table, with all of its methods."""
+    """Every path of the table, with all of its methods; those without a gap come first."""
     paths: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = operation
     return [
-        Route(path, _endpoint(office, methods), methods=list(methods))
-        for path, methods in paths.items()
+        Route(path, _endpoint(office, paths[path]), methods=list(paths[path]))
+        for path in sorted(paths, key=lambda path: path.count("{"))
     ]
 
 

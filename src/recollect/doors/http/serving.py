@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import signal
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -78,7 +79,8 @@ def ipaddress_of(host: str) -> str:
 def bound(where: Where) -> socket.socket:
     """A socket at the place; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # Said to be TCP, or asyncio leaves Nagle's delay on: 40 ms for every answer.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((where.host, where.port))
@@ -92,14 +94,12 @@ def bound(where: Where) -> socket.socket:
     return found
 
 
-def serve(
-    made: ASGIApp, where: Where, listening: socket.socket, started: Callable[[], None]
-) -> None:
-    """Serve until a signal says stop; requests that were begun are finished first."""
+def server_of(made: ASGIApp, where: Where, ready: Callable[[], None]) -> uvicorn.Server:
+    """A server that runs until a signal says stop; requests that were begun are finished first."""
     logging.getLogger("uvicorn.access").disabled = True  # its lines hold ids and queries
     config = uvicorn.Config(
         made,
-        http=Patient,
+        http=type("Patient", (Patient,), {"arrive_s": where.limits.arrive_s}),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -113,8 +113,17 @@ def serve(
         ssl_certfile=where.cert,
         ssl_keyfile=where.key,
     )
-    Patient.arrive_s = where.limits.arrive_s
-    _Server(config, started).run([listening])
+    return _Server(config, ready)
+
+
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until a signal says stop. Told to end, it ends well; Ctrl-C stays what it is."""
+    signal.signal(signal.SIGTERM, _done)
+    server.run([listening])
+
+
+def _done(number: int, frame: object) -> None:
+    """Take the signal that uvicorn hands on when everything has ended."""
 
 
 class _Server(uvicorn.Server):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -24,13 +25,19 @@ class Work:
         self._lock = threading.Lock()
 
     async def run(self, act: Callable[[], T], *, deadline: bool) -> T:
-        """What the function gives; with a deadline its caller waits only so long."""
+        """What the function gives; with a deadline its caller waits so long, for it and before."""
         with self._lock:
             if self._open >= self._limits.threads + self._limits.waiting:
-                raise TooMany("the server is busy", hint="try again in a moment")
+                raise _busy()
             self._open += 1
+        began: list[float] = []
+
+        def timed() -> T:
+            began.append(time.monotonic())
+            return act()
+
         try:
-            running = self._threads.submit(act)
+            running = self._threads.submit(timed)
         except RuntimeError:  # the threads have gone
             self._done()
             raise Unavailable("the server stops", hint="try again later") from None
@@ -39,9 +46,14 @@ class Work:
         awaited.add_done_callback(_seen)
         limit = self._limits.answer_s if deadline else None
         done, _ = await asyncio.wait({awaited}, timeout=limit)
-        if not done:
-            running.cancel()
-            raise Unavailable(f"no answer within {limit:g} s", hint="ask for less, or later")
+        if limit is not None and not done:
+            if running.cancel():
+                raise _busy()
+            now = time.monotonic()
+            left = (began[0] if began else now) + limit - now
+            done, _ = await asyncio.wait({awaited}, timeout=max(0.0, left))
+            if not done:
+                raise Unavailable(f"no answer within {limit:g} s", hint="ask for less, or later")
         return awaited.result()
 
     def _done(self, _: Future[T] | None = None) -> None:
@@ -51,6 +63,10 @@ class Work:
     def close(self) -> None:
         """Finish what was begun, and what waits."""
         self._threads.shutdown(wait=True)
+
+
+def _busy() -> TooMany:
+    return TooMany("the server is busy", hint="try again in a moment")
 
 
 def _seen(awaited: asyncio.Future[T]) -> None:

@@ -1,0 +1,112 @@
+"""A real server in a thread, behind a real socket, and clients that others wrote."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from recollect.doors.http.app import app
+from recollect.doors.http.limits import Limits
+from recollect.doors.http.office import Office
+from recollect.doors.http.serving import Where, bound, server_of
+from recollect.doors.tokens import Tokens
+from recollect.memory.house import House
+from recollect.testing.fakes import HandClock
+
+TENANT = "acme"
+
+
+@dataclass
+class Live:
+    """A server that runs, and what to ask it with."""
+
+    office: Office
+    url: str
+    clock: HandClock
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def token(self, right: str = "admin", tenant: str = TENANT, **more: Any) -> str:
+        return self.office.tokens.create(tenant, right, **more)[0]
+
+    def client(self, right: str = "admin", tenant: str = TENANT) -> httpx.Client:
+        token = self.token(right, tenant)
+        made = httpx.Client(
+            base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=30
+        )
+        self._clients.append(made)
+        return made
+
+    def raw(self, data: bytes, wait: float = 5.0) -> bytes:
+        """What the server answers to these bytes before it is silent or hangs up."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as wire:
+            wire.sendall(data)
+            return heard(wire)
+
+    def close(self) -> None:
+        for each in self._clients:
+            each.close()
+
+
+def heard(wire: socket.socket) -> bytes:
+    """One answer: its head and as much body as it announces."""
+    out = b""
+    with contextlib.suppress(TimeoutError, ConnectionResetError):
+        while part := wire.recv(65_536):
+            out += part
+            head, found, body = out.partition(b"\r\n\r\n")
+            length = [
+                int(line.split(b":")[1])
+                for line in head.split(b"\r\n")
+                if line.lower().startswith(b"content-length:")
+            ]
+            if found and length and len(body) >= length[0]:
+                break
+    return out
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1]) if answer else 0
+
+
+@contextlib.contextmanager
+def live(
+    limits: Limits | None = None, place: str | Path = ":memory:", **where: Any
+) -> Iterator[Live]:
+    clock = HandClock()
+    at = Where(port=0, limits=limits or Limits(rate=1e6, burst=10**6), **where).checked()
+    office = Office(House(place), Tokens(clock=clock), at.limits)
+    ready = threading.Event()
+    with bound(at) as listening:
+        server = server_of(app(office, at.welcome), at, ready.set)
+        thread = threading.Thread(target=server.run, args=([listening],))
+        thread.start()
+        assert ready.wait(10)
+        found = Live(office, f"http://127.0.0.1:{listening.getsockname()[1]}", clock)
+        try:
+            yield found
+        finally:
+            found.close()
+            server.should_exit = True
+            thread.join()
+
+
+def rpc(client: httpx.Client, method: str, id: Any = 1, **params: Any) -> dict[str, Any]:
+    body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    answer = client.post("/rpc", content=json.dumps(body), headers=JSON)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+JSON = {"Content-Type": "application/json"}

@@ -1,0 +1,266 @@
+"""Limits come before work: one below, at, and one above each."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from tests.http.live import JSON, TENANT, Live, heard, live, rpc, status_of
+
+from recollect.core.where import DEPTH_LIMIT
+from recollect.doors.acting import BATCH
+from recollect.doors.http.bodies import loaded
+from recollect.doors.http.limits import Limits
+from recollect.doors.http.problems import Later
+from recollect.doors.http.rates import Rates
+
+SMALL = Limits(
+    body=10_000, arrive_s=0.4, answer_s=0.3, threads=2, waiting=2, rate=1e6, burst=10**6, text=1000
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Live]:
+    with live(SMALL) as made:
+        yield made
+
+
+def body_of(size: int) -> bytes:
+    shell = len(json.dumps({"query": ""}))
+    return json.dumps({"query": "x" * (size - shell)}).encode()
+
+
+@pytest.mark.parametrize(("extra", "status"), [(-1, 200), (0, 200), (1, 413), (50_000, 413)])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_may_have_so_many_bytes(
+    small: Live, extra: int, status: int, *, chunked: bool
+) -> None:
+    body = body_of(SMALL.body + extra)
+    told: Any = iter([body[:100], body[100:]]) if chunked else body
+    answer = small.client("read").post("/v1/plan", content=told, headers=JSON)
+    assert answer.status_code == status, answer.text
+
+
+def test_the_usual_limit_of_a_body_is_four_mebibytes() -> None:
+    assert Limits().body == 4 * 1024 * 1024
+
+
+def nested(depth: int) -> bytes:
+    inner = "[" * (depth - 1) + "]" * (depth - 1)
+    return f'{{"query": "x", "lists": {inner}}}'.encode()
+
+
+@pytest.mark.parametrize(("depth", "deep"), [(63, False), (64, False), (65, True), (4000, True)])
+def test_json_may_be_nested_so_deep(small: Live, depth: int, *, deep: bool) -> None:
+    answer = small.client("read").post("/v1/plan", content=nested(depth), headers=JSON)
+    assert answer.status_code == 400
+    assert ("nested" in answer.text) == deep
+
+
+def test_brackets_in_texts_are_not_depth() -> None:
+    assert loaded(json.dumps({"a": "[{" * 500}).encode(), 64)
+    assert loaded(json.dumps([[]] * 500).encode(), 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"\xff", b"nul", b"NaN", b'{"query": NaN}', b'{"query": 1e999}', b'{"a":1}{}',
+     b'{"query": ' + b"1" * 5000 + b"}", b'"\xed\xa0\x80"', b"\xef\xbb\xbf{}"],
+)  # fmt: skip
+def test_what_is_not_json_is_refused(small: Live, body: bytes) -> None:
+    answer = small.client("read").post("/v1/plan", content=body, headers=JSON)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [None, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data",
+     "application/jsonp", "text/json", "application/json; charset=utf-16"],
+)  # fmt: skip
+def test_a_body_of_another_type_is_refused(small: Live, kind: str | None) -> None:
+    headers = {} if kind is None else {"Content-Type": kind}
+    answer = small.client("read").post("/v1/plan", content=b'{"query":"x"}', headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (415, "NotJson")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=UTF-8"])
+def test_json_may_say_that_it_is_utf_8(small: Live, kind: str) -> None:
+    headers = {"Content-Type": kind}
+    client = small.client("read")
+    assert client.post("/v1/plan", content=b'{"query":"x"}', headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("packed", ["gzip", "deflate", "br", "identity, gzip"])
+def test_a_packed_body_is_refused_unread(small: Live, packed: str) -> None:
+    headers = {**JSON, "Content-Encoding": packed}
+    bomb = gzip.compress(b" " * 5_000_000)
+    answer = small.client("read").post("/v1/plan", content=bomb, headers=headers)
+    assert answer.status_code == 415
+
+
+def test_limits_of_requests_hold_one_below_at_and_one_above(site: Live) -> None:
+    client = site.client("write")
+
+    def status(path: str, **fields: Any) -> int:
+        return client.post(path, json=fields).status_code
+
+    hits = Limits().hits
+    for limit, expected in ((hits - 1, 200), (hits, 200), (hits + 1, 400)):
+        assert status("/v1/recall", query="ssh", limit=limit) == expected
+        assert status("/v1/browse", limit=limit) == expected
+    for count, expected in ((BATCH - 1, 200), (BATCH, 200), (BATCH + 1, 400)):
+        memories = [{"text": "same", "key": f"k{n}"} for n in range(count)]
+        assert status("/v1/memories/batch", memories=memories) == expected
+    for depth, expected in ((DEPTH_LIMIT - 1, 200), (DEPTH_LIMIT, 200), (DEPTH_LIMIT + 1, 400)):
+        where: dict[str, Any] = {"kind": "note"}
+        for _ in range(depth - 1):
+            where = {"not": where}
+        assert status("/v1/browse", where=where) == expected
+
+
+def test_a_text_may_have_so_many_characters(small: Live) -> None:
+    client = small.client("write")
+    for size, expected in ((999, 200), (1000, 200), (1001, 413)):
+        draft = {"text": "x" * size}
+        assert client.post("/v1/memories", json=draft).status_code == expected
+        batch = {"memories": [{"text": "short"}, draft]}
+        assert client.post("/v1/memories/batch", json=batch).status_code == expected
+        told = rpc(client, "memory.store", content="x" * size)
+        assert ("result" in told) == (expected == 200)
+    assert Limits().text == 1024 * 1024
+
+
+@pytest.mark.parametrize(("calls", "ok"), [(1, True), (99, True), (100, True), (101, False)])
+def test_a_batch_may_have_so_many_calls(site: Live, calls: int, *, ok: bool) -> None:
+    one = {"jsonrpc": "2.0", "id": 1, "method": "recipe", "params": {"recipe": "lexical"}}
+    told = site.client("read").post("/rpc", json=[one] * calls).json()
+    assert (isinstance(told, list) and len(told) == calls) == ok
+    assert ok or dict(told)["error"]["code"] == -32600
+
+
+def test_a_slow_body_is_given_up(small: Live) -> None:
+    token = small.token("read")
+    head = (
+        f"POST /v1/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 20\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", small.port), timeout=5) as wire:
+        wire.sendall(head.encode())
+        for _ in range(3):
+            time.sleep(0.1)
+            wire.sendall(b"{")
+        assert status_of(heard(wire)) == 408
+
+
+def test_a_slow_head_is_hung_up_on(small: Live) -> None:
+    for begun in (b"", b"GET /healthz HTTP/1.1\r\nHost: local", b"GET"):
+        with socket.create_connection(("127.0.0.1", small.port), timeout=5) as wire:
+            wire.sendall(begun)
+            start = time.monotonic()
+            assert wire.recv(100) == b""
+            assert 0.2 < time.monotonic() - start < 4
+
+
+def test_a_slow_second_head_is_hung_up_on_too(small: Live) -> None:
+    with socket.create_connection(("127.0.0.1", small.port), timeout=5) as wire:
+        wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert status_of(heard(wire)) == 200
+        wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+        assert wire.recv(100) == b""
+
+
+def test_a_head_that_is_too_large_is_refused(small: Live) -> None:
+    answer = small.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000)
+    assert status_of(answer) in (0, 400, 431)
+
+
+def test_a_question_that_takes_too_long_is_answered_with_later(
+    small: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+    memory = type(small.office.house.memory(TENANT))
+    monkeypatch.setattr(memory, "plan", lambda *_, **__: let_go.wait(10))
+    client = small.client("read")
+    answer = client.post("/v1/plan", json={"query": "x"})
+    told = answer.json()
+    assert (answer.status_code, told["retryable"]) == (503, True)
+    assert answer.headers["Retry-After"]
+    assert "0.3 s" in told["message"]
+    assert rpc(client, "plan", query="x")["error"]["code"] == -32007
+    # Both threads still work on what nobody waits for: what never begins may be asked again.
+    with ThreadPoolExecutor(3) as pool:
+        asked = [{"query": "x"}] * 3
+        found = [a.status_code for a in pool.map(lambda x: client.post("/v1/plan", json=x), asked)]
+    let_go.set()
+    assert found == [429, 429, 429]
+
+
+def test_more_than_the_server_can_hold_is_sent_away(
+    small: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+    memory = type(small.office.house.memory(TENANT))
+    monkeypatch.setattr(memory, "expire", lambda *_, **__: let_go.wait(10) and None)
+    client = small.client("write")
+
+    def ask(nth: int) -> httpx.Response:
+        if nth == 4:
+            time.sleep(0.3)
+            threading.Timer(0.3, let_go.set).start()
+        return client.post("/v1/memories/a/expire", json={})
+
+    with ThreadPoolExecutor(5) as pool:
+        answers = list(pool.map(ask, range(5)))
+    busy = answers[4]
+    assert (busy.status_code, busy.json()["error"]) == (429, "TooMany")
+    assert busy.headers["Retry-After"] == "1"
+
+
+def test_a_token_may_ask_so_often() -> None:
+    now = [0.0]
+    rates = Rates(Limits(rate=2.0, burst=3), lambda: now[0])
+    for _ in range(3):
+        rates.take("a")
+    with pytest.raises(Later) as caught:
+        rates.take("a")
+    assert (caught.value.after, caught.value.to_dict()["error"]) == (1, "TooMany")
+    rates.take("b")
+    now[0] = 0.5
+    rates.take("a")
+    with pytest.raises(Later) as caught:
+        rates.take("a", 3)
+    assert caught.value.after == 2
+    now[0] = 100.0
+    rates.take("a", 3)
+    with pytest.raises(Later):
+        rates.take("a")
+
+
+def test_a_token_that_asks_too_often_is_told_when_to_come_again() -> None:
+    with live(Limits(rate=0.5, burst=4)) as made:
+        mine, yours = made.client("read"), made.client("read")
+        found = [mine.get("/v1/recipes").status_code for _ in range(6)]
+        assert found == [200] * 4 + [429] * 2
+        answer = mine.get("/v1/recipes")
+        assert int(answer.headers["Retry-After"]) in (1, 2)
+        assert answer.json()["retryable"] is True
+        assert yours.get("/v1/recipes").status_code == 200
+        call = {"jsonrpc": "2.0", "id": 1, "method": "status"}
+        assert yours.post("/rpc", json=[call] * 4).status_code == 429
+
+
+def test_a_thousand_at_once_are_answered_or_sent_away(site: Live) -> None:
+    client = site.client("read")
+    with ThreadPoolExecutor(50) as pool:
+        found = list(pool.map(lambda _: client.get("/v1/agents").status_code, range(1000)))
+    assert set(found) <= {200, 429}
+    assert found.count(200) > 100

@@ -1,0 +1,282 @@
+"""REST: the table of operations as routes, and how answers and errors look."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from tests.http.asks import FIELDS, HANDLES, asked, request
+from tests.http.live import JSON, TENANT, Live
+
+from recollect.core import errors
+from recollect.core.errors import Corrupt, RecollectError, StorageFull, Unavailable
+from recollect.doors.http.openapi import document
+from recollect.doors.http.problems import problem
+from recollect.doors.operations import BY_NAME, OPERATIONS
+from recollect.doors.public import public
+from recollect.why.receipt import sealed
+
+
+def test_every_operation_answers_as_the_table_says(site: Live) -> None:
+    client = site.client()
+    handle = client.post("/v1/recall", json={"query": "ssh"}).json()["receipt"]
+    for operation in OPERATIONS:
+        fields = dict(FIELDS[operation.name])
+        if operation.name in HANDLES:
+            fields = {key: handle if value == "feed" else value for key, value in fields.items()}
+        answer = client.request(**asked(operation, fields))
+        if operation.name == "forget":
+            continue
+        assert answer.status_code == 200, (operation.name, answer.text)
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["cache-control"] == "no-store"
+        (operation.brief or operation.reply).model_validate(answer.json(), strict=True)
+
+
+def test_a_memory_is_kept_found_changed_and_forgotten(site: Live) -> None:
+    client = site.client("write", "mine")
+    kept = client.post("/v1/memories", json={"text": "The dog is called Biscuit"}).json()
+    (id,) = kept["ids"]
+    found = client.post("/v1/recall", json={"query": "what is the dog called"}).json()
+    assert [hit["id"] for hit in found["hits"]] == [id]
+    assert client.patch(f"/v1/memories/{id}", json={"title": "Dog"}).status_code == 200
+    assert client.get(f"/v1/memories/{id}").json()["title"] == "Dog"
+    assert len(client.get(f"/v1/memories/{id}/history").json()["versions"]) == 2
+    why = client.post("/v1/explain", json={"receipt": found["receipt"], "id": id}).json()
+    assert why["hit"]["rank"] == 1
+    assert client.post("/v1/forget", json={"id": id}).json()["ids"] == [id]
+    assert client.get(f"/v1/memories/{id}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["a/b", "a b", "ä/ö?#%", "..", ".hidden", "a%2Fb", "batch", "history", "日本語", "+&=;", "%"],
+)
+def test_an_id_may_be_any_text(site: Live, id: str) -> None:
+    client = site.client("write", "ids")
+    client.post("/v1/memories", json={"text": "x", "id": id})
+    spelled = "".join(f"%{byte:02X}" for byte in id.encode())
+    assert client.get(f"/v1/memories/{spelled}").json()["id"] == id
+    history = client.get(f"/v1/memories/{spelled}/history").json()
+    assert history["id"] == id
+
+
+@pytest.mark.parametrize("path", ["/v1/memories/%FF", "/v1/recipes/%C3", "/v1/memories/%ED%A0%80"])
+def test_a_path_that_is_not_utf_8_is_refused(site: Live, path: str) -> None:
+    head = [f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {site.token()}"]
+    answer = site.raw("\r\n".join([*head, "", ""]).encode())
+    assert b" 400 " in answer.split(b"\r\n")[0]
+
+
+def test_fields_of_a_get_stand_in_the_address(site: Live) -> None:
+    client = site.client()
+    assert client.get("/v1/status", params={"by": "agent"}).json()["counts"]
+    assert client.get("/v1/memories/port", params={"known_at": "2001-01-01"}).status_code == 404
+    for told in ({"bye": "x"}, {"by": "text"}):
+        assert client.get("/v1/status", params=told).status_code == 400
+    assert client.get("/v1/status?by=agent&by=user").status_code == 400
+    answer = client.request("GET", "/v1/status", content=b"{}", headers=JSON)
+    assert (answer.status_code, "no body" in answer.text) == (400, True)
+
+
+def test_a_field_is_said_once_and_in_its_place(site: Live) -> None:
+    client = site.client()
+    twice = client.patch("/v1/memories/port", json={"id": "port", "kind": "fact"})
+    assert (twice.status_code, twice.json()["field"]) == (400, "id")
+    beside = client.post("/v1/recall?limit=2", json={"query": "x"})
+    assert (beside.status_code, beside.json()["field"]) == (400, "limit")
+
+
+def test_a_body_that_is_missing_is_an_empty_one(site: Live) -> None:
+    client = site.client()
+    assert client.post("/v1/browse").status_code == 200
+    missing = client.post("/v1/recall")
+    assert (missing.status_code, missing.json()["field"]) == (400, "query")
+
+
+def test_head_is_get_without_a_body(site: Live) -> None:
+    answer = site.client().head("/v1/memories/port")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_a_method_that_is_not_there_names_those_that_are(site: Live) -> None:
+    answer = site.client().delete("/v1/memories/port")
+    assert (answer.status_code, answer.json()["error"]) == (405, "NoSuchMethod")
+    assert {each.strip() for each in answer.headers["allow"].split(",")} == {"GET", "HEAD", "PATCH"}
+
+
+def test_a_problem_is_our_error_with_what_http_knows(site: Live) -> None:
+    answer = site.client().get("/v1/memories/nobody")
+    told = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert told == {
+        "type": "urn:recollect:error:NotFound",
+        "title": "Not found",
+        "status": 404,
+        "detail": "there is no record 'nobody'",
+        "error": "NotFound",
+        "message": "there is no record 'nobody'",
+        "hint": "browse lists what exists",
+        "field": "id",
+        "retryable": False,
+    }
+
+
+def test_half_a_character_in_a_request_is_refused_in_words(site: Live) -> None:
+    client = site.client()
+    for body in (b'{"query": "\\ud800"}', b'{"\\ud800": 1}', b'{"query": "x", "mode": "\\udfff"}'):
+        answer = client.post("/v1/recall", content=body, headers=JSON)
+        assert answer.status_code == 400
+        answer.json()
+
+
+def test_a_receipt_that_was_changed_is_the_senders_mistake(site: Live) -> None:
+    client = site.client()
+    handle = client.post("/v1/recall", json={"query": "ssh"}).json()["receipt"]
+    whole = client.post("/v1/receipt", json={"receipt": handle}).json()
+    spoilt: list[Any] = [{**whole, "digest": "0" * 64}, {**whole, "slate": {}}, {"receipt": 1}, {}]
+    rest = {key: value for key, value in whole.items() if key != "digest"}
+    for key in rest:
+        for other in (None, {}, [], 1, "x", [{}]):
+            changed = dict(sealed({**rest, key: other}).body)
+            for name in (*HANDLES, "diff"):
+                fields = {k: changed if v == "feed" else v for k, v in FIELDS[name].items()}
+                answer = client.request(**asked(BY_NAME[name], fields))
+                assert answer.status_code < 500, (name, key, other, answer.text)
+    for receipt in spoilt:
+        for name in ("explain", "why_not", "replay"):
+            fields = {**FIELDS[name], "receipt": receipt}
+            answer = client.request(**asked(BY_NAME[name], fields))
+            assert (answer.status_code, answer.json()["field"]) == (400, "receipt"), name
+        told = client.post("/v1/diff", json={"before": receipt, "after": whole})
+        assert told.status_code in (200, 400), told.text
+        told = client.post("/v1/verify", json={"receipt": receipt})
+        assert told.status_code == 400 or not told.json()["ok"]
+    assert client.post("/v1/replay", json={"receipt": whole}).json()["same"]
+
+
+def test_every_error_of_the_tree_is_a_problem() -> None:
+    tree = [each for each in vars(errors).values() if isinstance(each, type)]
+    for each in tree:
+        if issubclass(each, RecollectError):
+            answer = problem(each("why", hint="do this"))
+            assert answer.status_code == each.status
+            assert ("retry-after" in answer.headers) == each.retryable
+            assert json.loads(bytes(answer.body))["error"] == each.__name__
+
+
+@pytest.mark.parametrize("error", [Unavailable, StorageFull, Corrupt, RecollectError])
+def test_errors_of_the_machine_are_told_without_names_of_files(error: type[RecollectError]) -> None:
+    shown = public(error("/srv/data/agent.db: SELECT is broken", hint="look into /srv"))
+    assert type(shown) is error
+    assert "srv" not in json.dumps(shown.to_dict())
+    about = error("the reranker gave no answer", field="rerank")
+    assert public(about) is about
+
+
+def test_a_bug_of_ours_is_a_500_without_a_trace(
+    site: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("secret /srv/path")
+
+    monkeypatch.setattr(type(site.office.house.memory(TENANT)), "plan", broken)
+    client = site.client()
+    answer = client.post("/v1/plan", json={"query": "x"})
+    assert answer.status_code == 500
+    assert answer.json()["error"] == "RecollectError"
+    told = client.post(
+        "/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "plan", "params": {"query": "x"}}
+    ).json()
+    assert told["error"]["code"] == -32603
+    for text in (answer.text, json.dumps(told), caplog.text):
+        assert "secret" not in text
+        assert "Traceback" not in text
+
+
+def test_logs_at_info_have_no_memory_text_no_query_and_no_token(
+    site: Live, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    canaries = ("canarytext", "canaryquery", "canaryid", "canarytag")
+    client = site.client("admin", "canary")
+    token = client.headers["Authorization"].split("_")[2]
+    draft = {"text": "canarytext", "id": "canaryid", "tags": ["canarytag"]}
+    client.post("/v1/memories", json=draft)
+    client.post("/v1/recall", json={"query": "canaryquery canarytext"})
+    client.post("/v1/recall", json={"query": "canaryquery", "canarytag": 1})
+    client.get("/v1/memories/canaryid?canaryquery=1")
+    client.post("/v1/recall", content=b"canaryquery", headers=JSON)
+    client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "canaryquery"})
+    client.get("/v1/status", headers={"X-Tenant": "canarytag"})
+    lines = [each.getMessage() for each in caplog.records if each.name != "httpx"]
+    assert any(line.startswith("remember by") for line in lines)
+    for secret in (*canaries, token):
+        assert not [line for line in lines if secret in line]
+
+
+def test_metrics_count_requests_and_tell_a_tenant_its_own(site: Live) -> None:
+    client = site.client("admin", "counted")
+    client.post("/v1/memories", json={"text": "one"})
+    client.post("/v1/recall", json={"query": "one"})
+    client.post("/v1/recall", json={"query": 5})
+    client.post("/v1/recall", json={"query": "..."})
+    text = client.get("/metrics").text
+    assert 'recollect_requests_total{operation="recall",status="400"} 1' in text
+    assert 'recollect_requests_total{operation="remember",status="200"} 1' in text
+    assert 'recollect_request_seconds_count{operation="recall"} 3' in text
+    assert 'recollect_degraded_total{operation="recall"} 1' in text
+    assert "\nrecollect_records 1\n" in text
+    assert "\nrecollect_debt 0\n" in text
+    others = site.client("admin", "uncounted").get("/metrics").text
+    assert "recollect_requests_total{" not in others
+    for line in text.splitlines():
+        assert line.startswith("# ") or len(line.split(" ")) == 2
+
+
+def test_the_description_follows_from_the_table() -> None:
+    told = document()
+    assert told["openapi"] == "3.1.0"
+    found = {
+        (method.upper(), path): said
+        for path, methods in told["paths"].items()
+        for method, said in methods.items()
+    }
+    assert {key: said["operationId"] for key, said in found.items()} == {
+        (each.method, each.path): each.name for each in OPERATIONS
+    }
+    for said in found.values():
+        assert said["x-right"] == BY_NAME[said["operationId"]].right
+        assert {"400", "401", "403", "404", "413", "421", "429", "503"} <= set(said["responses"])
+    assert refs(told) <= {
+        f"#/components/{kind}/{name}"
+        for kind in ("schemas", "responses")
+        for name in told["components"][kind]
+    }
+    assert "$defs" not in json.dumps(told)
+
+
+def refs(node: Any) -> set[str]:
+    if isinstance(node, list):
+        return {ref for each in node for ref in refs(each)}
+    if not isinstance(node, dict):
+        return set()
+    own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+    return own | {ref for each in node.values() for ref in refs(each)}
+
+
+def test_no_two_shapes_of_the_description_share_a_name() -> None:
+    shapes: dict[str, type] = {}
+    for each in OPERATIONS:
+        for shape in (each.reply, each.brief):
+            if shape is not None:
+                assert shapes.setdefault(shape.__name__, shape) is shape
+        name = f"{each.request.__name__}Request"
+        assert shapes.setdefault(name, each.request) is each.request
+
+
+def test_the_requests_of_the_tests_are_those_of_the_table() -> None:
+    assert set(FIELDS) == set(BY_NAME)
+    assert request("get")["url"] == "/v1/memories/port"

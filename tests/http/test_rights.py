@@ -1,0 +1,174 @@
+"""Who may do what: every route, every kind of token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from starlette.routing import Mount, Route
+from tests.http.asks import FIELDS, HANDLES, asked, request
+from tests.http.live import JSON, Live, rpc
+
+from recollect.doors.compat import comis
+from recollect.doors.http import app as application
+from recollect.doors.http.guards import OPEN
+from recollect.doors.http.rpc import METHODS
+from recollect.doors.operations import BY_NAME, OPERATIONS, RIGHTS
+
+OWN: dict[str, tuple[str, str | None]] = {
+    "/healthz": ("GET", None),
+    "/openapi.json": ("GET", "read"),
+    "/metrics": ("GET", "admin"),
+    "/rpc": ("POST", "read"),
+}
+"""The routes that are no operation: method, and the right that they need."""
+
+
+def test_every_route_has_a_rule(site: Live) -> None:
+    routes = [*application._own(site.office), *application.rest.routes(site.office)]  # pyright: ignore[reportPrivateUsage]  # the whole list
+    found: set[tuple[str, str]] = set()
+    for route in routes:
+        assert isinstance(route, Route)
+        assert not isinstance(route, Mount)
+        found |= {(method, route.path) for method in route.methods or () if method != "HEAD"}
+    own = {(method, path) for path, (method, _) in OWN.items()}
+    assert found == own | {(each.method, each.path) for each in OPERATIONS}
+    assert set(FIELDS) == set(BY_NAME)
+    assert {path for path, (_, right) in OWN.items() if right is None} == OPEN
+
+
+def everything() -> list[tuple[str, str | None, dict[str, Any]]]:
+    own = [(p, r, {"method": m, "url": p}) for p, (m, r) in OWN.items()]
+    return [*own, *((each.name, each.right, request(each.name)) for each in OPERATIONS)]
+
+
+@pytest.mark.parametrize(("name", "right", "how"), everything())
+def test_without_a_valid_token_nothing_is_open(
+    site: Live, name: str, right: str | None, how: dict[str, Any]
+) -> None:
+    expires = site.clock.now() + 1
+    expired = site.token("admin", expires=expires)
+    site.clock.time = expires + 1
+    revoked = site.token("admin")
+    site.office.tokens.revoke(revoked.split("_")[1])
+    spoilt = site.token("admin")[:-1] + "x"
+    with httpx.Client(base_url=site.url) as client:
+        for header in (
+            None, "", "Bearer", "Basic YTpi", "Bearer nonsense", f"Token {spoilt}",
+            f"Bearer {spoilt}", f"Bearer {expired}", f"Bearer {revoked}",
+        ):  # fmt: skip
+            headers = {} if header is None else {"Authorization": header}
+            answer = client.request(**how, headers=headers)
+            if right is None:
+                assert answer.status_code == 200
+                continue
+            assert answer.status_code == 401, (name, header)
+            assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+            assert answer.json()["error"] == "Unauthenticated"
+
+
+@pytest.mark.parametrize("held", RIGHTS)
+def test_a_token_does_what_its_right_contains_and_no_more(site: Live, held: str) -> None:
+    client = site.client(held)
+    for name, right, how in everything():
+        answer = client.request(**how)
+        if right is not None and RIGHTS.index(right) > RIGHTS.index(held):  # type: ignore[arg-type]
+            assert (answer.status_code, answer.json()["error"]) == (403, "Forbidden"), name
+        elif name in HANDLES or name == "forget":
+            assert answer.status_code in (200, 404), name
+        else:
+            assert answer.status_code == 200, (name, answer.text)
+
+
+@pytest.mark.parametrize("held", RIGHTS)
+def test_a_call_needs_the_right_of_its_operation(site: Live, held: str) -> None:
+    client = site.client(held)
+    params = {
+        "memory.search": {"query": "ssh"},
+        "memory.store": {"content": "kept by a call"},
+        "memory.delete": {"ids": ["nothing"]},
+    }
+    for name, offered in METHODS.items():
+        told = rpc(client, name, **(FIELDS.get(name) or params.get(name, {})))
+        refused = RIGHTS.index(offered.right) > RIGHTS.index(held)  # type: ignore[arg-type]
+        error = told.get("error", {}).get("data", {}).get("error")
+        assert (error == "Forbidden") == refused, (name, told)
+    assert set(METHODS) == {*BY_NAME, *comis.METHODS}
+
+
+def test_another_tenants_memories_are_not_there(site: Live) -> None:
+    client = site.client("admin")
+    for name in ("get", "history", "links", "update", "expire"):
+        fields = {**FIELDS[name], "id": "secret"}
+        answer = client.request(**asked(BY_NAME[name], fields))
+        assert answer.status_code == 404, (name, answer.text)
+        assert "others" not in answer.text
+    for name in ("recall", "keywords", "bundles", "context"):
+        answer = client.request(**asked(BY_NAME[name], {"query": "secret of others"}))
+        assert "A secret of others" not in answer.text
+    assert site.client("read", "other").get("/v1/memories/secret").status_code == 200
+
+
+@pytest.mark.parametrize("key", ["tenant", "tenantId", "tenant_id"])
+def test_a_tenant_in_a_request_that_is_not_the_tokens_is_refused(site: Live, key: str) -> None:
+    client = site.client("admin")
+    for each in OPERATIONS:
+        how = request(each.name)
+        place = "params" if each.method == "GET" else "json"
+        told = client.request(**{**how, place: {**how[place], key: "other"}})
+        assert (told.status_code, told.json()["error"]) == (403, "Forbidden"), each.name
+        spelled = client.request(**{**how, "params": {**how.get("params", {}), key: "other"}})
+        assert spelled.status_code == 403, each.name
+        own = client.request(**{**how, place: {**how[place], key: "acme"}})
+        assert own.status_code in (200, 404), (each.name, own.text)
+    told = rpc(client, "memory.search", query="ssh", **{key: "other"})
+    assert told["error"]["data"]["error"] == "Forbidden"
+    assert "result" in rpc(client, "memory.search", query="ssh", **{key: "acme"})
+
+
+@pytest.mark.parametrize("header", ["X-Tenant", "x-tenant-id", "X-Recollect-Tenant"])
+def test_a_tenant_in_a_header_that_is_not_the_tokens_is_refused(site: Live, header: str) -> None:
+    client = site.client("read")
+    assert client.get("/v1/status", headers={header: "other"}).status_code == 403
+    assert client.get("/v1/status", headers={header: "acme"}).status_code == 200
+
+
+def test_two_tenants_in_one_address_are_refused(site: Live) -> None:
+    client = site.client("read")
+    assert client.get("/v1/status?tenant=other&tenant=acme").status_code == 403
+    assert client.get("/v1/status?tenant=acme&tenant=other").status_code == 403
+
+
+def test_a_receipt_of_another_tenant_is_refused(site: Live) -> None:
+    theirs = site.client("read", "other")
+    handle = theirs.post("/v1/recall", json={"query": "secret"}).json()["receipt"]
+    whole = theirs.post("/v1/receipt", json={"receipt": handle}).json()
+    mine = site.client("read")
+    assert mine.post("/v1/receipt", json={"receipt": handle}).status_code == 404
+    answer = mine.post("/v1/replay", json={"receipt": whole})
+    assert answer.status_code in (400, 403, 404), answer.text
+    answer = mine.post("/v1/explain", json={"receipt": whole, "id": "secret"})
+    assert answer.status_code in (400, 403, 404), answer.text
+
+
+def test_a_revoked_token_is_refused_by_the_running_server(site: Live) -> None:
+    token = site.token("read")
+    with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {token}"}) as client:
+        assert client.get("/v1/status").status_code == 200
+        site.office.tokens.revoke(token.split("_")[1])
+        assert client.get("/v1/status").status_code == 401
+
+
+def test_what_is_open_says_nothing_of_anybody(site: Live) -> None:
+    answer = httpx.get(f"{site.url}/healthz")
+    assert answer.json() == {"status": "ok"}
+    assert "server" not in answer.headers
+
+
+def test_a_path_nobody_has_needs_a_token_too(site: Live) -> None:
+    assert httpx.get(f"{site.url}/nothing").status_code == 401
+    assert httpx.get(f"{site.url}/healthz/").status_code == 401
+    assert httpx.get(f"{site.url}/%68ealthz").status_code == 401
+    found = site.client("read").post("/nothing", content=b"{}", headers=JSON)
+    assert (found.status_code, found.json()["error"]) == (404, "NotFound")

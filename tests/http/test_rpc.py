@@ -1,0 +1,155 @@
+"""JSON-RPC 2.0: calls, batches, notifications, errors, and nonsense of every kind."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Final
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.http.live import JSON, Live, rpc
+
+from recollect.doors.http.rpc import METHODS
+
+NIGHT: Final = os.environ.get("RECOLLECT_NIGHT") == "1"
+
+
+@pytest.fixture(scope="session")
+def client(site: Live) -> httpx.Client:
+    return site.client("admin")
+
+
+def sent(client: httpx.Client, body: Any) -> Any:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    answer = client.post("/rpc", content=data, headers=JSON)
+    assert answer.status_code in (200, 204), answer.text
+    return answer.json() if answer.content else None
+
+
+def call(method: str = "status", **more: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, **more}
+
+
+@pytest.mark.parametrize("id", [1, 0, -7, 1.5, "one", "", None])
+def test_an_answer_carries_the_id_of_its_call(client: httpx.Client, id: Any) -> None:
+    told = rpc(client, "status", id)
+    assert (told["jsonrpc"], told["id"], told["result"]["tenant"]) == ("2.0", id, "acme")
+    assert set(told) == {"jsonrpc", "id", "result"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "id"),
+    [
+        (b"{", -32700, None),
+        (b'{"jsonrpc": "2.0", "method"', -32700, None),
+        (b"\xff", -32700, None),
+        (b"[" * 70 + b"]" * 70, -32700, None),
+        (b"", -32600, None),
+        ([], -32600, None),
+        (1, -32600, None),
+        ("status", -32600, None),
+        (None, -32600, None),
+        ({}, -32600, None),
+        ({"method": "status", "id": 1}, -32600, None),
+        (call(jsonrpc="1.0"), -32600, None),
+        (call(jsonrpc=2.0), -32600, None),
+        ({"jsonrpc": "2.0", "id": 1}, -32600, None),
+        ({"jsonrpc": "2.0", "id": 1, "method": 5}, -32600, None),
+        (call(id=True), -32600, None),
+        (call(id=[1]), -32600, None),
+        (call(extra=1), -32600, None),
+        (call("nothing"), -32601, 1),
+        (call("rpc.discover"), -32601, 1),
+        (call("memory.flush"), -32601, 1),
+        (call(params=[1]), -32602, 1),
+        (call(params=None), -32602, 1),
+        (call(params="x"), -32602, 1),
+        (call(params={"x": 1}), -32602, 1),
+        (call("recall"), -32602, 1),
+        (call("recall", params={"query": 5}), -32602, 1),
+        (call("memory.search"), -32602, 1),
+        (call("get", params={"id": "nobody"}), -32003, 1),
+        (call("explain", params={"id": "port", "receipt": "feed"}), -32003, 1),
+    ],
+)
+def test_each_mistake_has_its_code(client: httpx.Client, body: Any, code: int, id: Any) -> None:
+    told = sent(client, body)
+    assert (told["error"]["code"], told["id"]) == (code, id)
+    assert told["error"]["message"]
+    assert set(told) == {"jsonrpc", "id", "error"}
+
+
+def test_our_errors_come_whole_as_data(client: httpx.Client) -> None:
+    error = rpc(client, "get", id="1", known_at=0)["error"]["data"]
+    assert error["error"] == "InputError"
+    error = sent(client, call("get", params={"id": "nobody"}))["error"]["data"]
+    assert error == {
+        "error": "NotFound",
+        "message": "there is no record 'nobody'",
+        "hint": "browse lists what exists",
+        "field": "id",
+        "retryable": False,
+    }
+
+
+def test_a_notification_is_done_and_not_answered(client: httpx.Client) -> None:
+    draft = {"text": "kept without a word", "id": "quiet"}
+    told = {"jsonrpc": "2.0", "method": "remember", "params": draft}
+    answer = client.post("/rpc", json=told)
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert sent(client, call("get", params={"id": "quiet"}))["result"]["id"] == "quiet"
+    wrong = {"jsonrpc": "2.0", "method": "nothing"}
+    assert sent(client, wrong) is None
+    assert sent(client, [wrong, told]) is None
+
+
+def test_a_batch_is_answered_call_by_call(client: httpx.Client) -> None:
+    quiet = {"jsonrpc": "2.0", "method": "status"}
+    told = sent(client, [call(id="a"), quiet, 5, call("nothing", id="b"), call("agents", id=None)])
+    assert [each["id"] for each in told] == ["a", None, "b", None]
+    assert ["result" in each for each in told] == [True, False, False, True]
+    assert told[1]["error"]["code"] == -32600
+
+
+def test_a_write_in_a_batch_is_seen_by_the_calls_after_it(client: httpx.Client) -> None:
+    draft = {"content": "batched", "tags": ["batched"]}
+    look = call("memory.browse", params={"tags": ["batched"]})
+    before, _, after = sent(client, [look, call("memory.store", params=draft), look])
+    assert (before["result"]["total"], after["result"]["total"]) == (0, 1)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)  # fmt: skip
+_words = st.sampled_from(
+    ["query", "limit", "where", "recipe", "overrides", "id", "text", "tags", "sort", "offset",
+     "minScore", "trustLevels", "receipt", "seeds", "lists", "vector", "cursor", "mode", "content"]
+)  # fmt: skip
+_harmless = sorted(set(METHODS) - {"forget", "memory.delete", "maintain", "reflect"})
+_call = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0") | _json, "method": st.sampled_from(_harmless) | st.text(max_size=9)},
+    optional={"id": _json, "params": st.dictionaries(_words, _json, max_size=4) | _json},
+)
+_body = st.one_of(_call, st.lists(_call | _json, max_size=4), _json).map(
+    lambda told: json.dumps(told).encode()
+)
+
+
+@settings(max_examples=20_000 if NIGHT else 250)
+@given(body=_body | st.binary(max_size=200))
+def test_nonsense_is_answered_and_kills_nothing(client: httpx.Client, body: bytes) -> None:
+    answer = client.post("/rpc", content=body, headers=JSON)
+    assert answer.status_code in (200, 204), answer.text
+    if answer.content:
+        told = answer.json()
+        for each in told if isinstance(told, list) else [told]:
+            assert ("result" in each) != ("error" in each)
+            assert each.get("error", {}).get("code") != -32603, (body, each)
+    assert "Traceback" not in answer.text

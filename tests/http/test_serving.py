@@ -1,0 +1,264 @@
+"""A server from outside: how it starts, what it withstands, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from tests.http.processes import started
+from typer.testing import CliRunner, Result
+
+import recollect
+from recollect.core.errors import Forbidden, InputError, Unavailable
+from recollect.doors.cli.main import app as root
+from recollect.doors.http.serving import Where, bound
+from recollect.doors.tokens import Tokens
+
+NIGHT: Final = os.environ.get("RECOLLECT_NIGHT") == "1"
+SECONDS: Final = 10.0 if NIGHT else 3.0
+CLIENTS: Final = 50
+
+
+@pytest.mark.parametrize(
+    ("how", "ok"),
+    [
+        ({}, True),
+        ({"host": "localhost"}, True),
+        ({"host": "::1"}, True),
+        ({"host": "127.8.8.8"}, True),
+        ({"host": "0.0.0.0"}, False),  # noqa: S104  # nothing is bound
+        ({"host": "::"}, False),
+        ({"host": "192.168.1.5"}, False),
+        ({"host": "memory.example.org"}, False),
+        ({"host": "0.0.0.0", "behind_proxy": True}, True),  # noqa: S104  # as above
+        ({"host": "0.0.0.0", "cert": Path("c"), "key": Path("k")}, True),  # noqa: S104  # as above
+    ],
+)
+def test_other_machines_are_not_spoken_to_in_the_clear(how: dict[str, Any], *, ok: bool) -> None:
+    if ok:
+        assert Where(**how).checked()
+        return
+    with pytest.raises(Forbidden, match="nothing is encrypted") as caught:
+        Where(**how).checked()
+    assert "--behind-proxy" in caught.value.hint
+
+
+def test_half_of_what_tls_needs_is_refused() -> None:
+    with pytest.raises(InputError, match="belong together"):
+        Where(cert=Path("c")).checked()
+    with pytest.raises(InputError, match="port"):
+        Where(port=70_000).checked()
+
+
+def test_a_server_answers_to_its_own_address_and_to_no_wildcard() -> None:
+    assert "192.168.1.5" in Where("192.168.1.5").welcome.hosts
+    assert "[fe80::1]" in Where("fe80::1").welcome.hosts
+    assert "0.0.0.0" not in Where("0.0.0.0").welcome.hosts  # noqa: S104  # nothing is bound
+
+
+def test_a_port_that_is_taken_is_told_in_words() -> None:
+    with bound(Where(port=0)) as first:
+        first.listen()
+        with pytest.raises(Unavailable, match="cannot be listened at"):
+            bound(Where(port=first.getsockname()[1]))
+
+
+def test_the_first_start_makes_a_token_and_the_second_makes_none(tmp_path: Path) -> None:
+    with started(tmp_path, "--tenant", "acme") as server:
+        assert server.token is not None
+        with server.client() as client:
+            assert client.get("/v1/status").json()["tenant"] == "acme"
+            assert client.get("/metrics").status_code == 200
+        (made,) = Tokens.beside(tmp_path / "recollect.db").list()
+        assert (made.tenant, made.right, made.name) == ("acme", "admin", "first start")
+        text, reader = Tokens.beside(tmp_path / "recollect.db").create("default", "read")
+        with server.client(text) as client:
+            assert client.get("/v1/status").json()["tenant"] == "default"
+            assert client.post("/v1/memories", json={"text": "x"}).status_code == 403
+            Tokens.beside(tmp_path / "recollect.db").revoke(reader.id)
+            assert client.get("/v1/status").status_code == 401
+        assert server.stop() == 0
+    with started(tmp_path) as server:
+        assert server.token is None
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("STORE", "TENANT", "RERANKER"):
+        monkeypatch.delenv(f"RECOLLECT_{name}", raising=False)
+    return lambda *args: CliRunner().invoke(root, list(args))
+
+
+def test_starting_beyond_this_machine_needs_tls_or_a_proxy(
+    cli: Callable[..., Result], tmp_path: Path
+) -> None:
+    refused = cli("serve", "--host", "0.0.0.0", "--port", "0")  # noqa: S104  # refused
+    assert refused.exit_code == 6
+    assert "--tls-cert" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("module", ["uvicorn", "starlette"])
+def test_without_the_extra_the_command_says_what_to_install(
+    cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    told = cli("serve")
+    assert told.exit_code == 11
+    assert 'pip install "recollect[server]"' in told.stderr
+
+
+def test_tokens_at_the_command_line(cli: Callable[..., Result]) -> None:
+    assert cli("token", "list").exit_code == 3
+    cli("init")
+    assert cli("token", "list").stdout.strip() == "no tokens"
+    made = cli("token", "create", "--expires", "30d", "--name", "laptop")
+    text = made.stdout.strip()
+    assert text.startswith("rcl_")
+    assert "this once" in made.stderr
+    listed = cli("token", "list").stdout
+    assert "laptop" in listed
+    assert text.split("_")[2] not in listed
+    (told,) = json.loads(cli("token", "list", "--json").stdout)["tokens"]
+    assert told["right"] == "read"
+    assert told["expires"] > told["created"]
+    assert cli("token", "revoke", told["id"]).stdout.strip() == f"revoked {told['id']}"
+    assert cli("token", "revoke", told["id"]).exit_code == 3
+    assert cli("token", "create", "--right", "root").exit_code == 2
+    assert cli("token", "create", "--expires", "soon").exit_code == 2
+    assert cli("token", "create", "--expires", "0d").exit_code == 2
+
+
+def test_a_server_with_a_certificate_speaks_tls(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem",  # noqa: S607  # whichever openssl there is
+         "-out", "cert.pem", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=IP:127.0.0.1"],
+        cwd=tmp_path, check=True, capture_output=True,
+    )  # fmt: skip
+    with started(tmp_path, "--tls-cert", "cert.pem", "--tls-key", "key.pem") as server:
+        trusted = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+        assert server.url.startswith("https://")
+        assert httpx.get(f"{server.url}/healthz", verify=trusted).json() == {"status": "ok"}
+
+
+def kept(path: Path, tenant: str = "default") -> set[str]:
+    """The keys of all memories of a store that nobody has open."""
+    with recollect.open(path, tenant) as memory:
+        found: set[str] = set()
+        cursor = None
+        while True:
+            page = memory.browse(limit=10_000, cursor=cursor)
+            found |= {record.text for record in page.records}
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+
+class Crowd:
+    """Many clients that write and ask until they are told to stop."""
+
+    def __init__(self, server: Any) -> None:
+        self.server = server
+        self.statuses: Counter[int] = Counter()
+        self.acknowledged: set[str] = set()
+        self.over = threading.Event()
+        """Set when the server is about to end: from then on it may be silent."""
+        self._lock = threading.Lock()
+
+    def run(self, nth: int) -> None:
+        with self.server.client() as client:
+            step = 0
+            while True:
+                step += 1
+                try:
+                    self._one(client, nth, step)
+                except httpx.TransportError:
+                    if self.over.is_set():
+                        return
+                    self._count(-1)
+
+    def _one(self, client: httpx.Client, nth: int, step: int) -> None:
+        if step % 3 == 0:
+            text = f"memory {step} of client {nth}"
+            answer = client.post("/v1/memories", json={"text": text, "key": text})
+            if answer.status_code == 200:
+                with self._lock:
+                    self.acknowledged.add(text)
+        elif step % 3 == 1:
+            answer = client.post("/v1/recall", json={"query": f"memory of client {nth}"})
+        else:
+            answer = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
+        self._count(answer.status_code)
+        if answer.status_code == 429:
+            time.sleep(0.01)
+
+    def _count(self, status: int) -> None:
+        with self._lock:
+            self.statuses[status] += 1
+
+
+def weight(pid: int) -> int:
+    """Megabytes that a process holds in memory."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmRSS"))) // 1024
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+def test_a_crowd_loses_nothing_that_was_acknowledged(tmp_path: Path, end: int) -> None:
+    with started(tmp_path) as server:
+        crowd = Crowd(server)
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            running = [pool.submit(crowd.run, nth) for nth in range(CLIENTS)]
+            time.sleep(SECONDS / 2)
+            early = weight(server.process.pid)
+            time.sleep(SECONDS / 2)
+            late = weight(server.process.pid)
+            crowd.over.set()
+            code = server.stop(end)
+            for each in running:
+                each.result()
+    assert set(crowd.statuses) <= {200, 429}, crowd.statuses
+    assert crowd.statuses[200] > CLIENTS
+    assert crowd.acknowledged
+    assert late < early + 120, (early, late)
+    assert code == (0 if end == signal.SIGTERM else -signal.SIGKILL)
+    assert crowd.acknowledged <= kept(tmp_path / "recollect.db")
+
+
+def test_a_write_that_was_begun_is_finished_when_the_server_stops(tmp_path: Path) -> None:
+    many = [{"text": f"memory number {n} of a large batch"} for n in range(1000)]
+    with started(tmp_path) as server, server.client(timeout=60) as client:
+        answers: list[httpx.Response] = []
+
+        def write() -> None:
+            answers.append(client.post("/v1/memories/batch", json={"memories": many}))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        time.sleep(0.15)
+        server.process.send_signal(signal.SIGTERM)
+        writer.join()
+        assert server.process.wait(60) == 0
+        (answer,) = answers
+        assert answer.status_code == 200
+        assert len(answer.json()["ids"]) == 1000
+    assert len(kept(tmp_path / "recollect.db")) == 1000
