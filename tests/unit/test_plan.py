@@ -35,7 +35,8 @@ def test_every_number_of_what_runs_is_shown(name: str) -> None:
     data: dict[str, Any] = plan.recipe.to_data()
     shown = {step.name: step.shows for step in plan.steps if step.skipped is None}
     parts = {**data["lanes"], **data["boosts"], "fuse": data["pass"][0]["fuse"]}
-    parts |= {"rerank": step["rerank"] for step in data["pass"][1:] if step["rerank"]}
+    for step in data["pass"][1:]:
+        parts |= {"rerank": step["rerank"]} if step["rerank"] else {}
     for label in set(parts) & set(shown):
         mine = {key: value for key, value in parts[label].items() if key not in LOOKS}
         mine.pop("lists", None)  # what a list of the call weighs stands among the weights
