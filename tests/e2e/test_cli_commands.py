@@ -738,3 +738,11 @@ def test_a_question_is_asked_in_several_spaces(
         result = cli("recall", "port", "--embedder", name)
         assert result.exit_code == 2
         assert "error: " in result.stderr
+
+
+def test_what_opens_no_memory_has_no_embedder(cli: Cli) -> None:
+    cli("remember", "a red bird", ok=True)
+    result = cli("token", "list", "--embedder", "static")
+    assert result.exit_code == 2
+    assert "--embedder" in result.stderr
+    assert "--embedder" in cli("serve", "--help").stdout

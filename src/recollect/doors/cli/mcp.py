@@ -11,7 +11,7 @@ import typer
 from recollect.core.errors import InputError
 from recollect.doors.cli import serving
 from recollect.doors.cli.opening import opened
-from recollect.doors.cli.options import Place, Store
+from recollect.doors.cli.options import Opening, Place
 from recollect.doors.cli.tree import command
 from recollect.doors.extra import MCP, need
 
@@ -23,7 +23,7 @@ from recollect.doors.extra import MCP, need
     "recollect mcp --http --port 8321",
 )
 def mcp(
-    at: Store,
+    at: Opening,
     net: serving.Listening,
     tools: serving.Tools = "core",
     *,
@@ -43,12 +43,12 @@ def mcp(
             field="read-only",
         )
     if http:
-        serving.serve(Place(at.store, at.tenant), net, tools=tools)
+        serving.serve(Place(at.store, at.tenant, at.embedder), net, tools=tools)
     else:
         _speak(at, tools, read_only=read_only)
 
 
-def _speak(at: Store, tools: str, *, read_only: bool) -> None:
+def _speak(at: Opening, tools: str, *, read_only: bool) -> None:
     """Answer the standard input, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 

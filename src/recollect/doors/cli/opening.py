@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from recollect.core.errors import NotFound
-from recollect.doors.cli.options import Scoped, Store
+from recollect.doors.cli.options import Opening, Scoped, Store
 from recollect.doors.cli.settings import settings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Access = Literal["read", "change", "make"]
 
 
 @contextlib.contextmanager
-def opened(at: Store, access: Access, reranker: str | None = None) -> Generator[Memory]:
+def opened(at: Opening, access: Access, reranker: str | None = None) -> Generator[Memory]:
     """The memory that the options name, closed afterwards."""
     scope = (at.agent, at.user, at.session) if isinstance(at, Scoped) else (None, None, None)
     flags: dict[str, str | None] = dict(zip(_SCOPE, scope, strict=True))
@@ -34,8 +34,7 @@ def opened(at: Store, access: Access, reranker: str | None = None) -> Generator[
 
     tenant = str(told["tenant"].value)
     options: Options = {"read_only": access == "read", "reranker": reranker}
-    if (names := told["embedder"].value) is not None:
-        options["embedder"] = embedders(names)
+    options |= embedding(told["embedder"].value)
     with open_memory(place, tenant, **options) as memory:
         if isinstance(at, Scoped):
             yield memory.scoped(*(told[key].value for key in _SCOPE))
@@ -49,13 +48,15 @@ def stands(at: Store) -> bool:
     return place != ":memory:" and Path(place).expanduser().exists()
 
 
-def embedders(names: str) -> list[str] | None:
-    """The embedders that a setting names; None for none.
+def embedding(names: str | None) -> Options:
+    """The embedders that a setting names, if it does, as an option of opening.
 
-    >>> embedders("static, hash"), embedders("none")
-    (['static', 'hash'], None)
+    >>> embedding("static, hash"), embedding("none"), embedding(None)
+    ({'embedder': ['static', 'hash']}, {'embedder': None}, {})
     """
-    return None if names == "none" else [name.strip() for name in names.split(",")]
+    if names is None:
+        return {}
+    return {"embedder": None if names == "none" else [one.strip() for one in names.split(",")]}
 
 
 def must_exist(place: str) -> None:

@@ -59,6 +59,19 @@ class Store:
             help="Whose memories: a hard wall (RECOLLECT_TENANT; default: default).",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside(Store):
+    """The same, and how to print: for what lies beside a store and opens no memory."""
+
+    json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opening(Store):
+    """Which memory to open."""
+
     embedder: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +85,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Store):
+class Place(Opening):
     """The same, and how to print."""
 
     json: AsJson = False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.doors.cli.opening import embedding
 from recollect.doors.cli.options import Place, Reranker
 from recollect.doors.cli.out import note, print_json
 from recollect.doors.cli.settings import settings
@@ -16,6 +17,7 @@ from recollect.doors.extra import HTTP, need
 
 if TYPE_CHECKING:
     from recollect.doors.tokens import Tokens
+    from recollect.memory.opening import Options
 
 _NET = "Network"
 
@@ -84,7 +86,9 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
 
     choice = choice_of(tools)
 
-    told = settings({"store": at.store, "tenant": at.tenant, "reranker": reranker})
+    told = settings(
+        {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
+    )
     where = Where(
         net.host, net.port, net.allow_host or (), net.allow_origin or (),
         net.behind_proxy, net.tls_cert, net.tls_key,
@@ -94,7 +98,8 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
         from recollect.memory.house import House  # noqa: PLC0415  # as above
 
         place = str(told["store"].value)
-        house = House(place, reranker=told["reranker"].value)
+        options: Options = {"reranker": told["reranker"].value}
+        house = House(place, **(options | embedding(told["embedder"].value)))
         tokens = Tokens.beside(place)
         first = _first(tokens, str(told["tenant"].value))
         scheme = "https" if net.tls_cert else "http"

@@ -10,7 +10,7 @@ import typer
 from recollect.core.clock import SystemClock
 from recollect.core.errors import InputError
 from recollect.doors.cli.opening import must_exist
-from recollect.doors.cli.options import Place
+from recollect.doors.cli.options import Beside
 from recollect.doors.cli.out import note, show
 from recollect.doors.cli.settings import settings
 from recollect.doors.cli.tree import branch, command
@@ -41,7 +41,7 @@ TokenId = Annotated[
     "recollect token create --tenant acme --right read --expires 30d",
     under=token,
 )
-def create(at: Place, right: Right = "read", expires: Expires = None, name: Name = None) -> None:
+def create(at: Beside, right: Right = "read", expires: Expires = None, name: Name = None) -> None:
     """Make a token and print it, this once: only its hash is kept, beside the store.
 
     It opens the tenant of --tenant and no other.
@@ -54,7 +54,7 @@ def create(at: Place, right: Right = "read", expires: Expires = None, name: Name
 
 
 @command("list", "recollect token list", under=token)
-def list_(at: Place) -> None:
+def list_(at: Beside) -> None:
     """List all tokens of the store, without their secrets."""
     found = _tokens(at).list()
     from recollect.doors.render.columns import Columns  # noqa: PLC0415  # loads the engine
@@ -70,13 +70,13 @@ def list_(at: Place) -> None:
 
 
 @command("revoke", "recollect token revoke 3f9ab2c41d07", under=token)
-def revoke(id: TokenId, at: Place) -> None:
+def revoke(id: TokenId, at: Beside) -> None:
     """Take a token back; a running server refuses it from now on."""
     gone = _tokens(at).revoke(id)
     show({"revoked": gone.id}, lambda: f"revoked {gone.id}", as_json=at.json)
 
 
-def _tokens(at: Place) -> Tokens:
+def _tokens(at: Beside) -> Tokens:
     from recollect.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
 
     place = str(settings({"store": at.store})["store"].value)
