@@ -197,6 +197,12 @@ def test_what_somebody_added_is_told_as_attested() -> None:
     assert "approved" in found.attested
 
 
+def test_counts_are_told_as_attested_not_as_checked() -> None:
+    found = recollect.verify(ALL["lexical"])
+    assert "evidence/facts" in found.attested
+    assert "evidence/0/words" in found.checked
+
+
 def test_no_size_is_negative() -> None:
     receipt = filled().recall("ssh port", budget_chars=500).receipt
     told = json.loads(receipt.to_bytes())

@@ -36,7 +36,7 @@ def test_every_number_of_what_runs_is_shown(name: str) -> None:
     shown = {step.name: step.shows for step in plan.steps if step.skipped is None}
     parts = {**data["lanes"], **data["boosts"], "fuse": data["pass"][0]["fuse"]}
     for step in data["pass"][1:]:
-        parts |= {"rerank": step["rerank"]} if step["rerank"] else {}
+        parts |= {"rerank": step["rerank"]} if step["rerank"] else {"again": step["fuse"]}
     for label in set(parts) & set(shown):
         mine = {key: value for key, value in parts[label].items() if key not in LOOKS}
         mine.pop("lists", None)  # what a list of the call weighs stands among the weights

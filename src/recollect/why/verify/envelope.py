@@ -47,3 +47,5 @@ def check_rest(s: Search) -> None:
     for path in (*inputs, "slate/ids", *named):
         if path not in s.checked:
             s.attested[path] = None
+    if any(s.body["evidence"]):
+        s.attested["evidence/facts"] = None
