@@ -102,8 +102,8 @@ def live(
             thread.join()
 
 
-def rpc(client: httpx.Client, method: str, id: Any = 1, **params: Any) -> dict[str, Any]:
-    body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+def rpc(client: httpx.Client, method: str, /, call_id: Any = 1, **params: Any) -> dict[str, Any]:
+    body = {"jsonrpc": "2.0", "id": call_id, "method": method, "params": params}
     answer = client.post("/rpc", content=json.dumps(body), headers=JSON)
     assert answer.status_code == 200, answer.text
     return answer.json()
