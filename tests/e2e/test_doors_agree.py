@@ -1,5 +1,5 @@
-"""The same request through library, command line, REST and JSON-RPC gives the same answer, byte
-for byte in canonical JSON. Another door joins by one line in `ways`."""
+"""The same request through library, command line, REST, JSON-RPC and MCP gives the same answer,
+byte for byte in canonical JSON. Another door joins by one line in `ways`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import recollect
 from recollect.core.canonical import canonical
 from recollect.doors.cli.main import app as command_line
+from recollect.doors.mcp.tools import tools_of
 from recollect.doors.operations import BY_NAME
 from recollect.memory.facade import Memory
 from recollect.pipeline.load import library, recipe_of
@@ -176,6 +177,24 @@ def by_rpc(site: Live) -> Way:
     return lambda name, fields: rpc(client, name, **fields)["result"]
 
 
+def by_mcp(site: Live) -> Way:
+    client = site.client()
+    headers = {"Accept": "application/json, text/event-stream"}
+
+    def way(name: str, fields: Plain) -> Plain:
+        params = {"name": name, "arguments": fields}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        result = client.post("/mcp", json=call, headers=headers).json()["result"]
+        assert not result["isError"], result["content"]
+        return result["structuredContent"]
+
+    return way
+
+
+TOOLS: Final = {tool.name for tool in tools_of("full", "admin")}
+"""What MCP offers; the rest of the table is for programs."""
+
+
 @contextmanager
 def ways(path: Path, folder: Path) -> Iterator[dict[str, Way]]:
     """Every way into the store at a path, the library first."""
@@ -185,6 +204,7 @@ def ways(path: Path, folder: Path) -> Iterator[dict[str, Way]]:
             "command line": by_command_line(path, folder),
             "rest": by_rest(site),
             "json-rpc": by_rpc(site),
+            "mcp": by_mcp(site),
         }
 
 
@@ -229,7 +249,11 @@ def doors(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
 
 def agree(doors: dict[str, Way], name: str, fields: Plain, *apart: str) -> Plain:
     """The one answer; cursors hold the moment of asking, and are told apart."""
-    told = {door: way(name, dict(fields)) for door, way in doors.items()}
+    told = {
+        door: way(name, dict(fields))
+        for door, way in doors.items()
+        if door != "mcp" or name in TOOLS
+    }
     first = told.pop("library")
     for door, answer in told.items():
         assert canonical(without(answer, *apart)) == canonical(without(first, *apart)), door
@@ -275,16 +299,21 @@ WRITES: Final[list[tuple[str, Plain]]] = [
 def test_every_door_writes_the_same(store: Path, tmp_path: Path) -> None:
     """Each door writes to a copy of its own; only times of commits differ."""
     answers: dict[str, list[bytes]] = {}
-    for door in ("library", "command line", "rest", "json-rpc"):
+    for door in ("library", "command line", "rest", "json-rpc", "mcp"):
         folder = tmp_path / door.replace(" ", "-")
         shutil.copytree(store.parent, folder)
         with ways(folder / store.name, folder) as made:
-            way = made[door]
+            way = made[door] if door != "mcp" else partly(made["mcp"], made["rest"])
             answers[door] = [canonical(timeless(way(name, dict(f)))) for name, f in WRITES]
     first = answers.pop("library")
     for door, told in answers.items():
         for (name, _), mine, theirs in zip(WRITES, first, told, strict=True):
             assert mine == theirs, (door, name)
+
+
+def partly(way: Way, otherwise: Way) -> Way:
+    """A door that offers some operations, and another one for the rest."""
+    return lambda name, fields: (way if name in TOOLS else otherwise)(name, fields)
 
 
 def timeless(node: Any) -> Any:
