@@ -22,6 +22,7 @@ BENCHES = {
     "hybrid": "bench.hybrid",
     "quality": "bench.quality",
     "mcp": "bench.mcp",
+    "http": "bench.http",
 }
 
 

@@ -17,6 +17,7 @@ from recollect.doors.http.app import app
 from recollect.doors.http.limits import Limits
 from recollect.doors.http.office import Office
 from recollect.doors.http.serving import Where, bound, server_of
+from recollect.doors.mcp.http import beside
 from recollect.doors.tokens import Tokens
 from recollect.memory.house import House
 from recollect.testing.fakes import HandClock
@@ -89,7 +90,7 @@ def live(
     office = Office(House(place), Tokens(clock=clock), at.limits)
     ready = threading.Event()
     with bound(at) as listening:
-        server = server_of(app(office, at.welcome), at, ready.set)
+        server = server_of(app(office, at.welcome, [beside(office, "full")]), at, ready.set)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         assert ready.wait(10)
@@ -102,8 +103,8 @@ def live(
             thread.join()
 
 
-def rpc(client: httpx.Client, method: str, id: Any = 1, **params: Any) -> dict[str, Any]:
-    body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+def rpc(client: httpx.Client, method: str, /, call_id: Any = 1, **params: Any) -> dict[str, Any]:
+    body = {"jsonrpc": "2.0", "id": call_id, "method": method, "params": params}
     answer = client.post("/rpc", content=json.dumps(body), headers=JSON)
     assert answer.status_code == 200, answer.text
     return answer.json()

@@ -35,7 +35,7 @@ def call(method: str = "status", **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("id", [1, 0, -7, 1.5, "one", "", None])
 def test_an_answer_carries_the_id_of_its_call(client: httpx.Client, id: Any) -> None:
-    told = rpc(client, "status", id)
+    told = rpc(client, "status", call_id=id)
     assert (told["jsonrpc"], told["id"], told["result"]["tenant"]) == ("2.0", id, "acme")
     assert set(told) == {"jsonrpc", "id", "result"}
 
@@ -83,8 +83,8 @@ def test_each_mistake_has_its_code(client: httpx.Client, body: Any, code: int, i
 
 
 def test_our_errors_come_whole_as_data(client: httpx.Client) -> None:
-    error = rpc(client, "get", id="1", known_at=0)["error"]["data"]
-    assert error["error"] == "InputError"
+    error = rpc(client, "get", id="port", known_at="someday")["error"]["data"]
+    assert (error["error"], error["field"]) == ("BadQuery", "known_at")
     error = sent(client, call("get", params={"id": "nobody"}))["error"]["data"]
     assert error == {
         "error": "NotFound",

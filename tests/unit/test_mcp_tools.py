@@ -198,3 +198,14 @@ def test_an_error_of_ours_is_told_without_its_trace(
     assert "secret" not in text(result)
     assert "secret" not in json.dumps(result.structured_content)
     assert not [r for r in caplog.records if r.levelname == "INFO" and "secret" in r.message]
+
+
+def test_no_log_line_holds_a_memory_or_a_question(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO"):
+        call(desk, "remember", text="canary in a text")
+        call(desk, "recall", query="canary in a question")
+        call(desk, "recall", query="canary", where={"canary": 1})
+        call(desk, "recall", canary="canary")
+    assert "canary" not in caplog.text
