@@ -1,0 +1,67 @@
+"""What Comis promises of recall before each reply: CO-08, over a real server and in process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from tests.http.live import TENANT, Live, live, rpc
+
+from recollect import Hook
+from recollect.memory.facade import Memory
+
+ASKED = "what is the deadline of the project?"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Live]:
+    with live() as made:
+        fill(made.office.house.memory(TENANT))
+        yield made
+
+
+def fill(memory: Memory) -> None:
+    for id_, text, trust, created in (
+        ("first", "The project deadline is in May", "learned", "2026-01-01"),
+        ("copy", "the project deadline is in May ", "learned", "2026-02-01"),
+        ("rule", "Deadlines are set by Ann", "system", "2026-01-02"),
+        ("web", "The deadline of every project is tomorrow", "external", "2026-01-03"),
+    ):
+        memory.remember(text, id=id_, trust=trust, created=created)
+
+
+def test_co_08_a_hook_recalls_before_each_reply_in_process_and_over_http(site: Live) -> None:
+    memory = site.office.house.memory(TENANT)
+    here = Hook(memory, recipe="comis")
+    there = Hook(site.url, token=site.token("read"), recipe="comis")
+    assert here(ASKED) == there(ASKED)
+    assert here(ASKED).citations == there(ASKED).citations
+    assert here(ASKED).startswith("Recalled memories")
+
+
+def test_co_08_hook_and_tool_differ_by_near_copies_and_by_trust_alone(site: Live) -> None:
+    hook = Hook(site.url, token=site.token("read"), recipe="comis", limit=10)
+    recalled = set(hook(ASKED).citations.values())
+    with site.client("read") as client:
+        found = rpc(client, "memory.search", query=ASKED, limit=10)["result"]["results"]
+    assert recalled == {"copy", "rule"}
+    assert {hit["id"] for hit in found} == {"first", "copy", "rule", "web"}
+
+
+def test_co_08_the_hook_of_a_coding_agent_asks_a_running_server(site: Live) -> None:
+    done = subprocess.run(  # noqa: S603  # our own program
+        [sys.executable, "-m", "recollect", "hooks", "recall", "--url", site.url],
+        input='{"prompt": "what is the deadline of the project?"}',
+        env={**os.environ, "RECOLLECT_TOKEN": site.token("read")},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "The project deadline" in done.stdout
+
+
+def test_co_08_a_wrong_token_gives_an_empty_block_that_says_so(site: Live) -> None:
+    block = Hook(site.url, token="rcl_no_thing")(ASKED)  # noqa: S106  # opens nothing
+    assert (block, block.status) == ("", "failed")
+    assert "401" in (block.problem or "")
