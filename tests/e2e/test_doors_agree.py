@@ -112,11 +112,8 @@ def by_command_line(path: Path, folder: Path) -> Way:
         given = dict(fields)
         given.pop("detail", None)
         args = _words(name, given, folder)
-        place = (
-            []
-            if name in ("recipe", "verify", "diff")
-            else ["--store", str(path), "--tenant", TENANT]
-        )
+        alone = name in ("recipe", "verify", "diff")
+        place = [] if alone else ["--store", str(path), "--tenant", TENANT]
         done = CliRunner().invoke(command_line, [*args, *place, "--json"])
         assert done.exit_code in (0, 9), done.stderr
         return without(json.loads(done.stdout), *_FILES.get(name, ()))
@@ -134,8 +131,8 @@ def _words(name: str, given: Plain, folder: Path) -> list[str]:
         if key in ("receipt", "before", "after"):
             file = folder / f"{key}.json"
             file.write_text(json.dumps(value))
-            words += [str(file)] if name != "explain" and name != "why_not" else []
-            words += ["--receipt", str(file)] if name in ("explain", "why_not") else []
+            words += ["--receipt"] if name in ("explain", "why_not") else []
+            words += [str(file)]
         elif isinstance(value, bool):
             words += [f"--{_dashed(key)}"] if value else []
         else:

@@ -13,7 +13,7 @@ from recollect.core.draft import BESIDE, CHECKS
 from recollect.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
 from recollect.doors import requests
 from recollect.doors.cli.tree import PANELS
-from recollect.doors.desk import Desk, Receipts
+from recollect.doors.desk import Desk, Receipts, handle_of, weight_of
 from recollect.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
 from recollect.doors.schema import schema_of
 from recollect.memory.asked import Ask
@@ -52,6 +52,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "close": "a server closes",
         "export": "writes a file of the machine",
         "load": "reads a file of the machine",
+        "import_file": "as above",
         "doctor": "is for the machine's owner",
         "embedding": "as above",
         "analyzers": "as above",
@@ -108,22 +109,47 @@ def test_a_handle_nobody_gave_is_not_found(desk: Desk) -> None:
     assert "recall again" in caught.value.hint
 
 
-def test_kept_receipts_weigh_no_more_than_their_limit(desk: Desk) -> None:
+def test_kept_answers_weigh_no_more_than_their_limit(desk: Desk) -> None:
     memory = desk.memory(requests.Nothing())
-    each = [memory.recall(f"ssh port {n}", now=NOW).receipt for n in range(4)]
-    kept = Receipts(limit=sum(len(receipt.to_bytes()) for receipt in each[-2:]))
-    for receipt in each:
-        kept.keep(receipt)
-    assert kept.find(each[-1].digest).to_bytes() == each[-1].to_bytes()
+    each = [memory.recall(f"ssh port {n}", now=NOW) for n in range(4)]
+    kept = Receipts(limit=sum(map(weight_of, each[-2:])))
+    handles = [kept.keep(result) for result in each]
+    assert kept.find(handles[-1]).to_bytes() == each[-1].receipt.to_bytes()
     with pytest.raises(NotFound):
-        kept.find(each[0].digest)
+        kept.find(handles[0])
 
 
-def test_a_receipt_heavier_than_the_limit_is_not_kept(desk: Desk) -> None:
-    receipt = desk.memory(requests.Nothing()).recall("ssh port").receipt
+def test_an_answer_heavier_than_the_limit_is_not_kept(desk: Desk) -> None:
+    result = desk.memory(requests.Nothing()).recall("ssh port")
     kept = Receipts(limit=10)
     with pytest.raises(NotFound):
-        kept.find(kept.keep(receipt))
+        kept.find(kept.keep(result))
+
+
+def test_a_handle_is_the_same_for_the_same_answer_and_no_other(desk: Desk) -> None:
+    memory = desk.memory(requests.Nothing())
+    first = handle_of(memory.recall("ssh port", now=NOW))
+    assert handle_of(memory.recall("ssh port", now=NOW)) == first
+    for other in (memory.recall("ssh", now=NOW), memory.recall("ssh port", 1, recipe="lexical")):
+        assert handle_of(other) != first
+    memory.remember("another port")
+    assert handle_of(memory.recall("ssh port", now=NOW)) != first
+
+
+def test_an_answer_in_full_is_kept_under_the_digest_that_it_names(desk: Desk) -> None:
+    told = run(desk, "recall", query="ssh port", detail="full")
+    assert run(desk, "receipt", receipt=told["receipt"])["digest"] == told["receipt"]
+
+
+def test_a_brief_answer_makes_no_receipt_until_it_is_asked_for(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.why.account.sealed", lambda _: pytest.fail("made"))
+    handle = run(desk, "recall", query="ssh port")["receipt"]
+    run(desk, "context", query="ssh port")
+    monkeypatch.undo()
+    desk.memory(requests.Nothing()).remember("written later")
+    assert run(desk, "replay", receipt=handle)["same"]
 
 
 def test_a_tenant_in_a_request_has_to_be_the_callers_own(desk: Desk) -> None:

@@ -44,26 +44,26 @@ def named(recipe: str) -> Recipe:
 def recall(desk: Desk, asked: ask.Recall) -> Plain:
     """The right memories, ranked."""
     result = desk.memory(asked).recall(asked.query, asked.limit, **_options(asked))
-    return told(desk.answered(result), asked.detail)
+    return told(desk, result, asked.detail)
 
 
 def keywords(desk: Desk, asked: ask.Recall) -> Plain:
     """Memories by their words alone."""
     result = desk.memory(asked).keywords(asked.query, asked.limit, **_options(asked))
-    return told(desk.answered(result), asked.detail)
+    return told(desk, result, asked.detail)
 
 
 def reflections(desk: Desk, asked: ask.Recall) -> Plain:
     """Reflections alone."""
     result = desk.memory(asked).reflections(asked.query, asked.limit, **_options(asked))
-    return told(desk.answered(result), asked.detail)
+    return told(desk, result, asked.detail)
 
 
 def context(desk: Desk, asked: ask.Ask) -> Plain:
     """The answer as a block for a prompt."""
     result = desk.memory(asked).recall(asked.query, asked.limit, **_options(asked))
-    receipt = desk.answered(result).receipt.digest
-    return {**result.context().to_dict(), "status": result.status, "receipt": receipt}
+    handle = desk.handle(result)
+    return {**result.context().to_dict(), "status": result.status, "receipt": handle}
 
 
 def bundles(desk: Desk, asked: ask.Bundles) -> Plain:
@@ -78,15 +78,15 @@ def plan(desk: Desk, asked: ask.Ask) -> Plain:
     return desk.memory(asked).plan(asked.query, asked.limit, **_options(asked)).to_dict()
 
 
-def told(result: Result, detail: str) -> Plain:
+def told(desk: Desk, result: Result, detail: str) -> Plain:
     """An answer in full, or in brief."""
     if detail == "full":
-        return result.to_dict()
+        return desk.whole(result)
     return {
         "status": result.status,
         "total": result.total,
         "hits": [_brief(hit) for hit in result],
-        "receipt": result.receipt.digest,
+        "receipt": desk.handle(result),
         **({"skipped": result.skipped} if result.skipped else {}),
         **({"near": list(result.near)} if result.near else {}),
     }

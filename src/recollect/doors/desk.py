@@ -1,14 +1,14 @@
-"""Where a request meets the memory of its tenant; receipts of late answers are kept at hand."""
+"""Where a request meets the memory of its tenant; late answers are kept at hand."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Generator
 from typing import Any, Final, cast
 
+from recollect.core.canonical import canonical, digest
 from recollect.core.errors import BadQuery, Corrupt, Forbidden, NotFound, RecollectError
 from recollect.doors.requests import Request
 from recollect.memory.facade import Memory
@@ -16,35 +16,44 @@ from recollect.why.case import handed
 from recollect.why.receipt import Receipt
 from recollect.why.result import Result
 
-KEPT_BYTES: Final = 16 * 1024 * 1024
-"""How much the kept receipts of one desk may weigh together."""
+KEPT_BYTES: Final = 32 * 1024 * 1024
+"""How much the kept answers of one desk may weigh together."""
+_CANDIDATE: Final = 256
+"""Bytes that an answer holds for each of its candidates, about."""
+_ROW: Final = 4
+"""The same for each row of the view."""
 TENANT: Final = ("tenant", "tenant_id", "tenantId")
 """Names under which a request may say its tenant, which has to be the caller's own."""
 
 
 class Receipts:
-    """Receipts by handle, the oldest let go first. Safe to share between threads."""
+    """Late answers by handle, the oldest let go first. Safe to share between threads.
+
+    A receipt takes about as long to make as the answer itself and few are asked for, so it is made
+    when somebody does.
+    """
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
         self._limit = limit
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[Result, int]] = OrderedDict()
         self._weight = 0
         self._lock = threading.Lock()
 
-    def keep(self, receipt: Receipt) -> str:
-        """Keep a receipt and answer with its handle, which is its digest."""
-        spelled = receipt.to_bytes()
+    def keep(self, result: Result, handle: str | None = None) -> str:
+        """Keep an answer and say its handle: the same for the same answer of the same view."""
+        handle = handle or handle_of(result)
+        weight = weight_of(result)
         with self._lock:
-            if receipt.digest not in self._kept and len(spelled) <= self._limit:
-                self._kept[receipt.digest] = spelled
-                self._weight += len(spelled)
+            if handle not in self._kept and weight <= self._limit:
+                self._kept[handle] = result, weight
+                self._weight += weight
             while self._weight > self._limit:
-                _, gone = self._kept.popitem(last=False)
-                self._weight -= len(gone)
-        return receipt.digest
+                _, (_, gone) = self._kept.popitem(last=False)
+                self._weight -= gone
+        return handle
 
     def find(self, handle: str) -> Receipt:
-        """The receipt of a handle."""
+        """The receipt of the answer under a handle."""
         with self._lock:
             found = self._kept.get(handle)
         if found is None:
@@ -53,11 +62,23 @@ class Receipts:
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )
-        return Receipt(json.loads(found), found)
+        return found[0].receipt
+
+
+def handle_of(result: Result) -> str:
+    """A name for an answer, from what it says."""
+    told = [result.plan.to_dict(), result.total, *([hit.id, hit.score] for hit in result)]
+    return digest("recollect/answer/1", canonical(told)).hex()
+
+
+def weight_of(result: Result) -> int:
+    """How much memory a kept answer holds, about."""
+    texts = sum(len(hit.record.text) for hit in result)
+    return _CANDIDATE * result.total + _ROW * result.plan.seq + texts
 
 
 class Desk:
-    """One tenant's memory and the receipts of its late answers."""
+    """One tenant's memory and its late answers."""
 
     def __init__(self, memory: Memory, receipts: Receipts | None = None) -> None:
         self._memory = memory
@@ -73,10 +94,15 @@ class Desk:
         scope = asked.whose()
         return self._memory.scoped(**scope) if scope else self._memory
 
-    def answered(self, result: Result) -> Result:
-        """The answer, after its receipt was kept."""
-        self.receipts.keep(result.receipt)
-        return result
+    def handle(self, result: Result) -> str:
+        """The handle of an answer, which is kept for those who ask about it."""
+        return self.receipts.keep(result)
+
+    def whole(self, result: Result) -> dict[str, Any]:
+        """An answer in full: it names its receipt's digest, which is its handle then."""
+        told = result.to_dict()
+        self.receipts.keep(result, result.receipt.digest)
+        return told
 
     def receipt(self, told: str | dict[str, Any]) -> Receipt | dict[str, Any]:
         """A receipt from its handle, or as it was sent."""

@@ -6,13 +6,11 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
-from recollect.doors.desk import Desk, Receipts
+from recollect.doors.desk import Desk
 from recollect.memory.house import House
 
-KEPT: Final = 32
+KEPT: Final = 16
 """Desks that stay at hand; the receipts of one that was let go have to be sent whole."""
-RECEIPTS: Final = 8 * 1024 * 1024
-"""How much the kept receipts of one desk may weigh."""
 
 
 class Desks:
@@ -27,7 +25,7 @@ class Desks:
         """The desk of one tenant."""
         with self._lock:
             if tenant not in self._kept:
-                self._kept[tenant] = Desk(self.house.memory(tenant), Receipts(RECEIPTS))
+                self._kept[tenant] = Desk(self.house.memory(tenant))
             self._kept.move_to_end(tenant)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)

@@ -124,11 +124,10 @@ def search(desk: Desk, asked: Search) -> Plain:
     result = desk.memory(asked).recall(
         asked.query, asked.limit, recipe=recipe_of(RECIPE), overrides={**_SEARCH, **told}
     )
-    desk.answered(result)
     return {
         "results": [_result(hit) for hit in result],
         "total": result.total,
-        "receipt": result.receipt.digest,
+        "receipt": desk.handle(result),
     }
 
 

@@ -72,7 +72,7 @@ def keywords(desk: Desk, asked: Any) -> Plain:
     told = _said(desk, asked)
     found = desk.memory(asked).keywords(asked.query_text, asked.top_k, **told.ask())
     called = recipe_of(RECIPE).called
-    return _told(desk.answered(found), [called(f"lanes.{label}") for label in found.used])
+    return _told(desk, found, [called(f"lanes.{label}") for label in found.used])
 
 
 def memory(desk: Desk, asked: Any) -> Plain:
@@ -82,7 +82,7 @@ def memory(desk: Desk, asked: Any) -> Plain:
         told.overrides["boosts.recency_now.enabled"] = True
     found = desk.memory(asked).recall(asked.query_text, asked.top_k, **told.ask())
     signals = [signal.removesuffix("_now") for signal in found.signals]
-    return _told(desk.answered(found), signals)
+    return _told(desk, found, signals)
 
 
 def _said(desk: Desk, asked: Any) -> Said:
@@ -101,13 +101,13 @@ def _test(predicate: Predicate) -> Plain:
     return {f"metadata{found[1]}": {predicate.op.lower(): predicate.value}}
 
 
-def _told(found: Result, signals: list[str]) -> Plain:
+def _told(desk: Desk, found: Result, signals: list[str]) -> Plain:
     cap = [step.shows.get("evicted", 0) for step in found.plan.steps if step.name == "cap"]
     return {
         "results": [_thought(hit) for hit in found],
         "backends_used": signals,
         "reflections_evicted": cap[0] if cap else 0,
-        "receipt": found.receipt.digest,
+        "receipt": desk.handle(found),
     }
 
 

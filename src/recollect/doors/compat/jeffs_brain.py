@@ -106,14 +106,14 @@ def search(desk: Desk, asked: Any) -> Plain:
     if asked.sort != "relevance":
         exact = asked.sort == "relevance_then_recency"
         hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
-    return _told(found, hits, asked, began)
+    return _told(desk, found, hits, asked, began)
 
 
 def recall(desk: Desk, asked: Any) -> Plain:
     """Passages, and their block for a prompt."""
     began = perf_counter()
     found = _found(desk, asked)
-    return {**_told(found, list(found), asked, began), "context": str(found.context())}
+    return {**_told(desk, found, list(found), asked, began), "context": str(found.context())}
 
 
 def ask(desk: Desk, asked: Any) -> Plain:
@@ -127,12 +127,12 @@ def ask(desk: Desk, asked: Any) -> Plain:
     ]
     quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in fitting], FREE)
     answer = str(quoted) if fitting else NOTHING
-    return {**_told(found, list(found), asked, began), "answer": answer, "citations": cited}
+    return {**_told(desk, found, list(found), asked, began), "answer": answer, "citations": cited}
 
 
 def _found(desk: Desk, asked: Any) -> Result:
     told = _said(desk, asked)
-    return desk.answered(desk.memory(asked).recall(asked.query, asked.top_k, **told.ask()))
+    return desk.memory(asked).recall(asked.query, asked.top_k, **told.ask())
 
 
 def _said(desk: Desk, asked: Any) -> Said:
@@ -157,7 +157,7 @@ def _age(hit: Hit) -> tuple[int, int]:
     return -(record.created if record.occurred is None else record.occurred), -record.position
 
 
-def _told(found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
+def _told(desk: Desk, found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
     trace = _trace(found)
     return {
         "chunks": [{**spoken(RECIPE, "hit", hit), "documentId": hit.id} for hit in hits],
@@ -174,7 +174,7 @@ def _told(found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
             }
             for attempt in found.attempts
         ],
-        "receipt": found.receipt.digest,
+        "receipt": desk.handle(found),
     }
 
 

@@ -125,13 +125,13 @@ def search(desk: Desk, asked: Any) -> Plain:
 def ranked_search(desk: Desk, asked: Any) -> Plain:
     """The whole pipeline, every hit with its numbers."""
     memory, told = desk.memory(asked), _said(desk, asked)
-    found = desk.answered(memory.recall(told.query, asked.offset + asked.limit, **told.ask()))
+    found = memory.recall(told.query, asked.offset + asked.limit, **told.ask())
     tell = _Teller(desk, memory)
     results = [
         {"chain_key": desk.tenant, "thought": tell.thought(hit.record), **_why(hit)}
         for hit in found[asked.offset :]
     ]
-    receipt = found.receipt.digest
+    receipt = desk.handle(found)
     return {"backend": found.backend, "total": found.total, "results": results, "receipt": receipt}
 
 
