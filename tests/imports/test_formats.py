@@ -85,7 +85,7 @@ def test_what_engrava_has_and_we_have_not_is_told(tmp_path: Path, memory: Memory
     assert left(done)["table action"] == (1, "left out")
     assert left(done)["created_at"] == (1, "left out")
     assert left(done)["vector"] == (1, "left out")
-    assert left(done)["decay_multiplier"] == (1, "metadata")
+    assert left(done)["edge: decay_multiplier"] == (1, "metadata")
 
 
 def test_vectors_of_theirs_can_be_searched(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_refs_and_relations_become_edges_once(tmp_path: Path, memory: Memory) ->
     by = {edge.kind: edge for edge in memory.links(old)}
     assert by["supersedes"].valid_from == 1776506400000000
     assert by["derived_from"].valid_until == 1777593600000000
-    assert left(done)["relations to other chains"] == (1, "left out")
+    assert left(done)["relations to other chains"] == (1, "metadata")
     assert left(done)["refs to thoughts that the file does not hold before"][0] == 1
     assert refused(done)["chain.jsonl:2"] == "there is no record 'nowhere'"
     assert [hit.id for hit in memory.recall("eviction LFU LRU")] == [new]
@@ -395,3 +395,78 @@ def test_lines_of_json_take_every_field_of_a_record(tmp_path: Path, memory: Memo
     }
     assert done.refused[0].hint == "did you mean text?"
     assert [edge.kind for edge in memory.links("old")] == ["supersedes"]
+
+
+# --- what a note means, and what must not vanish ----------------------------------------------
+
+
+def test_a_note_replaces_the_one_that_it_names_and_no_namesake(
+    tmp_path: Path, memory: Memory
+) -> None:
+    def write(path: str, text: str) -> None:
+        place = tmp_path / "brain" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+
+    for slug in "xyz":
+        write(f"memory/project/{slug}/notes.md", f"of {slug}")
+    write("memory/project/x/plan.md", "---\nsupersedes: notes\n---\nx has a plan")
+    write(
+        "wiki/a.md", "---\nsupersedes: memory/project/y/notes.md\n---\nsee [[z/notes]], [[notes]]"
+    )
+    head = "---\nsuperseded_by: a.md\nabout: >\n  over two\n  lines\nseen: {}\n---\n"
+    write("wiki/b.md", head.format("2026/02/03 (Tue)").replace("seen", "observed_on") + "older")
+    done = memory.import_file(tmp_path / "brain")
+    assert {each for id in ("wiki/a.md", "wiki/b.md") for each in edges(memory, id)} == {
+        ("wiki/a.md", "memory/project/y/notes.md", "supersedes"),
+        ("wiki/a.md", "wiki/b.md", "supersedes"),
+        ("wiki/a.md", "memory/project/z/notes.md", "related_to"),
+    }
+    own = edges(memory, "memory/project/x/plan.md")
+    assert own == {("memory/project/x/plan.md", "memory/project/x/notes.md", "supersedes")}
+    assert left(done)["links to notes that are not here"] == (1, "left out")  # one of three
+    assert memory.get("wiki/b.md").occurred == 1770076800000000
+    origin: Any = memory.get("wiki/b.md").metadata["origin"]
+    assert origin["about"] == "over two lines"
+
+
+def test_documents_as_json_keep_what_their_heads_say(tmp_path: Path, memory: Memory) -> None:
+    head = "---\nname: A\nsupersedes: b\nconfidence: high\nsession_id: s\nmood: good\n---\n"
+    documents = [
+        {"path": "memory/global/a.md", "content": f"{head}Alpha"},
+        {"path": "memory/global/b.md", "content": "Beta", "title": "Bee"},
+    ]
+    path = files.write(tmp_path / "brain.json", {"documents": documents})
+    done = memory.import_file(path)
+    one = memory.get("memory/global/a.md")
+    assert (one.text, one.title, one.confidence, one.session) == ("Alpha", "A", 0.9, "s")
+    assert memory.get("memory/global/b.md").title == "Bee"
+    assert edges(memory, one.id) == {(one.id, "memory/global/b.md", "supersedes")}
+    assert left(done) == {"mood": (1, "metadata")}
+    chunk = {"chunkId": "k", "text": "x", "metadata": {"observedOn": "2026-01-02"}}
+    memory.import_file(files.write(tmp_path / "hits.json", {"chunks": [chunk]}))
+    assert memory.get("k").occurred == 1767312000000000
+
+
+def test_no_field_of_an_entry_vanishes_unseen(tmp_path: Path, memory: Memory) -> None:
+    entry = {
+        "id": "c", "content": "x", "memoryType": "semantic", "trustLevel": "learned",
+        "evictedAt": 1776420000000, "confidence": 7, "source": {"who": "ana", "mood": "good"},
+    }  # fmt: skip
+    answer = {"results": [{"score": 0.5, "source": "both", "record": entry}]}
+    done = memory.import_file(files.write(tmp_path / "answer.json", answer))
+    kept = {"evicted_at", "confidence", "source"}
+    assert left(done) == dict.fromkeys(kept, (1, "metadata"))
+    origin: Any = memory.get("c").metadata["origin"]
+    assert (origin["evicted_at"], origin["confidence"]) == (1776420000000, 7)
+    assert origin["source"] == {"mood": "good"}
+    assert (memory.get("c").archived, memory.get("c").confidence) == (True, 1.0)
+
+
+def test_a_time_of_a_relation_that_is_none_is_told(tmp_path: Path, memory: Memory) -> None:
+    thought = {"thought_type": "Plan", "content": "x", "agent_id": "ann"}
+    relation = {"kind": "supports", "target_id": "a", "valid_at": "soon"}
+    thoughts = [{**thought, "id": "a"}, {**thought, "id": "b", "relations": [relation]}]
+    done = memory.import_file(files.write(tmp_path / "chain.jsonl", thoughts))
+    assert left(done)["relations: valid_at"] == (1, "left out")
+    assert edges(memory, "b") == {("b", "a", "supports")}

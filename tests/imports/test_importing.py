@@ -390,3 +390,48 @@ def test_the_same_verb_is_awaited(tmp_path: Path) -> None:
     import asyncio  # noqa: PLC0415  # only here
 
     assert asyncio.run(_awaited(files.write(tmp_path / "notes.jsonl", ["one"]))) == 1
+
+
+def test_two_rows_of_one_id_that_differ_are_not_one(tmp_path: Path) -> None:
+    rows = [["m", "one"], ["m", "another"], ["m", "one"]]
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"memory": {"headers": ["id", "text"], "rows": rows}}))
+    with recollect.open(":memory:", embedder=None) as memory:
+        for dry_run in (True, False):
+            done = memory.import_file(path, dry_run=dry_run)
+            counts = done.records
+            assert (counts.written, counts.already, counts.refused) == (1, 1, 1)
+            assert done.refused[0].reason.startswith("an earlier row of this file has its id")
+
+
+def test_a_dry_run_refuses_links_to_what_is_not_there(tmp_path: Path) -> None:
+    dump = {
+        "memory": {"headers": ["id", "text"], "rows": [["a", "one"], ["b", "two"]]},
+        "edge": {"headers": ["from", "to"], "rows": [["a", "b"], ["a", "gone"], ["a", "here"]]},
+    }
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps(dump))
+    with recollect.open(":memory:", embedder=None) as memory:
+        memory.remember("three", id="here")
+        planned = memory.import_file(path, dry_run=True)
+        done = memory.import_file(path)
+        assert planned.links == done.links
+        assert (done.links.written, done.links.refused) == (2, 1)
+        for report in (planned, done):
+            assert [row.reason for row in report.refused] == ["there is no record 'gone'"]
+
+
+def test_what_changed_does_not_come_again_and_the_hint_says_what_helps(tmp_path: Path) -> None:
+    path = tmp_path / "entries.json"
+
+    def entry(text: str) -> Path:
+        row = {"id": "c", "content": text, "memoryType": "semantic", "trustLevel": "learned"}
+        path.write_text(json.dumps({"entries": [row]}))
+        return path
+
+    with recollect.open(":memory:", embedder=None) as memory:
+        memory.import_file(entry("one"))
+        (row,) = memory.import_file(entry("two")).refused
+        assert row.hint == "change the record here with update, or give the row another id"
+        memory.forget("c")
+        assert memory.import_file(path).records.written == 0  # what was forgotten stays away

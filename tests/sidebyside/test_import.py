@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from tests.sidebyside.test_sidebyside import asked_for, python
 
 import recollect
@@ -53,6 +54,25 @@ def test_a_database_that_engrava_made_comes_whole(python: Path, tmp_path: Path) 
         assert {"fts5", "vector", "recency", "priority"} <= set(found.signals)
         assert memory.import_file(path).records.already == 40
     assert path.read_bytes() == before
+
+
+@asked_for
+@pytest.mark.parametrize("command", ["snapshot", "export"])
+def test_what_engrava_writes_comes_as_its_database_does(
+    python: Path, tmp_path: Path, command: str
+) -> None:
+    path, written = tmp_path / "theirs.db", tmp_path / "written"
+    made(python, "engrava", path)
+    program = str(python.parent / "engrava")
+    call = [program, "--db", str(path), command, "-o", str(written)]
+    subprocess.run(call, check=True, capture_output=True, timeout=600)  # noqa: S603  # as pinned
+    with recollect.open(":memory:", embedder="given:3") as memory:
+        done = memory.import_file(written)
+        assert (done.format, done.records.written, done.records.refused) == ("engrava", 40, 0)
+        assert (done.links.written, done.links.refused) == (7, 0)
+        again = memory.import_file(path).records
+        known = {"snapshot": 40, "export": 0}[command]  # an export leaves the vectors out
+        assert (again.already, again.refused) == (known, 40 - known)
 
 
 @asked_for

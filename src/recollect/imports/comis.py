@@ -21,15 +21,16 @@ _MARKS: Final = frozenset({"memory_type", "trust_level"})
 _TAKEN: Final = (
     "id", "content", "memory_type", "trust_level", "agent_id", "user_id", "tenant_id", "tags",
     "source", "source_who", "source_channel", "source_session_key", "created_at", "expires_at",
-    "occurred_at", "confidence", "pinned", "evicted_at", "entities",
+    "occurred_at", "confidence", "pinned", "entities",
 )  # fmt: skip
+_SOURCE: Final = ("who", "channel", "session_key")
 _COUNTERS: Final = ("score", "has_embedding", "embedding")
 """What belongs to an answer or to their index, not to the memory."""
 
 
 def recognise(source: Source) -> str | None:
     """Whether its rows are entries."""
-    for row in map(_named, sampled(source, *_LISTS)):
+    for row in map(_entry, sampled(source, *_LISTS)):
         if "content" in row and _MARKS & set(row):
             return "its rows have a content and a memoryType or trustLevel"
     return None
@@ -44,9 +45,15 @@ def read(source: Source) -> Iterator[Found]:
         if isinstance(found, Refused):
             yield found
         elif is_object(found.value):
-            yield from _record(Value(found.where, _named(found.value)))
+            yield from _record(Value(found.where, _entry(found.value)))
         else:
             yield Refused(found.where, "expected an entry, an object")
+
+
+def _entry(row: dict[str, Any]) -> dict[str, Any]:
+    """An entry, bare or as a search answers it: inside its record, with the score beside."""
+    inner = row.get("record")
+    return _named(inner if is_object(inner) else row)
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:
@@ -96,6 +103,8 @@ def _whence(filling: Filling, row: dict[str, Any]) -> None:
     given = {"who": who, "channel": channel}
     filling.put("source", {key: str(value) for key, value in given.items() if value})
     filling.put("session", told.get("session_key") or row.get("source_session_key"), "sessionKey")
+    rest = {key: value for key, value in told.items() if key not in _SOURCE}
+    filling.keep("source", rest if is_object(inner) else inner)
 
 
 def _tags(value: object) -> object:

@@ -1,25 +1,20 @@
-"""engrava: its SQLite database, read only. Thoughts, edges, and the vector of each thought."""
+"""engrava: its database, its snapshot and its export. Thoughts, edges, the vector of a thought."""
 
 from __future__ import annotations
 
 import json
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
-from recollect.core.errors import Unsupported
 from recollect.core.record import ESSENCE_CHARS
+from recollect.imports.engrava_rows import stored, what_it_is
 from recollect.imports.fields import Filling, kind_of, moment, usable
 from recollect.imports.port import Found, Linked, Lost
 from recollect.imports.shapes import is_object
 from recollect.imports.source import Refused, Source
-from recollect.imports.sqlite import counted, objects, reading, tables
 
 NAME: Final = "engrava"
-SCHEMA: Final = 21
-"""The schema of engrava 0.7.2, the newest that is known."""
-_NEEDED: Final = frozenset({"thought_id", "thought_type", "content"})
 _TAKEN: Final = (
     "thought_id", "thought_type", "essence", "content", "priority", "updated_cycle", "source",
     "confidence", "created_at", "expires_at", "valid_from", "valid_until", "metadata_json",
@@ -31,69 +26,42 @@ _USUAL: Final = {
     "confirmation_count": 0, "access_count": 0, "created_cycle": 0,
 }  # fmt: skip
 """What says nothing, because it is so by default."""
+_USUAL_OF_EDGES: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
 _KINDS: Final = {"ASSOCIATED": "related_to"}
-_VECTOR: Final = """
-    LEFT JOIN embedding v ON v.embedding_id = (
-        SELECT e.embedding_id FROM embedding e WHERE e.owner_id = t.thought_id
-        ORDER BY e.model_name = coalesce(
-            (SELECT value FROM _metadata WHERE key = 'embedding_model_name'), '') DESC,
-            e.created_at DESC, e.embedding_id LIMIT 1)"""
-_ASIDE: Final = ("action", "journal_entry")
+_ASIDE: Final = "a history of theirs"
 
 
 def recognise(source: Source) -> str | None:
-    """Whether it is a database with thoughts."""
-    columns = tables(source.path).get("thought", set()) if source.kind == "sqlite" else set[str]()
-    whole = columns.issuperset(_NEEDED)
-    return "it is a SQLite database with a table of thoughts" if whole else None
+    """Whether it is a database, a snapshot or an export of thoughts."""
+    return what_it_is(source)
 
 
 def read(source: Source) -> Iterator[Found]:
     """Thoughts in the order they were made, then edges."""
-    known = tables(source.path)
-    with reading(source.path) as db:
-        _must_know(source.path, db.pragma("user_version"))
-        joined = {"embedding", "_metadata"} <= set(known)
-        vector = ", v.model_name, v.vector_blob" if joined else ""
-        order = _VECTOR if joined else ""
-        sql = f"SELECT t.*{vector} FROM thought t {order} ORDER BY t.rowid"  # noqa: S608  # constants
-        for row in objects(db, "thought", sql):
-            yield from (row,) if isinstance(row, Refused) else _record(row)
-        if "edge" in known:
-            for row in objects(db, "edge", "SELECT * FROM edge ORDER BY rowid"):
-                yield from (row,) if isinstance(row, Refused) else _edge(row)
-        for table in _ASIDE:
-            if table in known and (rows := counted(db, table)):
-                yield Lost(f"table {table}", "a history of theirs", times=rows)
-
-
-def count(source: Source) -> int:
-    """How many thoughts there are."""
-    with reading(source.path) as db:
-        return counted(db, "thought")
-
-
-def _must_know(path: Path, version: object) -> None:
-    if isinstance(version, int) and version > SCHEMA:
-        raise Unsupported(
-            f"{path.name} has schema {version} of engrava, this version reads up to {SCHEMA}",
-            hint="a newer Recollect may read it",
-        )
+    for found in stored(source):
+        if isinstance(found, Refused | Lost):
+            yield found
+        elif found.table == "thought":
+            yield from _record(found.data)
+        elif found.table == "edge":
+            yield from _edge(found.data)
+        else:
+            yield Lost(f"table {found.table}", _ASIDE, times=found.times)
 
 
 def _record(row: dict[str, Any]) -> Iterator[Found]:
     where = f"thought {row['thought_id']}"
     filling = Filling(NAME, where, row["thought_id"])
-    text, essence = row["content"], row.get("essence")
+    text, essence = row.get("content"), row.get("essence")
     filling.put("text", text, "content")
-    if "text" not in filling.fields:
+    if "text" not in filling.fields or not isinstance(text, str):
         yield Refused(where, "content: is missing, empty or no text")
         return
     filling.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
     filling.put("kind", str(row["thought_type"]).lower(), "thought_type")
     filling.put("priority", row.get("priority"))
     filling.put("cycle", row.get("updated_cycle"), "updated_cycle")
-    filling.put("archived", row.get("lifecycle_status") == "ARCHIVED" or None)
+    filling.put("archived", _is_away(row) or None)
     filling.put("pinned", bool(row.get("pinned")) or None)
     filling.share("confidence", row.get("confidence"))
     filling.put("source", {"who": str(row["source"])} if row.get("source") else None)
@@ -107,6 +75,13 @@ def _record(row: dict[str, Any]) -> Iterator[Found]:
     usual = [name for name, value in _USUAL.items() if row.get(name) == value]
     filling.rest(row, *_TAKEN, *usual)
     yield from filling.found(f"id {row['thought_id']}")
+
+
+def _is_away(row: dict[str, Any]) -> bool:
+    """Whether their searches leave it out: archived, or a reflection that is not in use."""
+    status = row.get("lifecycle_status")
+    retired = row["thought_type"] == "REFLECTION" and status not in (None, "ACTIVE")
+    return retired or status == "ARCHIVED"
 
 
 def _provenance(filling: Filling, told: dict[str, Any]) -> None:
@@ -129,15 +104,16 @@ def _vector(filling: Filling, row: dict[str, Any]) -> None:
 
 def _edge(row: dict[str, Any]) -> Iterator[Found]:
     told = {"format": NAME, "id": row["edge_id"], "source": row.get("source")}
-    if row.get("decay_multiplier") not in (None, 1.0):
-        told["decay_multiplier"] = row["decay_multiplier"]
-        yield Lost("decay_multiplier", row["decay_multiplier"], kept=True)
-    given = {
-        "weight": row.get("weight"),
-        "valid_from": moment(row["valid_from"]) if row.get("valid_from") else None,
-        "valid_until": moment(row["valid_until"]) if row.get("valid_until") else None,
-        "metadata": {**_object(row.get("metadata_json")), "origin": told},
-    }
+    for called, usual in _USUAL_OF_EDGES.items():
+        if row.get(called) not in (None, usual):
+            told[called] = row[called]
+            yield Lost(f"edge: {called}", row[called], kept=True)
+    given: dict[str, Any] = {"weight": row.get("weight")}
+    for called in ("valid_from", "valid_until"):
+        given[called] = moment(row[called]) if row.get(called) else None
+        if row.get(called) and given[called] is None:
+            yield Lost(f"edge: {called}", row[called])
+    given["metadata"] = {**_object(row.get("metadata_json")), "origin": told}
     kind = _KINDS.get(row["edge_type"]) or kind_of(str(row["edge_type"]))
     ends = usable(str(row["from_thought_id"])), usable(str(row["to_thought_id"]))
     fields = {key: value for key, value in given.items() if value is not None}

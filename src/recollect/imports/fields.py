@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, cast
@@ -19,6 +20,7 @@ ORIGIN: Final = "origin"
 _SECONDS: Final = 10**11
 _MILLIS: Final = 10**14
 _SHOWN: Final = 60
+_WEEKDAY: Final = re.compile(r"\s*\([A-Za-z]+\)")
 
 
 class Filling:
@@ -57,10 +59,12 @@ class Filling:
             self.fields[field] = found
 
     def share(self, field: str, value: object, called: str = "") -> None:
-        """Take a number from 0 to 1; one beyond is brought back to the nearer end."""
+        """Take a number from 0 to 1; one beyond is brought back to the nearer end, and kept."""
         real = cast("float", value) if type(value) in (int, float) else math.nan
         if not math.isnan(real):
             self.fields[field] = float(min(max(real, 0.0), 1.0))
+            if self.fields[field] != real:
+                self.keep(called or field, value)
         elif value is not None:
             self.drop(called or field, value)
 
@@ -120,6 +124,8 @@ def moment(value: object) -> int | None:
 
     >>> moment("2026-04-17T10:00:00") == moment(1776420000) == moment(1776420000000)
     True
+    >>> moment("2026/04/17 (Fri) 10:00") == moment(1776420000)
+    True
     >>> moment("tomorrow")
     """
     try:
@@ -129,7 +135,7 @@ def moment(value: object) -> int | None:
             size = abs(value)
             scale = 1_000_000 if size < _SECONDS else 1_000 if size < _MILLIS else 1
             return micros(round(value * scale), "time")
-        text = str(value).strip().replace("/", "-")
+        text = _WEEKDAY.sub("", str(value).strip().replace("/", "-"))
         found = datetime.fromisoformat(text)
         return micros(found if found.tzinfo else found.replace(tzinfo=UTC), "time")
     except (BadRecord, ValueError, OverflowError):

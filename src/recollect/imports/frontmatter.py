@@ -9,6 +9,7 @@ from recollect.imports.shapes import is_list, list_of
 
 _FIELD: Final = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 _ITEM: Final = re.compile(r"\s*-\s+(.*)$")
+_BLOCK: Final = re.compile(r"[|>][-+]?")
 _NUMBER: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 _FENCE: Final = "---"
 _WORDS: Final = {"true": True, "false": False, "null": None, "~": None}
@@ -19,6 +20,8 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
     >>> split("---\ntitle: A note\ntags: [x, 'y z']\n---\nIt says this.")
     ({'title': 'A note', 'tags': ['x', 'y z']}, 'It says this.')
+    >>> split("---\nabout: >-\n  over two\n  lines\nmore:\n  a: 1\n  b: 2\n---\n")[0]
+    {'about': 'over two lines', 'more': 'a: 1\nb: 2'}
     >>> split("---\njust a line\n")
     ({}, '---\njust a line\n')
     """
@@ -33,15 +36,25 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
 def _fields(lines: list[str]) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    last = ""
+    last, between = "", " "
     for line in lines:
         field, item = _FIELD.match(line), _ITEM.match(line)
         if field:
-            last = field[1]
-            out[last] = _value((field[2] or "").strip())
+            last, text = field[1], (field[2] or "").strip()
+            between = "\n" if text[:1] == "|" or not text else " "
+            out[last] = "" if _BLOCK.fullmatch(text) else _value(text)
         elif item and last and (is_list(out[last]) or out[last] in (None, "")):
             out[last] = [*list_of(out[last]), _value(item[1].strip())]
+        elif last and line.strip() and not line.lstrip().startswith("#"):
+            out[last] = _longer(out[last], line.strip(), between)
     return out
+
+
+def _longer(value: Any, line: str, between: str) -> Any:
+    """A value that goes on in the next line."""
+    if is_list(value):
+        return [*value[:-1], f"{value[-1]} {line}"] if value else [line]
+    return line if value in (None, "") else f"{value}{between}{line}"
 
 
 def _value(text: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -11,8 +12,8 @@ from recollect.imports.fields import Filling, moment, usable
 from recollect.imports.frontmatter import listed, split
 from recollect.imports.markdown import Note, files, notes
 from recollect.imports.port import Found, Linked, Lost
-from recollect.imports.shapes import is_object
-from recollect.imports.source import Refused, Source, Value, rows, sampled
+from recollect.imports.shapes import is_object, object_of
+from recollect.imports.source import MARKDOWN, Refused, Source, Value, rows, sampled
 
 NAME: Final = "jeffs-brain"
 _LISTS: Final = ("chunks", "documents", "items", "notes")
@@ -28,8 +29,11 @@ _ROW: Final = (
     "id", "chunkId", "documentId", "path", "text", "content", "score", "bm25Rank", "metadata",
     "vectorSimilarity", "rerankScore", "title", "summary", "tags",
 )  # fmt: skip
+_ROW_NAMES: Final = {"title": "name", "summary": "description", "tags": "tags"}
 _LEVELS: Final = {"low": 0.3, "medium": 0.6, "high": 0.9}
 """The words of its heuristics, as numbers."""
+_SEEN: Final = ("observed_on", "observedOn", "session_date", "sessionDate")
+"""What says when it happened, in a head or in the metadata of a chunk."""
 _LINK: Final = re.compile(r"\[\[([^\]|#]+)(?:[|#][^\]]*)?\]\]")
 _INDEX: Final = "MEMORY.md"
 
@@ -64,17 +68,19 @@ def read(source: Source) -> Iterator[Found]:
     if source.kind in ("folder", "text"):
         yield from _notes(source)
         return
+    heads = dict(_heads_of_rows(source))
     for found in rows(source, *_LISTS):
         if isinstance(found, Refused):
             yield found
         elif is_object(found.value):
-            yield from _row(found)
+            yield from _row(found, heads)
         else:
             yield Refused(found.where, "expected a chunk or a document, an object")
 
 
 def _notes(source: Source) -> Iterator[Found]:
-    stems = _stems(source)
+    known = (note for note in notes(source) if isinstance(note, Note))
+    heads = {_placed(source, note.path): note.fields for note in known}
     for note in notes(source):
         if isinstance(note, Refused):
             yield note
@@ -85,7 +91,7 @@ def _notes(source: Source) -> Iterator[Found]:
             yield Lost("generated files", placed.path)
             continue
         yield from _note(placed)
-        yield from _links(placed, stems)
+        yield from _links(placed, heads)
 
 
 def _placed(source: Source, path: str) -> str:
@@ -97,38 +103,33 @@ def _placed(source: Source, path: str) -> str:
     return path
 
 
-def _stems(source: Source) -> dict[str, str]:
-    """The path of every note by its name without the ending, as links call it."""
-    if source.kind != "folder":
-        return {}
-    paths = (path.relative_to(source.path).as_posix() for path in files(source.path))
-    return {PurePosixPath(path).stem: path for path in paths}
-
-
 def _note(note: Note) -> Iterator[Found]:
-    fields = note.fields
     if not note.text.strip():
         yield Refused(note.path, "holds no text")
         return
     filling = Filling(NAME, note.path, note.path)
     filling.put("text", note.text.strip())
+    _head(filling, note.path, note.fields)
+    yield from filling.found(f"id {note.path}")
+
+
+def _head(filling: Filling, path: str, fields: Mapping[str, Any]) -> None:
+    """What the head of a note says, and its path."""
     filling.put("title", fields.get("name") or fields.get("title"), "name")
     filling.put("summary", fields.get("description") or fields.get("summary"), "description")
     filling.put("kind", fields.get("type"), "type")
     filling.put("tags", listed(fields.get("tags")))
     filling.put("session", fields.get("session_id"), "session_id")
     filling.when("created", fields.get("created"))
-    seen = [fields.get(key) for key in ("observed_on", "observedOn", "session_date", "sessionDate")]
-    filling.when("occurred", next(filter(None, seen), None), "observed_on")
+    filling.when("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
     level = fields.get("confidence")
     filling.share("confidence", _LEVELS.get(level, level) if isinstance(level, str) else level)
     filling.share("importance", fields.get("importance"))
-    told = {"path": note.path, "channel": fields.get("source")}
+    told = {"path": path, "channel": fields.get("source")}
     filling.put("source", {key: str(value) for key, value in told.items() if value})
-    if project := _project(note.path):
+    if project := _project(path):
         filling.metadata["project"] = project
     filling.rest(fields, *_TAKEN)
-    yield from filling.found(f"id {note.path}")
 
 
 def _project(path: str) -> str | None:
@@ -137,48 +138,84 @@ def _project(path: str) -> str | None:
     return found[1] if found else None
 
 
-def _links(note: Note, stems: dict[str, str]) -> Iterator[Found]:
-    """What a note replaces, and the notes that it names between double brackets."""
-    mine = usable(note.path)
-    for old in listed(note.fields.get("supersedes")):
-        target = stems.get(PurePosixPath(old).stem)
-        if target is None:
-            yield Lost("supersedes of notes that are not here", old)
+def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
+    """What a note replaces, what replaced it, and the notes that it names between brackets."""
+    for named in listed(note.fields.get("supersedes")):
+        old = meant(named, note.path, heads)
+        if old is None:
+            yield Lost("supersedes of notes that are not here", named)
         else:
-            since = moment(note.fields.get("created")) if note.fields.get("created") else None
-            fields = {} if since is None else {"valid_from": since}
-            yield Linked(note.path, mine, usable(target), "supersedes", fields)
+            yield _replaced(note.path, (note.path, old), note.fields)
+    for named in listed(note.fields.get("superseded_by")):
+        new = meant(named, note.path, heads)
+        if new is not None:  # else it stands in the metadata
+            yield _replaced(note.path, (new, note.path), heads[new])
     for named in dict.fromkeys(_LINK.findall(note.text)):
-        target = stems.get(PurePosixPath(named.strip()).stem)
+        target = meant(named, note.path, heads)
         if target is None:
             yield Lost("links to notes that are not here", named)
         elif target != note.path:
-            yield Linked(note.path, mine, usable(target), "related_to", {})
+            yield Linked(note.path, usable(note.path), usable(target), "related_to", {})
 
 
-def _row(found: Value) -> Iterator[Found]:
-    """A chunk of an answer, or a document."""
+def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> Linked:
+    """The edge from a note to the one that it replaces, since it was made."""
+    since = moment(newer["created"]) if newer.get("created") else None
+    fields = {} if since is None else {"valid_from": since}
+    newest, old = ends
+    return Linked(where, usable(newest), usable(old), "supersedes", fields)
+
+
+def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
+    """The path that a note means: whole, from its own folder, or the one that ends so.
+
+    >>> known = dict.fromkeys(["memory/x/a.md", "memory/y/a.md", "wiki/b.md"])
+    >>> meant("memory/y/a.md", "wiki/b.md", known), meant("a", "memory/x/c.md", known)
+    ('memory/y/a.md', 'memory/x/a.md')
+    >>> meant("y/a", "wiki/b.md", known), meant("b", "memory/x/a.md", known)
+    ('memory/y/a.md', 'wiki/b.md')
+    >>> meant("a", "wiki/b.md", known)  # either of two
+    """
+    plain = named.strip().lstrip("/")
+    plain = plain if PurePosixPath(plain).suffix.lower() in MARKDOWN else f"{plain}.md"
+    near = posixpath.normpath(posixpath.join(posixpath.dirname(beside), plain))
+    for path in (near, posixpath.normpath(plain)):
+        if path in paths:
+            return path
+    ending = [path for path in paths if f"/{path}".endswith(f"/{posixpath.normpath(plain)}")]
+    return ending[0] if len(ending) == 1 else None
+
+
+def _heads_of_rows(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The head of every document that has a path."""
+    for found in rows(source, *_LISTS):
+        row = {} if isinstance(found, Refused) else object_of(found.value)
+        if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
+            yield row["path"], split(str(row.get("text") or row.get("content")))[0]
+
+
+def _row(found: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
+    """A chunk of an answer, or a document; what the row says goes before what its head says."""
     row = found.value
     text = row.get("text") or row.get("content")
-    fields, body = split(text) if isinstance(text, str) else ({}, text)
-    path = row.get("path")
-    chunk = row.get("chunkId") or row.get("id") or path
+    head, body = split(text) if isinstance(text, str) else ({}, text)
+    path = str(row.get("path") or "")
+    chunk = row.get("chunkId") or row.get("id") or path or None
     filling = Filling(NAME, found.where, chunk)
     filling.put("text", body, "content")
     if "text" not in filling.fields:
         yield Refused(found.where, "text: is missing, empty or no text")
         return
-    filling.put("title", row.get("title") or fields.get("name") or fields.get("title"))
-    filling.put("summary", row.get("summary") or fields.get("description"))
-    filling.put("tags", listed(row.get("tags") or fields.get("tags")))
-    filling.put("kind", fields.get("type"))
-    filling.when("created", fields.get("created"))
-    filling.put("source", {"path": str(path)} if path else None)
-    inner = row.get("metadata")
-    filling.metadata = dict(inner) if is_object(inner) else {}
-    if project := _project(str(path)):
-        filling.metadata.setdefault("project", project)
+    inner = object_of(row.get("metadata"))
+    told = {
+        **{key: inner[key] for key in _SEEN if key in inner}, **head,
+        **{name: row[own] for own, name in _ROW_NAMES.items() if row.get(own)},
+    }  # fmt: skip
+    _head(filling, path, told)
+    filling.metadata = {**filling.metadata, **inner}
     if row.get("documentId"):
         filling.origin["document"] = str(row["documentId"])
     filling.rest(row, *_ROW)
     yield from filling.found(f"id {chunk}" if chunk else str(body))
+    if path in heads:
+        yield from _links(Note(path, head, str(body)), heads)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from recollect.core.edge import REPLACING
 from recollect.imports.fields import Filling, kind_of, moment, usable
 from recollect.imports.port import Found, Known, Linked, Lost
-from recollect.imports.shapes import is_list, is_object
+from recollect.imports.shapes import is_object, list_of, object_of
 from recollect.imports.source import Refused, Source, Value, rows, sampled
 
 NAME: Final = "mentisdb"
@@ -29,7 +29,7 @@ _AGENT: Final = re.compile(r"(?:(.*) \[(.*)\]|(.*?))(?: owned by (.*))?", re.DOT
 
 def recognise(source: Source) -> str | None:
     """Whether its rows are thoughts."""
-    if any({"thought_type", "content"} <= set(_thought(row)) for row in sampled(source, *_LISTS)):
+    if any(_is_thought(_thought(row)) for row in sampled(source, *_LISTS)):
         return "its rows have a thought_type and a content"
     begun = source.head.decode("utf-8", "replace").lstrip("\ufeff")
     listed = re.search(r"^- \[#\d+\] \w+: ", begun, re.MULTILINE)
@@ -41,6 +41,11 @@ def recognise(source: Source) -> str | None:
 def read(source: Source) -> Iterator[Found]:
     """Thoughts with their refs and relations, and the agents that they name."""
     yield from _markdown(source) if source.kind == "text" else _thoughts(source)
+
+
+def _is_thought(row: dict[str, Any]) -> bool:
+    """Whether it has what every thought has; those of engrava have a thought_id."""
+    return {"thought_type", "content"} <= set(row) and "thought_id" not in row
 
 
 def _thought(row: Any) -> dict[str, Any]:
@@ -87,6 +92,8 @@ def _record(found: Value) -> Iterator[Found]:
     for called in _DROPPED:
         if row.get(called):
             filling.drop(called, row[called])
+    elsewhere = [each for each in list_of(row.get("relations")) if _leaves(each)]
+    filling.keep("relations to other chains", elsewhere)
     filling.rest(row, *_TAKEN)
     said = [row.get("thought_type"), row.get("content"), row.get("timestamp")]
     yield from filling.found(f"id {original}" if original is not None else json.dumps(said))
@@ -96,23 +103,32 @@ def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Fou
     """An edge for every relation, and for every ref that no relation repeats."""
     mine = usable(str(row.get("id") or row.get("index")))
     told: set[str] = set()
-    relations = row.get("relations")
-    for relation in relations if is_list(relations) else ():
+    for relation in list_of(row.get("relations")):
         if not is_object(relation) or not relation.get("target_id"):
             yield Refused(where, "relations: expected objects with kind and target_id")
-        elif relation.get("chain_key"):
-            yield Lost("relations to other chains", str(relation["chain_key"]))
-        else:
+        elif not _leaves(relation):
             target, kind = str(relation["target_id"]), kind_of(str(relation.get("kind", "")))
             told |= {target} if kind == "references" else set()
             yield Linked(where, mine, usable(target), kind, _validity(row, relation, kind))
-    refs = row.get("refs")
-    for ref in refs if is_list(refs) else ():
+            yield from _untimely(relation)
+    for ref in list_of(row.get("refs")):
         target = ids.get(ref) if isinstance(ref, int) else None
         if target is None:
             yield Lost("refs to thoughts that the file does not hold before", str(ref))
         elif target not in told:
             yield Linked(where, mine, usable(target), "references", {})
+
+
+def _untimely(relation: dict[str, Any]) -> Iterator[Found]:
+    """The times of a relation that are none."""
+    for called in ("valid_at", "invalid_at"):
+        if relation.get(called) and moment(relation[called]) is None:
+            yield Lost(f"relations: {called}", str(relation[called]))
+
+
+def _leaves(relation: object) -> bool:
+    """Whether a relation leads to another chain; here no edge leaves its tenant."""
+    return bool(object_of(relation).get("chain_key"))
 
 
 def _validity(row: dict[str, Any], relation: dict[str, Any], kind: str) -> dict[str, object]:

@@ -26,7 +26,9 @@ AUTO: Final = "auto"
 EXPORT: Final = "recollect"
 FORMATS: Final = (
     Format(EXPORT, "a tenant that export wrote", ours.is_export, ours.read_export),
-    Format(engrava.NAME, "an engrava database (SQLite)", engrava.recognise, engrava.read),
+    Format(
+        engrava.NAME, "an engrava database, snapshot or export", engrava.recognise, engrava.read,
+    ),
     Format(mentisdb.NAME, "a MentisDB chain or MEMORY.md", mentisdb.recognise, mentisdb.read),
     Format(mnestic.NAME, "a dump of mnestic relations (JSON)", mnestic.recognise, mnestic.read),
     Format(comis.NAME, "entries that Comis exported (JSON)", comis.recognise, comis.read),
@@ -90,8 +92,8 @@ def _as_asked(source: Source, form: Format) -> Chosen:
         "binary": False,
         "folder": form.name in _FOLDERS,
         "text": form.name not in _JSON and form.name != engrava.NAME,
-        "document": form.name not in (engrava.NAME, "markdown", "text"),
-        "lines": form.name not in (engrava.NAME, "markdown"),
+        "document": form.name not in ("markdown", "text"),
+        "lines": form.name != "markdown",
     }[source.kind]
     strict = form.name in (EXPORT, engrava.NAME, mnestic.NAME)
     if not fits or (strict and why is None):

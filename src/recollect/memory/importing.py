@@ -12,7 +12,7 @@ from recollect.core.batch import Act, Link
 from recollect.core.draft import Draft
 from recollect.core.errors import BadRecord, Conflict, InputError, NotFound, RecollectError
 from recollect.core.names import flag
-from recollect.imports import engrava
+from recollect.imports.engrava_rows import thoughts_in
 from recollect.imports.port import Entry, Found, Known, Linked, Lost
 from recollect.imports.source import Refused
 from recollect.imports.table import EXPORT, Chosen, chosen
@@ -28,7 +28,8 @@ LISTED: Final = 10_000
 """So many refused rows are named; all are counted."""
 _Refusal: Final = (BadRecord, Conflict, NotFound)
 _CHANGED: Final = "was imported before, and has changed since"
-_FORGET: Final = "forget the record to let it come again, or import it under another key"
+_OTHERWISE: Final = "change the record here with update, or give the row another id"
+_TWICE: Final = "an earlier row of this file has its id and says something else"
 
 
 @dataclass(slots=True)
@@ -106,7 +107,7 @@ def imported(
 
 
 def _total(what: Chosen) -> int | None:
-    return engrava.count(what.source) if what.source.kind == "sqlite" else what.source.count()
+    return thoughts_in(what.source) if what.source.kind == "sqlite" else what.source.count()
 
 
 def load(parts: Parts, writer: Writer, path: Path) -> int:
@@ -139,8 +140,10 @@ class _Run:
         self._writer = writer
         self._what = what
         self._dry = dry_run
-        self._seen: set[str] = set()
+        self._seen: dict[str, bytes] = {}
         """Keys that this dry run met: what it would have written is not in the log."""
+        self._ids: set[str] = set()
+        """Records that this dry run would have written: links may end there."""
         self._linked = False
         self._vectors: dict[int, int] = {}
         self.done = Imported(str(what.source.path), what.format.name, what.why, dry_run)
@@ -243,8 +246,8 @@ class _Run:
         told = [found.source, found.target, found.kind, str(fields.get("valid_from", ""))]
         try:
             act = self._writer.edge(*found[1:4], fields, self._key("\n".join(["link", *told])))
-            if self._writer.scoped and not self._dry:
-                self._writer.must_reach(act)
+            if self._writer.scoped or self._dry:
+                self._writer.must_reach(act, self._ids)
         except _Refusal as error:
             self._refuse(self.done.links, found.where, error)
             return None
@@ -272,16 +275,19 @@ class _Run:
     def _fresh(self, batch: list[tuple[str, Any]], counts: Counts) -> list[tuple[str, Any]]:
         """What of a batch is not there yet: it is known by its keys, so it need not be embedded."""
         known = self._parts.log.keys(self._writer.tenant, [one.key.name for _, one in batch])
-        here: set[str] = set() if not self._dry else self._seen
+        here: dict[str, bytes] = {} if not self._dry else self._seen
         fresh: list[tuple[str, Any]] = []
         for where, one in batch:
-            name, row = one.key.name, known.get(one.key.name)
-            if row is not None and row.asked not in (b"", one.key.asked):
-                self.done.refuse(counts, Refused(where, _CHANGED, _FORGET))
+            name, asked = one.key.name, one.key.asked
+            row = known.get(name)
+            if row is not None and row.asked not in (b"", asked):
+                self.done.refuse(counts, Refused(where, _CHANGED, _OTHERWISE))
+            elif here.get(name, asked) != asked:
+                self.done.refuse(counts, Refused(where, _TWICE, _OTHERWISE))
             elif row is not None or name in here:
                 counts.already += 1
             else:
-                here.add(name)
+                here[name] = asked
                 fresh.append((where, one))
         return fresh
 
@@ -310,6 +316,7 @@ class _Run:
             self.done.refuse(self.done.records, taken)
         else:
             self.done.records.written += 1
+            self._ids |= {draft.id} if draft.id is not None else set()
 
     def _agent(self, found: Known) -> None:
         """Register an agent, or add what is new about it; what is known stays."""

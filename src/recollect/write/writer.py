@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, cast
@@ -230,10 +230,11 @@ class Writer:
         asked = asked_under("link", key, [*told, tie.metadata])
         return Link(name(source, "source"), tie, self._salt(), asked)
 
-    def must_reach(self, act: Link) -> None:
-        """Refuse an edge with an end that is not in scope."""
+    def must_reach(self, act: Link, besides: Collection[str] = ()) -> None:
+        """Refuse an edge with an end that is neither in scope nor one of these."""
         for end in (act.source, act.tie.target):
-            self.current(end)
+            if end not in besides:
+                self.current(end)
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
         """Erase records; all of them or none."""
