@@ -170,6 +170,8 @@ def test_status_says_nothing_of_other_tenants(desk: Desk) -> None:
         ("recall", {"query": 5}, "query"),
         ("recall", {"query": "x", "limit": "5"}, "limit"),
         ("recall", {"query": "x", "limits": 5}, "limits"),
+        ("recall", {"query": "x", "a[0]": 5}, "a[0]"),
+        ("get", {"id": "x", "str": 5}, "str"),
         ("recall", {"query": "x", "limit": True}, "limit"),
         ("remember", {"text": "x", "importance": "high"}, "importance"),
         ("remember_many", {"memories": [{"text": "a"}, {"txt": "b"}]}, "memories.1.text"),

@@ -322,10 +322,13 @@ def parsed(model: type[Asked], data: object, *, spelled: bool = False) -> Asked:
 
 def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputError:
     first = problems[0]
-    names = [str(part) for part in first["loc"] if not _is_arm(str(part))]
+    *above, last = [str(part) for part in first["loc"]] or [""]
+    extra = first["type"] == "extra_forbidden"  # then the last is what somebody wrote
+    names = [part for part in above if not _is_arm(part)]
+    names += [last] if extra or not _is_arm(last) else []
     field = ".".join(names) or "request"
-    if first["type"] == "extra_forbidden":
-        return unknown_field(field, names[-1], model.model_fields)
+    if extra:
+        return unknown_field(field, last, model.model_fields)
     if first["type"] == "missing":
         return InputError(f"{field}: is required", hint="give it a value", field=field)
     message = str(first["msg"]).removeprefix("Input should be ")
