@@ -102,7 +102,7 @@ def test_co_06_embeddings_are_on_without_configuration() -> None:
         memory.remember("how to cook spaghetti")
         assert isinstance(memory._parts.shop.embedder, Static)
         assert ask(memory, "pasta recipe").used == ("words", "meaning")
-        assert recipe_of("comis").names["embedding.provider"] == "memory.embedder"
+        assert recipe_of("comis").names["embedding.provider"] == "open.embedder"
 
 
 def test_co_07_without_an_embedding_the_answer_is_the_text_only_one(vectors: Memory) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import pytest
-from tests.claims.corpus import CORPUS, VECTOR, close, ids, leaves, open_empty
+from tests.claims.corpus import CORPUS, VECTOR, close, ids, leaves, open_corpus, open_empty
 from tests.sound import sound
 
+import recollect
 from recollect.core.errors import BadQuery, BadRecipe
+from recollect.memory.asked import Ask
 from recollect.memory.facade import Memory
+from recollect.memory.opening import Options
 from recollect.pipeline.load import is_path, library, recipe_of, value_at
 from recollect.testing.fakes import START, ToyEmbedder
 from recollect.why.result import Result
@@ -234,6 +238,10 @@ def test_en_24_without_any_signal_there_is_a_plain_list(corpus: Memory) -> None:
         assert asked(memory, "").rows() == []
 
 
+ASKED = {
+    "graph_edge_decay": {"graph_weight": 0.3}, "max_neighbors_per_candidate": {"graph_weight": 0.3},
+}  # fmt: skip
+"""What must be on besides, so that a setting can be seen."""
 SETTINGS = {
     "default_fts_weight": 0.9, "default_vector_weight": 0.1, "default_recency_weight": 0.9,
     "default_priority_weight": 0.9, "default_graph_weight": 0.9, "graph_edge_decay": 0.9,
@@ -242,9 +250,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_en_40_a_setting_has_one_place_and_changes_the_default_of_every_call(
-    vectors: Memory, name: str
-) -> None:
+def test_en_40_a_setting_has_one_place_and_changes_the_default_of_every_call(name: str) -> None:
     mine: Any = recipe_of("engrava").to_data()
     told = recipe_of("engrava").names[name]
     for path in (told,) if isinstance(told, str) else told:
@@ -253,13 +259,15 @@ def test_en_40_a_setting_has_one_place_and_changes_the_default_of_every_call(
         for key in keys:
             at = at[int(key)] if key.isdigit() else at[key]
         at[last] = SETTINGS[name]
+    besides = ASKED.get(name, {})
     ask: dict[str, Any] = {"vector": VECTOR, "cycle": 40}
-    once = asked(vectors, overrides={name: SETTINGS[name]}, **ask)
-    always = vectors.recall(TEXT, recipe=mine, **ask)
-    assert always.rows() == once.rows()
-    assert always.plan.recipe.fingerprint != recipe_of("engrava").fingerprint
-    if name.startswith("default"):
-        assert always.rows() != asked(vectors, **ask).rows()
+    with open_corpus(vectors=True) as memory:
+        memory.remember("pricing in berlin", id="r", kind="reflection", vector=VECTOR, cycle=1)
+        once = asked(memory, overrides={**besides, name: SETTINGS[name]}, **ask)
+        always = memory.recall(TEXT, recipe=mine, overrides=besides, **ask)
+        assert always.rows() == once.rows()
+        assert always.rows() != asked(memory, overrides=besides, **ask).rows()
+    assert recipe_of(mine).fingerprint != recipe_of("engrava").fingerprint
 
 
 def test_en_40_a_misspelt_key_is_an_error(vectors: Memory) -> None:
@@ -281,3 +289,37 @@ def test_en_40_every_name_that_is_a_path_leads_somewhere(name: str) -> None:
     for known, told in recipe.names.items():
         for path in (told,) if isinstance(told, str) else told:
             assert not is_path(path) or value_at(data, path) is not None, known
+
+
+def reached(place: object, path: str) -> bool:
+    """Whether a path of fields and keys leads from here to something."""
+    for key in path.split("."):
+        if isinstance(place, Mapping) and key in place:
+            place = cast("Mapping[str, object]", place)[key]
+        elif not isinstance(place, Mapping) and hasattr(place, key):
+            place = getattr(place, key)
+        else:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", [each for each in library() if recipe_of(each).names])
+def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
+    def judge(_: str, texts: Sequence[str]) -> list[float]:
+        return [1.0] * len(texts)
+
+    with recollect.open(":memory:", embedder="given:2", reranker=judge) as memory:
+        memory.remember("berlin", id="a", vector=[1.0, 0.0])
+        memory.remember("berlin", id="b", vector=[1.0, 0.1], links=[{"target": "a", "kind": "x"}])
+        graph = {"graph": True} if name == "mentisdb" else {}
+        found = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=graph)
+        places: dict[str, object] = {
+            "ask": {"query": "", **Ask.__annotations__, "overrides": {"lanes": {}}},
+            "open": {"tenant": "", **Options.__annotations__},
+            "record": found[0].record, "result": found, "hit": found[0], "memory": memory,
+        }  # fmt: skip
+        for known, told in recipe_of(name).names.items():
+            for path in (told,) if isinstance(told, str) else told:
+                place, _, rest = path.partition(".")
+                short = rest.partition(".lanes.")[0] if place == "ask" else rest
+                assert place not in places or reached(places[place], short), known

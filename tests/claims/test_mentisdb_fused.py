@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from tests.claims.corpus import close, open_empty
 from tests.sound import sound
 
 import recollect
+from recollect import rank
 from recollect.core.errors import BadQuery
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import CountedEntropy, HandClock
@@ -71,6 +73,17 @@ def test_md_42_the_total_is_the_sum_of_the_parts_without_a_graph() -> None:
     assert asked(open_e1(), "LRU eviction") == near(
         [("1", 2.12395), ("5", 1.90478), ("3", 0.73199)]
     )
+
+
+def test_md_42_what_a_vector_counts_falls_with_the_words_and_without_a_jump() -> None:
+    def counts(lexical: float) -> float:
+        ((_, total),) = rank.smooth([("a", lexical)], [("a", 1.0)])
+        return total - lexical
+
+    told = [counts(lexical) for lexical in (0.0, 3.0, 6.0)]
+    assert told == [pytest.approx(value, abs=5e-3) for value in (36.0, 13.88, 5.74)]
+    steps = [counts(n / 10) for n in range(200)]
+    assert all(0.0 < one - two < 1.2 for one, two in itertools.pairwise(steps))
 
 
 def test_md_40_seeds_earn_no_credit_from_one_another() -> None:

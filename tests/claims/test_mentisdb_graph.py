@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import BadQuery, BadRecord
+from recollect.core.edge import EDGE_KINDS, REPLACING
+from recollect.core.errors import BadQuery, BadRecipe, BadRecord
 from recollect.memory.facade import Memory
 from recollect.testing.fakes import START
 from recollect.why.result import Hit, Result
@@ -99,6 +100,30 @@ def test_md_33_refs_make_reference_edges_and_a_missing_position_is_refused(
         memory.remember("nowhere", refs=[99])
 
 
+BOOSTS = {
+    "continues_from": 0.60, "branches_from": 0.55, "corrects": 0.50, "invalidates": 0.50,
+    "supersedes": 0.45, "derived_from": 0.40, "summarizes": 0.20, "caused_by": 0.20,
+    "supports": 0.15, "contradicts": 0.15, "related_to": 0.08, "references": 0.06,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BOOSTS)
+def test_md_33_and_37_each_of_the_twelve_kinds_has_its_worth_and_may_have_its_time(
+    memory: Memory, kind: str
+) -> None:
+    assert set(BOOSTS) == set(EDGE_KINDS)
+    memory.remember("seed", id="s")
+    memory.remember("far", id="near")
+    memory.remember("far", id="far")
+    memory.link("near", "s", kind)
+    memory.link("far", "near", kind, valid_from=START, valid_until=START + DAY)
+    hits = ask(memory, "seed")
+    assert parts(hits["near"]) == (1.0, BOOSTS[kind], 0.0)
+    assert parts(hits["far"]) == (0.5, BOOSTS[kind] / 2, 0.0)
+    later = memory.recall("seed", **graph(), as_of=START + DAY)
+    assert set(told(later)) == ({"s", "near"} if kind not in REPLACING else set())  # no seed then
+
+
 def test_md_34_the_21st_hit_starts_no_walk(memory: Memory) -> None:
     for n in range(30):
         memory.remember("beside the point", id=f"x{n:02}")
@@ -119,6 +144,13 @@ def test_md_35_depth_and_visits_are_bounded_and_the_cut_is_told(memory: Memory) 
     assert set(told(result)) == {"s", "f0"}
     shown = next(step.to_dict() for step in result.plan.steps if step.name == "links")
     assert (shown["visited"], shown["truncated"], shown["edges_read"]) == (2, True, 3)
+    assert (shown["max_depth"], shown["direction"]) == (2, "both")
+    plain = memory.recall("seed", **graph())
+    usual = next(step.to_dict() for step in plain.plan.steps if step.name == "links")
+    assert (usual["max_visited"], usual["truncated"]) == (128, False)
+    assert set(told(memory.recall("seed", **graph(max_visited=1)))) == {"s"}
+    with pytest.raises(BadRecipe, match="max_visited"):
+        memory.recall("seed", **graph(max_visited=0))
     assert set(ask(memory, "seed", max_depth=0)) == {"s"}
     assert set(ask(memory, "seed", direction="out")) == {"s"}
     assert set(ask(memory, "seed", direction="in")) == {"s", "f0", "f1", "f2"}

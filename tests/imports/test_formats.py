@@ -470,3 +470,19 @@ def test_a_time_of_a_relation_that_is_none_is_told(tmp_path: Path, memory: Memor
     done = memory.import_file(files.write(tmp_path / "chain.jsonl", thoughts))
     assert left(done)["relations: valid_at"] == (1, "left out")
     assert edges(memory, "b") == {("b", "a", "supports")}
+
+
+def test_a_heading_inside_a_text_of_a_memory_md_is_part_of_it(
+    tmp_path: Path, memory: Memory
+) -> None:
+    path = tmp_path / "MEMORY.md"
+    lines = [
+        "# MEMORY", "## Identity", "- [#0] Plan: first", "## Steps",
+        "then (agent bob; importance 0.90)", "", "## Other things", "- [#1] Goal: bare", "",
+        "## Knowledge", "- [#2] Idea: x (agent a; importance 0.50)",
+    ]  # fmt: skip
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert memory.import_file(path).records.written == 3
+    found = told(memory)
+    assert set(found) == {"first\n## Steps\nthen", "bare", "x"}
+    assert found["first\n## Steps\nthen"]["importance"] == 0.9

@@ -18,10 +18,10 @@ FINGERPRINTS = {
     "linked": "cfb072310ebd0a605715c78427286feb8e334252a53f7f044098673d1fa0bc5c",
     "semantic": "d12e4c6518cd2487eda3026ffe17d46c661e78b442ca0c3e9d2ed14a5deec349",
     "reflections": "162131700f6deebdec737d20054087ab9207afaa3d5ca3afad64ffe22786dca3",
-    "comis": "a28aa117ae915a8c1050b03b801b835b8dc1cf84c2104e2ae6cdcd6f6fceb1b6",
+    "comis": "cb2defd1036c33aa9f9575024ac1795bae145b6c5652e8860333c508251ca969",
     "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
     "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",
-    "mentisdb": "14770bfadee30b75fa5bfd2a922af7cc140e55b32700b6e72fc1321835b0406f",
+    "mentisdb": "9a5b4ac4a4c74b21331a7ee605faa8ba6da58d9d28259865f0043dcf534c8d06",
     "mnestic": "2a5ffa942e0285adb90718b7825206ab7fee51c8006cc95000477e27cfbaab7e",
 }
 

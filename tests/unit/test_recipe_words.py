@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from rich.console import Console
 
+import recollect
 from recollect.doors.render.phrases import KEYS, KINDS, VALUES
 from recollect.doors.render.recipes import sections, side_by_side, value
 from recollect.pipeline.fusing import Rrf, Smooth, Weighted
@@ -17,7 +18,8 @@ from recollect.text.analyzers import NAMES
 
 
 def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
-    found = sections(recipe_of(first).to_data(), recipe_of(second).to_data())
+    one, two = recipe_of(first), recipe_of(second)
+    found = sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
     return {
         part.title.partition(":")[0]: {
             row.label.strip(): (row.first, row.second) for row in part.rows
@@ -50,6 +52,28 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
     assert told["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
     assert told["Order"]["1."][1].endswith("keeps the newest, at the best place")
     assert told["Final"]["leaves out what scores less than (min_score)"] == ("—", "0.1")
+
+
+def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
+    told = _told("engrava", "comis")["Boosts"]
+    assert told["half-life (half_life)"] == ("50", "—")
+    assert "what a link passes on 0.5; of so many neighbours at most 5" in told["graph"][0]
+    walk = _told("mentisdb", "comis")["Lanes"]["links"][0]
+    assert "starts from the best 20" in walk
+    assert "by the best kind of link continues_from 0.6" in walk
+    one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
+    assert sections(one, two, (one, two)) == sections(one, two)  # whoever says all says nothing
+
+
+def test_how_a_query_is_read_is_told_as_it_is() -> None:
+    told = _told("jeffs-brain", "mnestic")["Lanes"]
+    assert "any of the words but stop words" in told["words"][0]
+    memory = recollect.open(":memory:", embedder=None)
+    memory.remember("pricing", id="one")
+    any_word = memory.recall("pricing berlin", recipe="jeffs-brain")
+    assert [hit.id for hit in any_word] == ["one"]
+    off = {"vector_index": False}
+    assert len(memory.recall("pricing berlin", recipe="mnestic", overrides=off)) == 0
 
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
@@ -98,7 +122,8 @@ def test_every_key_and_every_kind_of_ours_has_words_and_none_has_gone() -> None:
         "not_positive",
     }
     assert {*keys, *general} - {*KEYS, "kind"} == set()
-    own = {*Pass.model_fields, *Recipe.model_fields, "smooth.base", "weighs"}
+    special = {f"{kind_of(each)}.{name}" for each in parts for name in each.model_fields}
+    own = {*Pass.model_fields, *Recipe.model_fields, *special, "weighs"}
     assert set(KEYS) - {*keys, *own} == set()
 
 

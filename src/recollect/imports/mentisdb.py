@@ -22,6 +22,10 @@ _TAKEN: Final = (
 )  # fmt: skip
 _DROPPED: Final = ("prev_hash", "thought_signature", "signing_key_id")
 """What proves a chain there; our log has a chain of its own."""
+_SECTIONS: Final = (
+    "Identity", "Knowledge", "Constraints And Decisions", "Corrections", "Open Threads",
+    "Execution State",
+)  # fmt: skip
 _LINE: Final = re.compile(r"- \[#(\d+)\] (\w+): (.*)", re.DOTALL)
 _BEHIND: Final = re.compile(r"(.*) \((agent .*?; importance [\d.]+.*)\)\s*", re.DOTALL)
 _AGENT: Final = re.compile(r"(?:(.*) \[(.*)\]|(.*?))(?: owned by (.*))?", re.DOTALL)
@@ -152,13 +156,19 @@ def _agent(where: str, row: dict[str, Any], seen: set[tuple[str, ...]]) -> Itera
 def _markdown(source: Source) -> Iterator[Found]:
     """The lines of a MEMORY.md; a text may go on over several lines."""
     begun, lines = 0, list[str]()
-    for number, line in enumerate([*source.text.splitlines(), "## "], start=1):
-        if line.startswith(("- [#", "## ")):
+    for number, line in enumerate([*source.text.splitlines(), "- [#"], start=1):
+        if line.startswith("- [#") or _is_section(line, lines):
             if lines:
                 yield from _item(f"{source.name}:{begun}", "\n".join(lines).rstrip())
             begun, lines = number, [line] if line.startswith("- [#") else []
         elif lines:
             lines.append(line)
+
+
+def _is_section(line: str, item: list[str]) -> bool:
+    """Whether a section begins; another heading may stand in a text that is not over yet."""
+    over = line[3:].strip() in _SECTIONS or _BEHIND.fullmatch("\n".join(item)) is not None
+    return line.startswith("## ") and over
 
 
 def _item(where: str, text: str) -> Iterator[Found]:

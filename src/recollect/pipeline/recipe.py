@@ -260,6 +260,10 @@ class Recipe(Spec):
         """The recipe as plain data, complete: every default written out."""
         return self.model_dump(by_alias=True, mode="json")
 
+    def spelled_out(self) -> dict[str, Any]:
+        """What whoever wrote the recipe wrote, without the defaults."""
+        return self.model_dump(by_alias=True, mode="json", exclude_unset=True)
+
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the canonical JSON: the identity of the recipe."""

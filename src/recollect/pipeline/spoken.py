@@ -3,7 +3,8 @@
 All of it is data of the recipe. A name leads to a path of the recipe (`lanes.words.pool`), to a
 test of the filter (`where.importance.gte`), or, for people to read, to what a call says
 (`ask.as_of`), a field of a record (`record.text`) or of the answer (`result.total`, `hit.matched`),
-or to the memory itself. `nothing: …` says why there is no such thing here.
+to what a memory does (`memory.recall`) or is opened with (`open.tenant`). `nothing: …` says why
+there is no such thing here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Path = str | tuple[str, ...]
 Told = bool | int | float | str | tuple[str, ...] | None
 Mean = Annotated[dict[str, Told], Field(min_length=1)]
 """What the values of a knob are here, by how the other system writes them."""
-READ: Final = ("ask", "record", "result", "hit", "memory", "nothing")
+READ: Final = ("ask", "record", "result", "hit", "memory", "open", "nothing")
 """Places that a name may lead to for people to read alone."""
 
 
@@ -102,7 +103,8 @@ def _settable(name: str, path: str) -> None:
     """Refuse a name that is told to people alone."""
     place, _, rest = path.partition(": " if path.startswith("nothing: ") else ".")
     if place in READ:
-        told = f"recall(…, {rest}=…)" if place == "ask" else f"it is {path} here"
+        calls = {"ask": "recall", "open": "open"}
+        told = f"{calls[place]}(…, {rest}=…)" if place in calls else f"it is {path} here"
         told = _added(rest) if rest.startswith("overrides.") else told
         raise BadRecipe(f"overrides: {name!r} is no number of the recipe", hint=told, field=name)
 

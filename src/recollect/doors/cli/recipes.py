@@ -86,9 +86,10 @@ def diff(first: Named, second: Named, *, as_json: AsJson = False) -> None:
         "changes": [{"path": p, "first": a, "second": b} for p, a, b in changes],
     }
     heads = (one.name, two.name) if one.name != two.name else (first, second)
+    said = one.spelled_out(), two.spelled_out()
     show(
         data,
-        lambda: side_by_side(heads, mine, other) if changes else "no difference",
+        lambda: side_by_side(heads, mine, other, said) if changes else "no difference",
         as_json=as_json,
     )
 

@@ -68,7 +68,7 @@ def said(recipe: str, desk: Desk, asked: Request, *apart: str) -> Said:
                 out["options"][option] = value
             case ("final", _, "limit"):
                 out["limit"] = value
-            case ("memory", _, "tenant"):
+            case ("open", _, "tenant"):
                 own_tenant(desk, name, value)
             case _:
                 out["overrides"][name] = value

@@ -55,10 +55,19 @@ class Section(NamedTuple):
     rows: Sequence[Row]
 
 
-def side_by_side(heads: tuple[str, str], one: Data, two: Data) -> RenderableType:
-    """What two recipes do, wherever they differ; their complete data, as `to_data` has it."""
+class Part(NamedTuple):
+    """A lane, a boost or an ordering: all its settings, and those that its recipe spells out."""
+
+    told: Data
+    said: Data
+
+
+def side_by_side(
+    heads: tuple[str, str], one: Data, two: Data, said: tuple[Data, Data] = ({}, {})
+) -> RenderableType:
+    """What two recipes do, wherever they differ: all that they hold, and what they spell out."""
     parts: list[RenderableType] = []
-    for section in sections(one, two):
+    for section in sections(one, two, said):
         parts.append(Text(f"\n{section.title}" if parts else section.title, STRONG))
         table = Table(box=None, show_header=len(parts) == 1, padding=(0, 2, 0, 0), expand=True)
         table.add_column("", ratio=3)
@@ -72,28 +81,35 @@ def side_by_side(heads: tuple[str, str], one: Data, two: Data) -> RenderableType
     return Group(*parts) if parts else Text("they differ in name alone")
 
 
-def sections(one: Data, two: Data) -> list[Section]:
+def sections(one: Data, two: Data, said: tuple[Data, Data] = ({}, {})) -> list[Section]:
     """The stages at which two recipes differ."""
+    mine, other = (one, said[0]), (two, said[1])
+    lanes, orders = ((_laid(*mine, at), _laid(*other, at), at) for at in ("lanes", "order"))
     general = {key: (one.get(key), two.get(key)) for key in ("about", *_GENERAL)}
     first, second = _passes(one), _passes(two)
     found = [
         Section("In general", list(_keys(general))),
         Section("Select: what may be found", list(_both(one, two, "select"))),
-        Section("Lanes: who looks for candidates", list(_parts(one, two, "lanes"))),
+        Section("Lanes: who looks for candidates", list(_parts(*lanes))),
         Section("Fusion: how their scores become one", list(_fusion(first[0], second[0]))),
-        Section("Boosts: what changes a score", list(_boosts(one, two))),
+        Section("Boosts: what changes a score", list(_boosts(mine, other))),
         Section("Second pass: the best once more", list(_again(first[1], second[1]))),
-        Section("Order: what moves or goes", list(_orders(one, two))),
+        Section("Order: what moves or goes", list(_parts(*orders))),
         Section("Final: what leaves", list(_both(one, two, "final"))),
         Section("Its users' language", list(_spoken(one, two))),
     ]
     return [section for section in found if section.rows]
 
 
-def phrase(key: str) -> str:
+def phrase(key: str, kind: object = "") -> str:
     """A key in words, with the key itself where the words are others."""
-    words = KEYS.get(key, key.replace("_", " "))
-    return words if words == key else f"{words} ({key.rpartition('.')[2]})"
+    words = _words(key, kind).replace("_", " ")
+    return words if words == key else f"{words} ({key})"
+
+
+def _words(key: str, kind: object) -> str:
+    """What a key says, in a part of a kind: there it may mean something else than elsewhere."""
+    return KEYS.get(f"{kind}.{key}", KEYS.get(key, key))
 
 
 def value(key: str, told: object) -> str:
@@ -121,32 +137,52 @@ def _both(one: Data, two: Data, key: str) -> Iterator[Row]:
     yield from _keys({name: (first.get(name), second.get(name)) for name in {**first, **second}})
 
 
-def _keys(told: Mapping[str, tuple[object, object]], under: str = "") -> Iterator[Row]:
+def _keys(
+    told: Mapping[str, tuple[object, object]], under: str = "", kind: object = ""
+) -> Iterator[Row]:
     for key, (first, second) in told.items():
         if first != second:
-            yield Row(under + phrase(key), value(key, first), value(key, second))
+            yield Row(under + phrase(key, kind), value(key, first), value(key, second))
 
 
-def _parts(one: Data, two: Data, where: str) -> Iterator[Row]:
-    first, second = _data(one.get(where)), _data(two.get(where))
-    for label in {**first, **second}:
-        yield from _part(where, label, first.get(label), second.get(label))
+def _laid(recipe: Data, said: Data, where: str) -> dict[str, Part]:
+    """The parts at a place, by label or by number; to spell out everything says nothing."""
+    laid: dict[str, Part] = {}
+    spelled = _labelled(said.get(where))
+    for label, part in _labelled(recipe.get(where)).items():
+        told, mine = _data(part), _data(spelled.get(label))
+        laid[label] = Part(told, {} if set(told) <= set(mine) else mine)
+    return laid
 
 
-def _part(where: str, label: str, first: object, second: object) -> Iterator[Row]:
+def _parts(one: Mapping[str, Part], two: Mapping[str, Part], where: str) -> Iterator[Row]:
+    none = Part({}, {})
+    for label in {**one, **two}:
+        yield from _part(where, label, one.get(label, none), two.get(label, none))
+
+
+def _part(where: str, label: str, first: Part, second: Part) -> Iterator[Row]:
     """A part that both have key by key; any other as a whole."""
-    if first == second:
+    mine, other = first.told, second.told
+    if mine == other:
         return
-    mine, other = _data(first), _data(second)
     if mine and other and mine.get("kind") == other.get("kind"):
         what = _does(where, mine)
         cells = _off(what, mine), _off(what, other)
         yield Row(label, cells[0], _ALIKE if cells[0] == cells[1] else cells[1])
-        keys = {name: (mine.get(name), other.get(name)) for name in {**mine, **other}}
+        keys = {name: _pair(name, first, second) for name in {**mine, **other}}
         keys.pop("enabled", None)
-        yield from _keys(keys, "  ")
+        yield from _keys(keys, "  ", mine.get("kind"))
     else:
-        yield Row(label, _whole(where, mine), _whole(where, other))
+        yield Row(label, _whole(where, *first), _whole(where, *second))
+
+
+def _pair(name: str, first: Part, second: Part) -> tuple[object, object]:
+    """What two parts say of a key; where they agree, but one alone spells it out, that one's."""
+    mine, other = first.told.get(name), second.told.get(name)
+    if mine == other and (name in first.said) != (name in second.said):
+        return (mine, None) if name in first.said else (None, other)
+    return mine, other
 
 
 def _fusion(one: Data, two: Data) -> Iterator[Row]:
@@ -161,25 +197,26 @@ def _fusion(one: Data, two: Data) -> Iterator[Row]:
 
 
 def _told(fuse: Data) -> dict[str, str]:
-    """What a fusion says: phrases and values, a key in other words where a kind means another."""
-    own = {key: f"{fuse.get('kind')}.{key}" for key in fuse if key != "kind"}
+    """What a fusion says: phrases and values."""
     return {
-        phrase(name if name in KEYS else key): value(key, fuse[key]) for key, name in own.items()
+        phrase(key, fuse.get("kind")): value(key, told)
+        for key, told in fuse.items()
+        if key != "kind"
     }
 
 
-def _boosts(one: Data, two: Data) -> Iterator[Row]:
-    yield from _parts({"boosts": _weighed(one)}, {"boosts": _weighed(two)}, "boosts")
-    yield from _keys({"boosts": (_passes(one)[0].get("boosts"), _passes(two)[0].get("boosts"))})
+def _boosts(one: tuple[Data, Data], two: tuple[Data, Data]) -> Iterator[Row]:
+    yield from _parts(_weighed(*one), _weighed(*two), "boosts")
+    first, second = _passes(one[0])[0], _passes(two[0])[0]
+    yield from _keys({"boosts": (first.get("boosts"), second.get("boosts"))})
 
 
-def _weighed(recipe: Data) -> Data:
+def _weighed(recipe: Data, said: Data) -> dict[str, Part]:
     """The boosts, each with what the fusion weighs it."""
     weights = _data(_data(_passes(recipe)[0].get("fuse")).get("weights"))
-    boosts = _data(recipe.get("boosts"))
     return {
-        label: {**_data(boost), **({"weighs": weights[label]} if label in weights else {})}
-        for label, boost in boosts.items()
+        label: Part({**told, **({"weighs": weights[label]} if label in weights else {})}, mine)
+        for label, (told, mine) in _laid(recipe, said, "boosts").items()
     }
 
 
@@ -197,19 +234,12 @@ def _second(told: Data) -> str:
     said = [f"the first {head.get('count')}" + ("" if columns == _NONE else f" by {columns}")]
     fuse, judge = _data(told.get("fuse")), _data(told.get("rerank"))
     if fuse:
-        said.append(_whole("fuse", fuse))
+        said.append(_whole("fuse", fuse, {}))
     if judge:
-        said += ["a reranker reads the query and each text", *_settings("", judge)]
+        said += ["a reranker reads the query and each text", *_settings("", judge, {})]
     boosts = value("boosts", told.get("boosts"))
     said += [] if boosts == _NONE else [f"then {boosts}"]
     return _off("; ".join(said), told)
-
-
-def _orders(one: Data, two: Data) -> Iterator[Row]:
-    first, second = _listed(one.get("order")), _listed(two.get("order"))
-    for at in range(max(len(first), len(second))):
-        mine, other = (each[at] if at < len(each) else None for each in (first, second))
-        yield from _part("order", f"{at + 1}.", mine, other)
 
 
 def _spoken(one: Data, two: Data) -> Iterator[Row]:
@@ -232,25 +262,24 @@ def _off(what: str, part: Data) -> str:
     return what if part.get("enabled", True) else f"off; if on: {what}"
 
 
-def _whole(where: str, part: Data) -> str:
+def _whole(where: str, part: Data, said: Data) -> str:
     """What a part does and how, where it says more than a part of its kind always does."""
     if not part:
         return _NONE
-    return _off("; ".join([_does(where, part), *_settings(where, part)]), part)
+    return _off("; ".join([_does(where, part), *_settings(where, part, said)]), part)
 
 
-def _settings(where: str, part: Data) -> list[str]:
+def _settings(where: str, part: Data, said: Data) -> list[str]:
     usual = _usual(where, part)
     return [
-        _setting(key, told)
+        _setting(_words(key, part.get("kind")), key, told)
         for key, told in part.items()
         if key not in ("kind", "enabled") and told not in (None, [], {})
-        if key in _ALWAYS or told != usual.get(key)
+        if key in _ALWAYS or key in said or told != usual.get(key)
     ]
 
 
-def _setting(key: str, told: object) -> str:
-    words = KEYS.get(key, key)
+def _setting(words: str, key: str, told: object) -> str:
     if isinstance(told, bool):
         return words if told else f"not: {words}"
     return f"{words} {value(key, told)}"
@@ -274,6 +303,11 @@ def _passes(recipe: Data) -> tuple[Data, Data]:
 
 def _data(part: object) -> Data:
     return cast("Data", part) if isinstance(part, Mapping) else {}
+
+
+def _labelled(part: object) -> Data:
+    """Parts by label; those of a list by their number."""
+    return {f"{n}.": each for n, each in enumerate(_listed(part), 1)} or _data(part)
 
 
 def _listed(part: object) -> list[object]:
