@@ -15,11 +15,11 @@ import httpx
 import pytest
 from tests.http.live import JSON, TENANT, Live, heard, live, rpc, status_of
 
+from recollect.core.errors import TooMany
 from recollect.core.where import DEPTH_LIMIT
 from recollect.doors.acting import BATCH
 from recollect.doors.http.bodies import loaded
 from recollect.doors.http.limits import Limits
-from recollect.doors.http.problems import Later
 from recollect.doors.http.rates import Rates
 
 SMALL = Limits(
@@ -230,18 +230,18 @@ def test_a_token_may_ask_so_often() -> None:
     rates = Rates(Limits(rate=2.0, burst=3), lambda: now[0])
     for _ in range(3):
         rates.take("a")
-    with pytest.raises(Later) as caught:
+    with pytest.raises(TooMany) as caught:
         rates.take("a")
     assert (caught.value.after, caught.value.to_dict()["error"]) == (1, "TooMany")
     rates.take("b")
     now[0] = 0.5
     rates.take("a")
-    with pytest.raises(Later) as caught:
+    with pytest.raises(TooMany) as caught:
         rates.take("a", 3)
     assert caught.value.after == 2
     now[0] = 100.0
     rates.take("a", 3)
-    with pytest.raises(Later):
+    with pytest.raises(TooMany):
         rates.take("a")
 
 

@@ -196,8 +196,14 @@ class TooSlow(RecollectError):
 
 
 class TooMany(RecollectError):
-    """The caller asks too often."""
+    """The caller asks too often; in `after` seconds it may come again."""
 
     exit_code = 7
     status = 429
     retryable = True
+
+    def __init__(
+        self, message: str, *, hint: str = "", field: str | None = None, after: int = 1
+    ) -> None:
+        super().__init__(message, hint=hint, field=field)
+        self.after = after

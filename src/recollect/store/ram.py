@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.core.batch import Batch, Commit
-from recollect.core.errors import Conflict
+from recollect.core.errors import Conflict, Unsupported
 from recollect.core.record import Record
 from recollect.store.port import Delta, Dump, Head, Manifest
 from recollect.store.rows import (
@@ -92,13 +92,35 @@ class _Tenant:
         self.head = new.head
 
 
+class _Latch:
+    """The lock of a log, which opens no more once the log is closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._closed:
+            self._lock.release()
+            raise Unsupported("the store is closed", hint="open it again")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def close(self) -> None:
+        """Let nobody in from now on."""
+        with self._lock:
+            self._closed = True
+
+
 class Ram:
     """A log in memory."""
 
     def __init__(self) -> None:
         self._tenants: dict[str, _Tenant] = {}
         self._spaces: set[str] = set()
-        self._lock = threading.RLock()
+        self._lock = _Latch()
 
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
@@ -296,7 +318,11 @@ class Ram:
             self._spaces |= {row.generation for row in rows}
 
     def check(self) -> None:
-        """Lists are always at hand."""
+        """Lists are at hand until they are let go."""
+        with self._lock:
+            pass
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Let go of everything; closing twice is fine."""
+        self._lock.close()
+        self._tenants.clear()

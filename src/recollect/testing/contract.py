@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from recollect.core.batch import Commit, Embed
-from recollect.core.errors import BadRecord, Conflict
+from recollect.core.errors import BadRecord, Conflict, Unsupported
 from recollect.store.port import Dump, Log, Manifest, SegmentRef
 from recollect.store.rows import erased
 from recollect.store.verify import verify
@@ -244,6 +244,16 @@ class Lasting(Opened):
         verify(T, again.dump(T))
         assert again.commit(batch(put("c"))).seq == before.head.seq + 1
         again.close()
+
+    def test_a_closed_store_refuses_and_closing_twice_is_fine(self, tmp_path: Path) -> None:
+        """What is asked or written after the end is an error, and never a quiet nothing."""
+        log = type(self).store(tmp_path)
+        log.commit(batch(put("a")))
+        log.close()
+        log.close()
+        for act in (lambda: log.head(T), lambda: log.commit(batch(put("b"))), log.check):
+            with pytest.raises(Unsupported, match="closed"):
+                act()
 
     def test_two_handles_on_one_store_see_each_other(self, tmp_path: Path) -> None:
         """Each commit of one is there for the other at once."""

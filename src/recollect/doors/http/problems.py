@@ -33,17 +33,5 @@ def problem(error: RecollectError, headers: Mapping[str, str] | None = None) -> 
     if isinstance(error, Unauthenticated):
         more["WWW-Authenticate"] = 'Bearer realm="recollect"'
     if error.retryable:
-        more.setdefault("Retry-After", str(getattr(error, "after", 1)))
+        more.setdefault("Retry-After", str(error.after if isinstance(error, TooMany) else 1))
     return Response(dumped(told(error)), error.status, more, MEDIA)
-
-
-class Later(TooMany):
-    """The caller asks too often, and is told when to come again."""
-
-    def __init__(self, message: str, *, hint: str = "", after: int = 1) -> None:
-        super().__init__(message, hint=hint)
-        self.after = after
-
-    def to_dict(self) -> dict[str, object]:
-        """The same error as everywhere."""
-        return {**super().to_dict(), "error": TooMany.__name__}

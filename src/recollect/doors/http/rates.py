@@ -6,8 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
+from recollect.core.errors import TooMany
 from recollect.doors.http.limits import Limits
-from recollect.doors.http.problems import Later
 
 
 class Rates:
@@ -27,7 +27,7 @@ class Rates:
         if left < count:
             self._left[token] = left, now
             wait = math.ceil((count - left) / self._rate)
-            raise Later(
+            raise TooMany(
                 "this token asks too often", hint=f"try again in {wait} s", after=max(1, wait)
             )
         self._left[token] = left - count, now
