@@ -79,7 +79,8 @@ def table(failed: Mapping[str, int]) -> list[Claim]:
             out.append(Claim(number, doors[number], "doors", len(names)))
         elif names:
             state = "failed" if wrong else "passed"
-            out.append(Claim(number, said(names[0]), state, len(names)))
+            own = min(names, key=lambda name: len(numbers_of(name)))  # of this claim alone, if any
+            out.append(Claim(number, said(own), state, len(names)))
         elif number in refused:
             adr, _, line = refused[number].partition(" ")
             out.append(Claim(number, line, f"refused ({adr})"))

@@ -34,3 +34,9 @@ def test_a_file_that_cannot_be_read_fails_with_every_claim_in_it() -> None:
     outcomes.pytest_collectreport(pytest.CollectReport(nodeid, "failed", "gone", []))
     state = {claim.number: claim.state for claim in table(outcomes.failed)}
     assert (state["MD-25"], state["MD-01"]) == ("failed", "passed")
+
+
+def test_a_claim_is_told_by_a_test_of_its_own() -> None:
+    lines = {claim.number: claim.line for claim in table({})}
+    assert lines["EN-32"] == "the result names the signals that took part"
+    assert lines["EN-40"].startswith("a setting has one place")

@@ -486,3 +486,15 @@ def test_a_heading_inside_a_text_of_a_memory_md_is_part_of_it(
     found = told(memory)
     assert set(found) == {"first\n## Steps\nthen", "bare", "x"}
     assert found["first\n## Steps\nthen"]["importance"] == 0.9
+
+
+def test_a_blank_word_costs_no_other(tmp_path: Path, memory: Memory) -> None:
+    thought = {"thought_type": "Plan", "content": "x", "agent_id": "ann", "id": "a"}
+    spelled = {"tags": ["Ops", " ", "ops", " net "], "concepts": ["one", 2]}
+    done = memory.import_file(files.write(tmp_path / "chain.jsonl", [{**thought, **spelled}]))
+    assert memory.get("a").tags == ("Ops", "net")
+    assert left(done)["concepts"] == (1, "left out")
+    rows = [["m", "y", ["a", ""]]]
+    dump = {"memory": {"headers": ["id", "text", "tags"], "rows": rows}}
+    memory.import_file(files.write(tmp_path / "dump.json", dump))
+    assert memory.get("m").tags == ("a",)

@@ -14,6 +14,7 @@ from recollect.core.errors import BadRecord
 from recollect.core.names import name
 from recollect.core.times import micros
 from recollect.imports.port import Entry, Lost
+from recollect.imports.shapes import is_list, list_of
 
 ORIGIN: Final = "origin"
 """The key of the metadata under which a record says where it came from."""
@@ -47,6 +48,17 @@ class Filling:
             self.drop(called or field, value)
         else:
             self.fields[field] = value
+
+    def words(self, field: str, value: object, called: str = "") -> None:
+        """Take a list of words, without blank ones and without repeats in other letters."""
+        kept: dict[str, str] = {}
+        for word in list_of(value):
+            if not isinstance(word, str):
+                self.put(field, value, called)
+                return
+            if word.strip():
+                kept.setdefault(word.strip().casefold(), word.strip())
+        self.put(field, list(kept.values()) if is_list(value) else value, called)
 
     def when(self, field: str, value: object, called: str = "") -> None:
         """Take a time, however it is spelled."""

@@ -21,11 +21,12 @@ _TEXTS: Final = ("text", "content", "body", "memory", "note", "message", "docume
 _ENDS: Final = (("from", "to"), ("fr", "to"), ("src", "dst"), ("source", "target"))
 _VECTORS: Final = ("emb", "embedding", "vector", "vec", "v")
 _PLACES: Final = {
-    "title": "title", "summary": "summary", "kind": "kind", "type": "kind", "tags": "tags",
-    "concepts": "concepts", "entities": "entities", "agent": "agent", "agent_id": "agent",
+    "title": "title", "summary": "summary", "kind": "kind", "type": "kind",
+    "agent": "agent", "agent_id": "agent",
     "user": "user", "user_id": "user", "session": "session", "session_id": "session",
     "priority": "priority", "cycle": "cycle", "role": "role",
 }  # fmt: skip
+_LISTS: Final = ("tags", "concepts", "entities")
 _TIMES: Final = {"created_at": "created", "created": "created", "ts": "created"}
 _SHARES: Final = ("importance", "confidence")
 _KINDS: Final = ("kind", "rel", "type", "label", "relation")
@@ -132,7 +133,9 @@ def _record(
 
 
 def _column(filling: Filling, column: str, value: object) -> None:
-    if column in _PLACES:
+    if column in _LISTS:
+        filling.words(column, value)
+    elif column in _PLACES:
         filling.put(_PLACES[column], value, column)
     elif column in _TIMES:
         filling.when(_TIMES[column], value, column)
