@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.http.live import TENANT, Live, live, rpc
 
+import recollect
 from recollect import Hook
+from recollect.core.errors import InputError
 from recollect.memory.facade import Memory
 
 ASKED = "what is the deadline of the project?"
@@ -59,6 +62,24 @@ def test_co_08_the_hook_of_a_coding_agent_asks_a_running_server(site: Live) -> N
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert "The project deadline" in done.stdout
+
+
+def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: Live) -> None:
+    token = site.token("read")
+    wrong: list[dict[str, Any]] = [
+        {"limits": 3},
+        {"limit": 0},
+        {"recipe": "nope"},
+        {"where": {"kinds": 1}},
+    ]
+    for more in wrong:
+        told: list[tuple[str, str, str | None]] = []
+        with recollect.open(":memory:") as memory:
+            for hook in (Hook(memory, **more), Hook(site.url, token=token, **more)):
+                with pytest.raises(InputError) as caught:
+                    hook(ASKED)
+                told.append((caught.value.message, caught.value.hint, caught.value.field))
+        assert told[0] == told[1]
 
 
 def test_co_08_a_wrong_token_gives_an_empty_block_that_says_so(site: Live) -> None:

@@ -104,6 +104,15 @@ def test_a_lone_surrogate_in_an_argument_is_a_typed_error(run: Run) -> None:
     assert "Traceback" not in failed.stderr
 
 
+def test_utf8_is_read_and_written_where_the_locale_knows_none(run: Run) -> None:
+    bare = {
+        "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "",
+    }  # fmt: skip
+    kept = run("remember", "Zürich → 漢字", **bare)
+    assert kept.returncode == 0, kept.stderr
+    assert "Zürich → 漢字" in run("recall", "Zürich", **bare).stdout
+
+
 def test_control_characters_do_not_reach_the_terminal(run: Run) -> None:
     kept = run("remember", "red \x1b[31malert\x07").stdout.strip()
     for args in (["recall", "alert"], ["get", kept], ["browse"]):

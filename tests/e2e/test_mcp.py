@@ -446,6 +446,20 @@ def test_a_wrong_option_is_refused_before_anything_starts(
     assert told_so in found.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--http", "--port", "0"]])
+def test_a_reranker_is_taken_from_the_flag_and_from_the_settings(
+    tmp_path: Path, more: list[str]
+) -> None:
+    for flags, env in ((["--reranker", "nobody"], {}), ([], {"RECOLLECT_RERANKER": "nobody"})):
+        done = subprocess.run(  # noqa: S603  # our own program
+            command("mcp", "--store", tmp_path / "a.db", *flags, *more),
+            env={**os.environ, **ENV, **env}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 2, done.stderr
+        assert "reranker" in done.stderr
+
+
 def test_whoever_prints_prints_beside_the_protocol(tmp_path: Path) -> None:
     program = (
         "import os, sys, anyio, recollect\n"

@@ -9,14 +9,17 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from tests.http.live import JSON, TENANT, Live, heard, live, rpc, status_of
 
-from recollect.core.errors import TooMany
-from recollect.core.where import DEPTH_LIMIT
+import recollect
+from recollect.core.errors import InputError, TooMany
+from recollect.core.names import LIST_LIMIT
+from recollect.core.where import DEPTH_LIMIT, TESTS_LIMIT
 from recollect.doors.acting import BATCH
 from recollect.doors.http.bodies import loaded
 from recollect.doors.http.limits import Limits
@@ -125,6 +128,33 @@ def test_limits_of_requests_hold_one_below_at_and_one_above(site: Live) -> None:
         for _ in range(depth - 1):
             where = {"not": where}
         assert status("/v1/browse", where=where) == expected
+    for count, expected in ((TESTS_LIMIT, 200), (TESTS_LIMIT + 1, 400)):
+        many = [{"kind": f"k{n}"} for n in range(count)]
+        assert status("/v1/browse", where={"any": many}) == expected
+        halves = [{"all": many[: count // 2 - 1]}, {"not": {"any": many[count // 2 + 2 :]}}]
+        assert status("/v1/browse", where={"any": halves}) == expected
+    for count, expected in ((LIST_LIMIT, 200), (LIST_LIMIT + 1, 400)):
+        words = {f"w{n}": ["ssh"] for n in range(count)}
+        asked = {"query": "ssh", "recipe": "jeffs-brain"}
+        assert status("/v1/recall", **asked, aliases=words) == expected
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"lists": {f"l{n}": "importance" for n in range(20_000)}},
+        {"where": {"any": [{"kind": f"k{n}"} for n in range(100_000)]}},
+        {"aliases": {f"w{n}": ["z"] for n in range(100_000)}, "recipe": "jeffs-brain"},
+        {"aliases": {"w": [f"w{n}" for n in range(1000)], "v": ["z"]}, "recipe": "jeffs-brain"},
+    ],
+)
+def test_no_question_keeps_a_thread_for_long(more: dict[str, Any], tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "a.db") as memory:
+        memory.remember("ssh")
+        began = time.process_time()
+        with pytest.raises(InputError, match=r"at most .* are taken"):
+            memory.recall("ssh", **more)
+        assert time.process_time() - began < 2.0
 
 
 def test_a_text_may_have_so_many_characters(small: Live) -> None:

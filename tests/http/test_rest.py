@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from tests.http.asks import FIELDS, HANDLES, asked, request
-from tests.http.live import JSON, TENANT, Live
+from tests.http.live import JSON, TENANT, Live, live
 
 from recollect.core import errors
 from recollect.core.errors import Corrupt, RecollectError, StorageFull, Unavailable
@@ -16,6 +18,7 @@ from recollect.doors.http.openapi import document
 from recollect.doors.http.problems import problem
 from recollect.doors.operations import BY_NAME, OPERATIONS
 from recollect.doors.public import public
+from recollect.doors.tokens import Tokens
 from recollect.why.receipt import sealed
 
 
@@ -282,3 +285,36 @@ def test_no_two_shapes_of_the_description_share_a_name() -> None:
 def test_the_requests_of_the_tests_are_those_of_the_table() -> None:
     assert set(FIELDS) == set(BY_NAME)
     assert request("get")["url"] == "/v1/memories/port"
+
+
+def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
+    site: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise ZeroDivisionError("/etc/secret")
+
+    client = site.client("read")
+    monkeypatch.setattr("recollect.doors.http.rpc._framed", broken)
+    told = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
+    assert (told.status_code, told.json()["error"]) == (500, "RecollectError")
+    assert told.headers["content-type"] == "application/problem+json"
+    assert "secret" not in told.text
+    monkeypatch.undo()
+    assert client.get("/v1/status").status_code == 200
+
+
+def test_tokens_that_cannot_be_read_are_told_without_their_file(tmp_path: Path) -> None:
+    with live(place=tmp_path / "agent.db") as site:
+        site.office.tokens = Tokens.beside(tmp_path / "agent.db")
+        (tmp_path / "agent.db.tokens").write_text("{")
+        with httpx.Client(base_url=site.url) as client:
+            told = client.get("/v1/status", headers={"Authorization": "Bearer rcl_a_b"})
+    assert (told.status_code, told.json()["error"]) == (500, "Corrupt")
+    assert "agent.db" not in told.text
+
+
+def test_a_header_may_name_the_own_tenant_in_any_script(site: Live) -> None:
+    client = site.client("read", "tenänt-東")
+    for name, status in (("tenänt-東", 200), ("tenant", 403)):
+        told = client.get("/v1/status", headers=[(b"X-Tenant", name.encode())])
+        assert told.status_code == status

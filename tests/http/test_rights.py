@@ -14,6 +14,7 @@ from recollect.doors.compat import comis
 from recollect.doors.http import app as application
 from recollect.doors.http.guards import OPEN
 from recollect.doors.http.rpc import METHODS
+from recollect.doors.mcp.http import beside
 from recollect.doors.operations import BY_NAME, OPERATIONS, RIGHTS
 
 OWN: dict[str, tuple[str, str | None]] = {
@@ -23,15 +24,21 @@ OWN: dict[str, tuple[str, str | None]] = {
     "/rpc": ("POST", "read"),
 }
 """The routes that are no operation: method, and the right that they need."""
+BESIDE = {"/mcp"}
+"""Applications of their own: they need a token like all, and tests of MCP have their rights."""
 
 
 def test_every_route_has_a_rule(site: Live) -> None:
-    routes = [*application._own(site.office), *application.rest.routes(site.office)]  # pyright: ignore[reportPrivateUsage]  # the whole list
+    guard: Any = application.app(site.office, mounts=[beside(site.office, "core")])
     found: set[tuple[str, str]] = set()
-    for route in routes:
-        assert isinstance(route, Route)
-        assert not isinstance(route, Mount)
-        found |= {(method, route.path) for method in route.methods or () if method != "HEAD"}
+    apart: set[str] = set()
+    for route in guard._inner.routes:
+        assert isinstance(route, Route | Mount)
+        methods = getattr(route, "methods", None)
+        if methods is None:
+            apart.add(route.path)
+        found |= {(method, route.path) for method in methods or () if method != "HEAD"}
+    assert apart == BESIDE
     own = {(method, path) for path, (method, _) in OWN.items()}
     assert found == own | {(each.method, each.path) for each in OPERATIONS}
     assert set(FIELDS) == set(BY_NAME)
@@ -43,7 +50,14 @@ def everything() -> list[tuple[str, str | None, dict[str, Any]]]:
     return [*own, *((each.name, each.right, request(each.name)) for each in OPERATIONS)]
 
 
-@pytest.mark.parametrize(("name", "right", "how"), everything())
+@pytest.mark.parametrize(
+    ("name", "right", "how"),
+    [
+        *everything(),
+        *((path, "read", {"method": "POST", "url": path}) for path in BESIDE),
+        *((path, "read", {"method": "POST", "url": f"{path}/below"}) for path in BESIDE),
+    ],
+)
 def test_without_a_valid_token_nothing_is_open(
     site: Live, name: str, right: str | None, how: dict[str, Any]
 ) -> None:

@@ -46,6 +46,8 @@ def test_an_answer_carries_the_id_of_its_call(client: httpx.Client, id: Any) -> 
         (b"{", -32700, None),
         (b'{"jsonrpc": "2.0", "method"', -32700, None),
         (b"\xff", -32700, None),
+        (b'{"jsonrpc": "2.0", "method": "status", "id": 1e400}', -32700, None),
+        (b'{"jsonrpc": "2.0", "method": "status", "id": [-1e400]}', -32700, None),
         (b"[" * 70 + b"]" * 70, -32700, None),
         (b"", -32600, None),
         ([], -32600, None),

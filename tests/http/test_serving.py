@@ -114,6 +114,24 @@ def test_starting_beyond_this_machine_needs_tls_or_a_proxy(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        (["--tls-cert", "none.pem", "--tls-key", "none.pem"], "--tls-cert"),
+        (["--tls-cert", "not.pem", "--tls-key", "not.pem"], "--tls-cert"),
+        (["--allow-host", "a:80"], "allow-host"),
+    ],
+)
+def test_a_start_that_fails_swallows_no_token(
+    cli: Callable[..., Result], tmp_path: Path, flags: list[str], named: str
+) -> None:
+    (tmp_path / "not.pem").write_text("nothing\n")
+    failed = cli("serve", "--port", "0", *flags)
+    assert failed.exit_code == 2, failed.stderr
+    assert named in failed.stderr
+    assert not Tokens.beside(tmp_path / "recollect.db").list()
+
+
 @pytest.mark.parametrize("module", ["uvicorn", "starlette"])
 def test_without_the_extra_the_command_says_what_to_install(
     cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, module: str

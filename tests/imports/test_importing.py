@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -435,3 +436,29 @@ def test_what_changed_does_not_come_again_and_the_hint_says_what_helps(tmp_path:
         assert row.hint == "change the record here with update, or give the row another id"
         memory.forget("c")
         assert memory.import_file(path).records.written == 0  # what was forgotten stays away
+
+
+def test_a_total_is_shown_only_where_every_line_is_a_row(
+    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: dict[str, int | None] = {}
+
+    @contextlib.contextmanager
+    def watched(_: object, label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+        shown[label.partition(" ")[2]] = total
+        yield lambda *_: None
+
+    monkeypatch.setattr("recollect.memory.importing.progress", watched)
+    said = {"role": "user", "content": "hello"}
+    for name, text in {
+        "notes.jsonl": '"one"\n"two"\n"three"',
+        "todo.txt": "milk\nbread\n",
+        "plan.md": "# Trip\nBy train.\n\n## Hotel\nNear.\n",
+        "chat.json": json.dumps({"messages": [said, said]}),
+        "chats.jsonl": f"{json.dumps({'messages': [said, said]})}\n" * 2,
+    }.items():
+        (tmp_path / name).write_text(text)
+        memory.import_file(tmp_path / name)
+    assert shown == {
+        "notes.jsonl": 3, "todo.txt": 2, "plan.md": None, "chat.json": None, "chats.jsonl": None,
+    }  # fmt: skip

@@ -92,7 +92,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     with recollect.open("recollect.db") as memory:
         memory.remember("Prod SSH port is 49222", id="port")
 
-    def call(stdin: str, *args: str) -> tuple[int, str, str]:
+    def call(stdin: str | bytes, *args: str) -> tuple[int, str, str]:
         done = CliRunner().invoke(app, ["hooks", *args], input=stdin)
         return done.exit_code, done.stdout, done.stderr
 
@@ -125,6 +125,18 @@ def test_a_failure_never_drops_the_prompt(run: Run, stdin: str, args: list[str])
     code, out, err = run(stdin, *args)
     assert (code, out) == (1, "")
     assert err.startswith("recollect: ")
+
+
+@pytest.mark.parametrize("args", [["--nope"], ["--budget-tokens", "many"], ["a", "b"]])
+def test_a_hook_that_is_spelled_wrong_does_not_drop_the_prompt(run: Run, args: list[str]) -> None:
+    code, out, err = run("ssh", "recall", *args)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ")
+
+
+def test_a_prompt_that_is_no_utf8_is_read_as_far_as_it_is(run: Run) -> None:
+    code, out, _ = run(b"ssh port in Z\xfcrich", "recall")
+    assert (code, out.startswith("Recalled memories")) == (0, True)
 
 
 def test_nothing_to_say_is_said_as_empty_json(run: Run) -> None:

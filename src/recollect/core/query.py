@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from recollect.core.budget import FREE, Budget
 from recollect.core.draft import vector_of
 from recollect.core.errors import BadQuery, BadRecipe
-from recollect.core.names import EXACT_INT, Json, integer, metadata, name, names, text
+from recollect.core.names import EXACT_INT, LIST_LIMIT, Json, integer, metadata, name, names, text
 from recollect.core.scope import Scope
 from recollect.core.times import iso, micros
-from recollect.core.where import DEPTH_LIMIT, EVERYTHING, Where, parse, to_data
+from recollect.core.where import DEPTH_LIMIT, EVERYTHING, TESTS_LIMIT, Where, parse, to_data
 
 TEXT_LIMIT: Final = 65_536
 LIMIT_LIMIT: Final = 10_000
 OFFSET_LIMIT: Final = 1_000_000
+LISTS_LIMIT: Final = 64
+"""Lists of the caller's own in one question; each becomes a lane."""
 LARGEST_SCORE: Final = 2.0**53
 _LABEL: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -94,8 +96,9 @@ class Query:
             scope=_scope(told["tenant"], told["scope"]),
             now=micros(told["now"], "now", BadQuery),
             limit=integer(told["limit"], "limit", 1, LIMIT_LIMIT, BadQuery),
-            # Several keys of one object are a level of their own when they are written.
-            where=parse(told["where"], depth=2 * DEPTH_LIMIT),
+            # Several keys of one object are a level of their own when they are written, and the
+            # recipe's own tests stand beside those that were asked with.
+            where=parse(told["where"], depth=2 * DEPTH_LIMIT, tests=2 * TESTS_LIMIT),
             **cast("dict[str, Any]", {_FIELDS.get(key, key): value for key, value in more.items()}),
         )
 
@@ -107,10 +110,23 @@ def aliases_of(given: object) -> dict[str, tuple[str, ...]]:
     if not isinstance(given, Mapping):
         raise BadQuery("aliases: expected an object of word → list of words", field="aliases")
     told = cast("Mapping[object, object]", given)
-    return {
+    _few(told, "aliases", LIST_LIMIT)
+    out = {
         name(word, "aliases", BadQuery).lower(): names(others, f"aliases.{word}", BadQuery)
         for word, others in told.items()
     }
+    _few([other for others in out.values() for other in others], "aliases", LIST_LIMIT)
+    return out
+
+
+def _few(given: Sized, field: str, limit: int) -> None:
+    """Refuse more than a question can hold."""
+    if len(given) > limit:
+        raise BadQuery(
+            f"{field}: {len(given):,} entries, at most {limit:,} are taken",
+            hint="leave out those that this question does not need",
+            field=field,
+        )
 
 
 def seeds_of(given: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -151,6 +167,7 @@ def lists_of(given: object) -> dict[str, Pairs | str]:
             hint='lists={"mine": [("id-1", 0.9), ("id-2", 0.4)]}',
             field="lists",
         )
+    _few(cast("Mapping[object, object]", given), "lists", LISTS_LIMIT)
     out: dict[str, Pairs | str] = {}
     for label, told in cast("Mapping[object, object]", given).items():
         if not isinstance(label, str) or not _LABEL.fullmatch(label):

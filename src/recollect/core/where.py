@@ -30,6 +30,8 @@ Op = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
 Scalar = None | bool | int | float | str
 DEPTH_LIMIT: Final = 32
 VALUES_LIMIT: Final = 10_000
+TESTS_LIMIT: Final = 1000
+"""How many tests and nested conditions one tree may hold."""
 
 _BY_TYPE: Final[Mapping[Type, tuple[str, ...]]] = {
     "string": (
@@ -125,8 +127,28 @@ Where = AllOf | AnyOf | Not | Test
 EVERYTHING: Final = AllOf()
 
 
-def parse(data: object, at: str = "where", depth: int = DEPTH_LIMIT) -> Where:
+def parse(
+    data: object, at: str = "where", depth: int = DEPTH_LIMIT, tests: int = TESTS_LIMIT
+) -> Where:
     """The tree that this data says, or BadFilter naming the place that is wrong."""
+    found = _parsed(data, at, depth)
+    if (size := _size(found)) > tests:
+        raise BadFilter(
+            f"{at}: {size:,} tests, at most {tests:,} are taken",
+            hint='one {"in": [...]} tests many values',
+            field=at,
+        )
+    return found
+
+
+def _size(where: Where) -> int:
+    """How many nodes a tree has beside its root."""
+    if isinstance(where, Not):
+        return 1 + _size(where.part)
+    return 0 if isinstance(where, Test) else sum(1 + _size(part) for part in where.parts)
+
+
+def _parsed(data: object, at: str, depth: int) -> Where:
     if isinstance(data, AllOf | AnyOf | Not | Test):
         return data
     if data is None:
@@ -148,12 +170,12 @@ _HINT: Final = 'for example {"all": [{"tags": {"any": ["ops"]}}, {"not": {"kind"
 
 def _node(key: object, value: object, at: str, depth: int) -> list[Where]:
     if key == "not":
-        return [Not(parse(value, f"{at}.not", depth - 1))]
+        return [Not(_parsed(value, f"{at}.not", depth - 1))]
     if key in {"all", "any"}:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
             raise BadFilter(f"{at}.{key}: expected a list of conditions", hint=_HINT, field=at)
         parts = tuple(
-            parse(item, f"{at}.{key}[{n}]", depth - 1)
+            _parsed(item, f"{at}.{key}[{n}]", depth - 1)
             for n, item in enumerate(cast("Sequence[object]", value))
         )
         return [AllOf(parts) if key == "all" else AnyOf(parts)]

@@ -105,7 +105,7 @@ class Hook:
             body = json.dumps(request, allow_nan=False).encode()
         except (TypeError, ValueError) as error:
             raise InputError(f"an option is no JSON: {error}", hint="give plain values") from None
-        with Post(cast("Server", self._server), self._key, self._seconds, tries=2) as post:
+        with _Ask(cast("Server", self._server), self._key, self._seconds, tries=2) as post:
             content = post.send(_CONTEXT.path, body)
         try:
             told = json.loads(content)
@@ -113,6 +113,21 @@ class Hook:
         except (ValueError, TypeError, KeyError):
             raise Unavailable("the server answers something else than a block") from None
         return told
+
+
+class _Ask(Post):
+    """A request to a server of ours; what it cannot understand is an error as it is in process."""
+
+    def declined(self, status: int, content: bytes) -> RecollectError:
+        """The error that the server tells."""
+        try:
+            told = json.loads(content)
+            message, hint, field = told["message"], told["hint"], told["field"]
+        except (ValueError, TypeError, KeyError):
+            return super().declined(status, content)
+        if status == InputError.status:
+            return InputError(str(message), hint=str(hint), field=field)
+        return super().declined(status, str(message).encode())
 
 
 def _server(address: object) -> Server:

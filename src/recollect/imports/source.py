@@ -175,7 +175,10 @@ class Source:
             return None
         try:
             with self.path.open("rb") as file:
-                return sum(chunk.count(b"\n") for chunk in iter(partial(file.read, _CHUNK), b""))
+                ends, last = 0, b"\n"
+                for chunk in iter(partial(file.read, _CHUNK), b""):
+                    ends, last = ends + chunk.count(b"\n"), chunk[-1:]
+                return ends + (last != b"\n")
         except OSError as error:
             raise _unread(self.path, error) from None
 

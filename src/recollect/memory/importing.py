@@ -26,6 +26,8 @@ from recollect.write.writer import BATCH, Writer
 
 LISTED: Final = 10_000
 """So many refused rows are named; all are counted."""
+_DIALOGS: Final = frozenset({"chat", "locomo"})
+"""Formats whose lines hold several rows."""
 _Refusal: Final = (BadRecord, Conflict, NotFound)
 _CHANGED: Final = "was imported before, and has changed since"
 _OTHERWISE: Final = "change the record here with update, or give the row another id"
@@ -107,7 +109,13 @@ def imported(
 
 
 def _total(what: Chosen) -> int | None:
-    return thoughts_in(what.source) if what.source.kind == "sqlite" else what.source.count()
+    """How many rows there are, where that is known before they are read."""
+    kind, name = what.source.kind, what.format.name
+    if kind == "sqlite":
+        return thoughts_in(what.source)
+    by_line = name == "text" if kind == "text" else kind == "lines" and name not in _DIALOGS
+    lines = what.source.count() if by_line else None
+    return lines if lines is not None and lines > 1 else None  # one line may be one whole value
 
 
 def load(parts: Parts, writer: Writer, path: Path) -> int:

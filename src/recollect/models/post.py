@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from recollect.core.errors import InputError, Unavailable
+from recollect.core.errors import InputError, RecollectError, Unavailable
 from recollect.models.apart import apart
 from recollect.models.texts import one_line
 
@@ -147,8 +147,12 @@ class Post:
         why = f"answered {status}"
         if status == _BUSY or status >= _BROKEN:
             raise _Again(why, _wait(headers))
+        raise self.declined(status, content)
+
+    def declined(self, status: int, content: bytes) -> RecollectError:
+        """What it means that the server says no."""
         hint = "is the key right?" if status in {401, 403} else ""
-        raise self._failed(f"{why}: {self._excerpt(content)}", hint)
+        return self._failed(f"answered {status}: {self._excerpt(content)}", hint)
 
     def _excerpt(self, content: bytes) -> str:
         """The first words of an answer, safe to print."""

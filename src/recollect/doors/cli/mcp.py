@@ -11,7 +11,8 @@ import typer
 from recollect.core.errors import InputError
 from recollect.doors.cli import serving
 from recollect.doors.cli.opening import opened
-from recollect.doors.cli.options import Opening, Place
+from recollect.doors.cli.options import Opening, Place, Reranker
+from recollect.doors.cli.settings import setting
 from recollect.doors.cli.tree import command
 from recollect.doors.extra import MCP, need
 
@@ -25,6 +26,7 @@ from recollect.doors.extra import MCP, need
 def mcp(
     at: Opening,
     net: serving.Listening,
+    reranker: Reranker = None,
     tools: serving.Tools = "core",
     *,
     read_only: Annotated[
@@ -43,12 +45,12 @@ def mcp(
             field="read-only",
         )
     if http:
-        serving.serve(Place(at.store, at.tenant, at.embedder), net, tools=tools)
+        serving.serve(Place(at.store, at.tenant, at.embedder), net, reranker, tools)
     else:
-        _speak(at, tools, read_only=read_only)
+        _speak(at, reranker, tools, read_only=read_only)
 
 
-def _speak(at: Opening, tools: str, *, read_only: bool) -> None:
+def _speak(at: Opening, reranker: str | None, tools: str, *, read_only: bool) -> None:
     """Answer the standard input, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 
@@ -59,6 +61,7 @@ def _speak(at: Opening, tools: str, *, read_only: bool) -> None:
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     choice = choice_of(tools)
-    with opened(at, "read" if read_only else "make") as memory:
+    mine = setting("reranker", reranker)
+    with opened(at, "read" if read_only else "make", mine) as memory:
         seat = Local(Desk(memory), "read" if read_only else "write")
         anyio.run(serve, server_of(choice, seat))

@@ -82,8 +82,12 @@ def _is_terminal(stream: TextIO) -> bool:
 
 
 def speak_utf8() -> None:
-    """Let any letter leave: what the console cannot show is replaced and never a crash."""
-    for stream in (sys.stdout, sys.stderr):
+    """Let any letter in and out, whatever the locale says.
+
+    PYTHONIOENCODING may ask for another encoding; what that cannot say is replaced, never a crash.
+    """
+    asked = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="replace")
+            reconfigure(encoding=None if asked else "utf-8", errors="replace")

@@ -18,11 +18,20 @@ INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 1
 USAGE: Final = 2
 _DEBUG: Final = "RECOLLECT_DEBUG"
+_HOOK: Final = ("hooks", "recall")
 
 
 def arguments(given: Sequence[str] | None) -> list[str]:
     """What stands behind the name of the program."""
-    return list(sys.argv[1:] if given is None else given)
+    return [_read(each) for each in (sys.argv[1:] if given is None else given)]
+
+
+def _read(argument: str) -> str:
+    """The argument as it was typed: a terminal sends UTF-8 also where the locale says nothing."""
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
 
 
 def wants_json(argv: Sequence[str]) -> bool:
@@ -48,7 +57,15 @@ def check(argv: Sequence[str]) -> None:
 
 
 def failed(error: Exception, argv: Sequence[str]) -> int:
-    """Say what went wrong; the exit code."""
+    """Say what went wrong; the exit code.
+
+    A coding agent that runs a hook drops the prompt at exit code 2, so a hook has another one.
+    """
+    code = _failed(error, argv)
+    return 1 if code == USAGE and tuple(argv[:2]) == _HOOK else code
+
+
+def _failed(error: Exception, argv: Sequence[str]) -> int:
     if isinstance(error, BrokenPipeError):
         hush()
         return BROKEN_PIPE

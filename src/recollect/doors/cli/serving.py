@@ -93,6 +93,7 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
         net.host, net.port, net.allow_host or (), net.allow_origin or (),
         net.behind_proxy, net.tls_cert, net.tls_key,
     ).checked()  # fmt: skip
+    welcome = where.welcome
     with bound(where) as listening:
         from recollect.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
         from recollect.memory.house import House  # noqa: PLC0415  # as above
@@ -101,10 +102,7 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
         options: Options = {"reranker": told["reranker"].value}
         house = House(place, **(options | embedding(told["embedder"].value)))
         tokens = Tokens.beside(place)
-        first = _first(tokens, str(told["tenant"].value))
-        scheme = "https" if net.tls_cert else "http"
-        name = f"[{net.host}]" if ":" in net.host else net.host
-        url = f"{scheme}://{name}:{listening.getsockname()[1]}"
+        url = _address(net, listening.getsockname()[1])
 
         def started() -> None:
             if at.json:
@@ -118,8 +116,17 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
         from recollect.doors.http.office import Office  # noqa: PLC0415  # as above
 
         office = Office(house, tokens, where.limits)
-        inside = app(office, where.welcome, [beside(office, choice)])
-        run(server_of(inside, where, started), listening)
+        inside = app(office, welcome, [beside(office, choice)])
+        server = server_of(inside, where, started)
+        # The last thing: a start that fails must not swallow the token that is shown once.
+        first = _first(tokens, str(told["tenant"].value))
+        run(server, listening)
+
+
+def _address(net: Listening, port: int) -> str:
+    """Where the server is reached."""
+    name = f"[{net.host}]" if ":" in net.host else net.host
+    return f"{'https' if net.tls_cert else 'http'}://{name}:{port}"
 
 
 def _first(tokens: Tokens, tenant: str) -> str | None:

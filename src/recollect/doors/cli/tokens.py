@@ -49,7 +49,7 @@ def create(at: Beside, right: Right = "read", expires: Expires = None, name: Nam
     tenant = str(settings({"tenant": at.tenant})["tenant"].value)
     text, made = _tokens(at).create(tenant, right, expires=_moment(expires), label=name)
     if not at.json:
-        note(f"a {made.right} token for tenant {made.tenant}, id {made.id}; it is shown this once:")
+        note(f"tenant {made.tenant}, right {made.right}, id {made.id}; shown this once:")
     show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
 
 

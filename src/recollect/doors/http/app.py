@@ -26,6 +26,7 @@ from recollect.doors.http.office import Office
 from recollect.doors.http.openapi import document
 from recollect.doors.http.problems import problem
 from recollect.doors.operations import BY_NAME, Right
+from recollect.doors.public import public
 
 _WRONG_METHOD: Final = 405
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
@@ -64,7 +65,7 @@ def app(office: Office, welcome: Welcome | None = None, mounts: Sequence[Beside]
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={HTTPException: _lost, RecollectError: _told},
+        exception_handlers={HTTPException: _lost, RecollectError: _told, Exception: _broken},
     )
     inner.router.redirect_slashes = False
     return Guard(inner, office, welcome)
@@ -91,8 +92,11 @@ def _own(office: Office) -> list[BaseRoute]:
         tenant = request.scope[CREDENTIAL].tenant
 
         def text() -> str:
-            desk = office.desks.of(tenant)
-            return office.metrics.text(tenant, BY_NAME["status"].run(desk, {}))
+            try:
+                status = BY_NAME["status"].run(office.desks.of(tenant), {})
+            except Exception as error:
+                raise public(error) from None
+            return office.metrics.text(tenant, status)
 
         told = await office.work.run(text, deadline=True)
         return Response(told, media_type=MEDIA)
@@ -116,6 +120,11 @@ def _need(request: Request, right: Right) -> None:
 def _told(_: Request, error: Exception) -> Response:
     assert isinstance(error, RecollectError)  # noqa: S101  # as registered
     return problem(error)
+
+
+def _broken(_: Request, error: Exception) -> Response:
+    """A fault of ours, in the one shape that errors have."""
+    return problem(public(error))
 
 
 def _lost(_: Request, error: Exception) -> Response:

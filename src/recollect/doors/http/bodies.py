@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn, cast
 
@@ -16,7 +17,7 @@ def loaded(body: bytes, depth: int) -> object:
     if not body.strip():
         return {}
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_refuse)
+        value = json.loads(body.decode("utf-8"), parse_constant=_refuse, parse_float=_finite)
     except UnicodeDecodeError:
         raise InputError("the body is not UTF-8", hint="send JSON in UTF-8") from None
     except RecursionError:
@@ -52,5 +53,11 @@ def _too_deep(depth: int) -> InputError:
     return InputError(f"the body is nested more than {depth} deep", hint="send a flatter one")
 
 
+def _finite(spelled: str) -> float:
+    """A number that is one; what JSON may spell and no double can hold is not."""
+    number = float(spelled)
+    return number if math.isfinite(number) else _refuse(spelled[:40])
+
+
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is no number")

@@ -9,9 +9,9 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.core.errors import Forbidden, RecollectError, TooLarge, TooSlow, Unauthenticated
+from recollect.core.errors import Forbidden, InputError, TooLarge, TooSlow, Unauthenticated
 from recollect.doors.desk import of_tenant
-from recollect.doors.http.headers import Welcome, announced, bearer, plain_json, values
+from recollect.doors.http.headers import Welcome, announced, bearer, plain_json, twofold, values
 from recollect.doors.http.office import Office
 from recollect.doors.http.problems import problem
 from recollect.doors.public import public
@@ -42,27 +42,30 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        origin: str | None = None
-        began = False
-
-        async def answer(message: Message) -> None:
-            nonlocal began
-            began = True
-            await send(_signed(message, origin))
-
+        answer = _Answer(send)
         try:
-            origin = self._welcome.check(scope["headers"])
-            if origin is not None and scope["method"] == "OPTIONS":
+            await self._served(scope, receive, answer)
+        except Exception as error:
+            if answer.ended:  # it was told in an answer, and in the log
+                return
+            if answer.began:
+                raise
+            await problem(public(error))(scope, receive, answer)
+
+    async def _served(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        """Check a request, then let it in."""
+        if twofold(scope["headers"]):
+            answer.more.append((b"connection", b"close"))
+            raise _ambiguous()
+        origin = self._welcome.check(scope["headers"])
+        if origin is not None:
+            answer.more += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
+            if scope["method"] == "OPTIONS":
                 await _preflight(scope, receive, answer)
                 return
-            self._identified(scope)
-            body = await self._body(scope, receive)
-            await self._inner(scope, _again(body, receive), answer)
-        except Exception as error:
-            if began:
-                raise
-            shown = error if isinstance(error, RecollectError) else public(error)
-            await problem(shown)(scope, receive, answer)
+        self._identified(scope)
+        body = await self._body(scope, receive)
+        await self._inner(scope, _again(body, receive), answer)
 
     def _identified(self, scope: Scope) -> None:
         """Put the caller's credential into the scope."""
@@ -100,7 +103,8 @@ def _own_tenant(scope: Scope, who: Credential) -> None:
     for key, value in QueryParams(scope["query_string"]).multi_items():
         of_tenant(who.tenant, {key: value})
     for name in _TENANT_HEADERS:
-        if any(told != who.tenant for told in values(scope["headers"], name)):
+        own = who.tenant.encode().decode("latin-1")  # as headers are read
+        if any(told != own for told in values(scope["headers"], name)):
             raise Forbidden(
                 f"{name.decode()}: this credential is for another tenant",
                 hint="leave it out: the tenant comes from the credential",
@@ -136,6 +140,13 @@ async def _drained(receive: Receive, limit: int) -> None:
         return
 
 
+def _ambiguous() -> InputError:
+    return InputError(
+        "the length of the body is told in two ways",
+        hint="send Content-Length or Transfer-Encoding",
+    )
+
+
 def _too_large(limit: int) -> TooLarge:
     return TooLarge(f"the body is larger than {limit:,} bytes", hint="send less at once")
 
@@ -154,14 +165,21 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return once
 
 
-def _signed(message: Message, origin: str | None) -> Message:
-    """The answer with the headers that all have; a welcome origin may read it."""
-    if message["type"] != "http.response.start":
-        return message
-    more = list(_ALWAYS)
-    if origin is not None:
-        more += [(b"access-control-allow-origin", origin.encode()), (b"vary", b"Origin")]
-    return {**message, "headers": [*message.get("headers", []), *more]}
+class _Answer:
+    """Where an answer goes: it gets the headers that all have, and it is known how far it came."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.more = list(_ALWAYS)
+        self.began = self.ended = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send one part."""
+        self.began = True
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *self.more]}
+        await self._send(message)
+        self.ended = message["type"] == "http.response.body" and not message.get("more_body")
 
 
 async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:

@@ -108,6 +108,12 @@ def plain_json(headers: Headers) -> None:
         raise NotJson("the body has to be JSON", hint="send Content-Type: application/json")
 
 
+def twofold(headers: Headers) -> bool:
+    """Whether two who read it may see two ends of the body: one request could hide in another."""
+    names = {key.lower() for key, _ in headers}
+    return {b"content-length", b"transfer-encoding"} <= names
+
+
 def announced(headers: Headers) -> int | None:
     """How many bytes are said to come."""
     found = values(headers, b"content-length")

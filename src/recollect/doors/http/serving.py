@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import logging
 import signal
@@ -23,6 +24,13 @@ from recollect.doors.http.limits import Limits
 PORT: Final = 8321
 _LARGEST_PORT: Final = 65_535
 _HEAD_BYTES: Final = 64 * 1024
+_BOUND: Final = {
+    errno.EADDRINUSE: "another server may be there: give another --port",
+    errno.EADDRNOTAVAIL: "--host has to be an address of this machine",
+    errno.EACCES: "ports below 1024 are the administrator's: give another --port",
+    socket.EAI_NONAME: "--host has to be an address of this machine, or a name of one",
+}
+"""What to do when a place cannot be listened at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +50,15 @@ class Where:
     def checked(self) -> Where:
         """Refuse to speak in the clear to other machines."""
         if not 0 <= self.port <= _LARGEST_PORT:
-            raise InputError(f"port: {self.port} is no port", field="port")
+            raise InputError(
+                f"port: {self.port} is no port", hint="0 to 65535; 0 takes a free one", field="port"
+            )
         if (self.cert is None) != (self.key is None):
-            raise InputError("tls: a certificate and its key belong together", field="tls-cert")
+            raise InputError(
+                "tls: a certificate and its key belong together",
+                hint="give --tls-cert and --tls-key",
+                field="tls-cert",
+            )
         if not (is_loopback(self.host) or self.behind_proxy or self.cert):
             raise Forbidden(
                 f"host: {self.host} is reached by other machines, and nothing is encrypted",
@@ -88,7 +102,7 @@ def bound(where: Where) -> socket.socket:
         found.close()
         raise Unavailable(
             f"{where.host}:{where.port} cannot be listened at: {error.strerror}",
-            hint="another server may be there: give another --port",
+            hint=_BOUND.get(error.errno or 0, "give another --host, or another --port"),
             field="port",
         ) from None
     return found
@@ -113,6 +127,14 @@ def server_of(made: ASGIApp, where: Where, ready: Callable[[], None]) -> uvicorn
         ssl_certfile=where.cert,
         ssl_keyfile=where.key,
     )
+    try:
+        config.load()
+    except OSError as error:  # files that are not there, not PEM, or not of one another
+        raise InputError(
+            f"tls: the certificate or its key cannot be used: {error.strerror or error}",
+            hint="--tls-cert and --tls-key are PEM files that belong together",
+            field="tls-cert",
+        ) from None
     return _Server(config, ready)
 
 
