@@ -3,13 +3,15 @@
 Synthetic texts and random vectors of 256 numbers, each record linked to two others; the question's
 vector is given, so nobody embeds. Two rows for a size: the store at rest, and a recall right after
 a write, which sees it. Where engrava 0.7.2 is installed (`pip install engrava==0.7.2`), the same
-10,000 records go through its own hybrid search.
+10,000 records go through its own hybrid search; with `RECOLLECT_NIGHT=1` also through that of
+mnestic 0.18.0, where that is installed: it takes a quarter of an hour to load them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +85,8 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
         if count <= 10_000 and (peer := _engrava(place, texts)) is not None:
             out["engrava 0.7.2"] = _times(peer.ask, questions, vectors)
             peer.close()
+        if count <= 10_000 and (other := _mnestic(texts)) is not None:
+            out["mnestic 0.18.0"] = _times(other, questions, vectors)
     return [(name, f"{count:,}", *spent) for name, spent in out.items()]
 
 
@@ -196,3 +200,50 @@ def _engrava(place: Path, texts: list[str]) -> _Engrava | None:
         print("engrava is not installed: no comparison with it (pip install engrava==0.7.2)\n")
         return None
     return _Engrava(place, texts)
+
+
+_MNESTIC = (
+    f":create memory {{id: String => text: String, emb: <F32; {WIDTH}>}}",
+    ":create edge {from: String, to: String => w: Float}",
+    f"::hnsw create memory:vec {{dim: {WIDTH}, m: 16, dtype: F32, fields: [emb], "
+    "distance: Cosine, ef_construction: 200}",
+    "::fts create memory:fts {extractor: text, tokenizer: Simple, filters: [Lowercase]}",
+)
+
+
+def _mnestic(texts: list[str]) -> Callable[[str, list[float]], object] | None:
+    """The same records in mnestic 0.18.0, through its own hybrid search."""
+    if os.environ.get("RECOLLECT_NIGHT") != "1" or importlib.util.find_spec("mnestic") is None:
+        print("no comparison with mnestic: RECOLLECT_NIGHT=1 and mnestic==0.18.0 make one\n")
+        return None
+    import mnestic  # noqa: PLC0415  # a peer, not a dependency
+
+    db = mnestic.CozoDbPy("mem", "", "{}")
+
+    def script(text: str, rows: list[Any] | None = None) -> None:
+        db.run_script(text, {} if rows is None else {"rows": rows}, False)  # noqa: FBT003  # it writes
+
+    for text in _MNESTIC:
+        script(text)
+    random = np.random.default_rng(1)
+    drafts = [_draft(n, text, random) for n, text in enumerate(texts)]
+    for at in range(0, len(drafts), 100):
+        rows = [[d["id"], d["text"], d["vector"]] for d in drafts[at : at + 100]]
+        script("?[id, text, emb] <- $rows :put memory {id => text, emb}", rows)
+    edges = [[d["id"], link["target"], 1.0] for d in drafts for link in d["links"]]
+    script("?[from, to, w] <- $rows :put edge {from, to => w}", edges)
+    leg = {
+        "label": "links", "edge_relation": "edge", "max_hops": 2, "undirected": True,
+        "max_nodes": 128, "weight_col": "w", "seed_from_legs": True,
+    }  # fmt: skip
+
+    def ask(question: str, vector: list[float]) -> object:
+        return db.hybrid_search(
+            {
+                "relation": "memory", "limit": 10, "graph_legs": [leg],
+                "vector_index": "vec", "query_vector": vector, "vector_k": POOL, "ef": POOL,
+                "fts_index": "fts", "query_text": question, "fts_k": POOL,
+            }
+        )  # fmt: skip
+
+    return ask
