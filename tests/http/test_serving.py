@@ -199,7 +199,7 @@ class Crowd:
         self.statuses: Counter[int] = Counter()
         self.acknowledged: set[str] = set()
         self.over = threading.Event()
-        """Set when the server is about to end: from then on it may be silent."""
+        """Set when the server is about to end: then it may be silent, or say that it stops."""
         self._lock = threading.Lock()
 
     def run(self, nth: int) -> None:
@@ -230,6 +230,8 @@ class Crowd:
             time.sleep(0.01)
 
     def _count(self, status: int) -> None:
+        if status == 503 and self.over.is_set():
+            return
         with self._lock:
             self.statuses[status] += 1
 
