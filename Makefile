@@ -118,7 +118,8 @@ define SPLIT
 import pathlib, tomllib
 told = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
 run = told["build-system"]["requires"] + told["project"]["dependencies"]
-dev = told["project"]["optional-dependencies"]["dev"]
+every = [each for extra in told["project"]["optional-dependencies"].values() for each in extra]
+dev = [each for each in every if not each.startswith("recollect[")]
 at = pathlib.Path(".venv-lock")
 (at / "run.in").write_text("\n".join(run) + "\n")
 (at / "all.in").write_text("\n".join(["-c run.txt", *run, *dev]) + "\n")
