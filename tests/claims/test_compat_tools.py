@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.claims.corpus import VECTOR, close, open_corpus, open_empty
 
+import recollect
 from recollect.core.errors import Forbidden, InputError
 from recollect.doors.compat import jeffs_brain, mentisdb
 from recollect.doors.compat.tools import COMPAT
@@ -265,6 +266,15 @@ def test_jb_39_ask_quotes_passages_or_says_that_nothing_fits(files: Desk) -> Non
         assert chunk["text"] in told["answer"]
     none = run(files, "memory_ask", query="zzqx wwpl")
     assert (none["answer"], none["citations"]) == (jeffs_brain.NOTHING, [])
+
+
+def test_jb_39_ask_quotes_nothing_that_is_only_not_quite_unlike_the_question() -> None:
+    with recollect.open(":memory:") as memory:
+        memory.remember("ssh port 49222")
+        memory.remember("cold lunch")
+        told = run(Desk(memory), "memory_ask", query="what is the capital of France?")
+    assert told["chunks"]
+    assert (told["answer"], told["citations"]) == (jeffs_brain.NOTHING, [])
 
 
 def test_jb_39_recall_brings_the_block_for_a_prompt(files: Desk) -> None:

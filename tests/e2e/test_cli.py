@@ -104,6 +104,38 @@ def test_a_lone_surrogate_in_an_argument_is_a_typed_error(run: Run) -> None:
     assert "Traceback" not in failed.stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("reca", ["recall"]),
+        ("token ", ["create", "list", "revoke"]),
+        ("recall ssh --expl", ["--explain"]),
+        ("recall ssh --recipe com", ["comis"]),
+        ("serve --tools c", ["core", "compat"]),
+        ("token create --right ", ["read", "write", "admin"]),
+        ("import --format mar", ["markdown"]),
+    ],
+)
+def test_a_shell_completes_commands_options_and_values(
+    env: dict[str, str], tmp_path: Path, typed: str, offered: list[str]
+) -> None:
+    given = {**env, "PATH": f"{Path(sys.executable).parent}:{env['PATH']}", "SHELL": "/bin/bash"}
+    (tmp_path / "recollect").write_text(f'#!/bin/sh\nexec {sys.executable} -m recollect "$@"\n')
+    (tmp_path / "recollect").chmod(0o755)
+    made = subprocess.run(  # noqa: S603  # our own program
+        [*COMMAND, "--show-completion", "bash"], env=given, text=True, capture_output=True,
+        check=True, timeout=60,
+    ).stdout  # fmt: skip
+    words = ["recollect", *typed.split(" ")]
+    asked = f"COMP_WORDS=({' '.join(w or chr(34) * 2 for w in words)}); COMP_CWORD={len(words) - 1}"
+    lines = (made, asked, f"_recollect_completion {tmp_path}/recollect", 'echo "${COMPREPLY[@]}"')
+    found = subprocess.run(  # noqa: S603  # what our own program printed
+        ["/bin/bash", "-c", "\n".join(lines)], env=given, text=True, capture_output=True,
+        check=True, timeout=60,
+    )  # fmt: skip
+    assert found.stdout.split() == offered, found.stderr
+
+
 def test_utf8_is_read_and_written_where_the_locale_knows_none(run: Run) -> None:
     bare = {
         "LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "",

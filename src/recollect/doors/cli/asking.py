@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recollect.core.errors import InputError
+from recollect.doors.cli import completing
 from recollect.doors.cli.fields import time_of
 from recollect.doors.cli.opening import opened
 from recollect.doors.cli.options import AsOf, KnownAt, Reranker, Scoped, Where
@@ -58,7 +59,9 @@ class Ask:
     recipe: Annotated[
         str | None,
         typer.Option(
-            "--recipe", help="A recipe by name, or the path of a .toml file (RECOLLECT_RECIPE)."
+            "--recipe",
+            help="A recipe by name, or the path of a .toml file (RECOLLECT_RECIPE).",
+            autocompletion=completing.recipes,
         ),
     ] = None
     where: Where = None

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from recollect.doors.cli import completing
 from recollect.doors.cli.options import AsJson
 from recollect.doors.cli.tree import command
 
@@ -15,7 +16,10 @@ Data = Annotated[
     typer.Option("--data", metavar="PATH", help="Questions with known answers (RECOLLECT_DATA)."),
 ]
 Recipes = Annotated[
-    list[str] | None, typer.Option("--recipe", help="A recipe to measure; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--recipe", help="A recipe to measure; may be repeated.", autocompletion=completing.recipes
+    ),
 ]
 Limit = Annotated[
     int | None, typer.Option("--limit", "-n", min=1, help="Only the first questions.")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, cast
 import typer
 
 from recollect.core.errors import InputError, RecollectError
+from recollect.doors.cli import completing
 from recollect.doors.cli.opening import opened
 from recollect.doors.cli.options import Place, Scoped
 from recollect.doors.cli.out import note, print_json, show
@@ -27,7 +28,12 @@ Url = Annotated[
 ]
 Budget = Annotated[int, typer.Option("--budget-tokens", help="How many tokens the block may take.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", help="How many memories at most.")]
-Recipe = Annotated[str | None, typer.Option("--recipe", help="Which recipe (default: recollect).")]
+Recipe = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe", help="Which recipe (default: recollect).", autocompletion=completing.recipes
+    ),
+]
 
 
 @command(
@@ -93,7 +99,13 @@ def _block(prompt: str, at: Scoped, url: str | None, ask: dict[str, Any]) -> str
 
 
 Agent = Annotated[
-    str, typer.Argument(metavar="AGENT", help="claude-code or codex.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="AGENT",
+        help="claude-code or codex.",
+        show_default=False,
+        autocompletion=completing.words("claude-code", "codex"),
+    ),
 ]
 _PLACES: Final = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 

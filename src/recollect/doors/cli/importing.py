@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recollect.core.errors import BadRecord
+from recollect.doors.cli import completing
 from recollect.doors.cli.opening import opened, stands
 from recollect.doors.cli.options import Scoped
 from recollect.doors.cli.out import show, watched
@@ -33,6 +34,7 @@ Form = Annotated[
         metavar="NAME",
         help="auto, recollect, engrava, mentisdb, mnestic, comis, jeffs-brain, chat, locomo, "
         "jsonl, markdown or text.",
+        autocompletion=completing.formats,
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what would come, write nothing.")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.doors.cli import completing
 from recollect.doors.cli.opening import embedding
 from recollect.doors.cli.options import Place, Reranker
 from recollect.doors.cli.out import note, print_json
@@ -64,7 +65,11 @@ class Listening:
 
 Tools = Annotated[
     str,
-    typer.Option("--tools", help="Tools for models: core (six), full, compat (others' names)."),
+    typer.Option(
+        "--tools",
+        help="Tools for models: core (six), full, compat (others' names).",
+        autocompletion=completing.words("core", "full", "compat"),
+    ),
 ]
 
 

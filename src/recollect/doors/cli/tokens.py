@@ -9,6 +9,7 @@ import typer
 
 from recollect.core.clock import SystemClock
 from recollect.core.errors import InputError
+from recollect.doors.cli import completing
 from recollect.doors.cli.opening import must_exist
 from recollect.doors.cli.options import Beside
 from recollect.doors.cli.out import note, show
@@ -23,7 +24,12 @@ _SPAN: Final = re.compile(r"(\d{1,6})([smhdw])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SECOND: Final = 1_000_000
 Right = Annotated[
-    str, typer.Option("--right", help="read, write or admin; each contains those before it.")
+    str,
+    typer.Option(
+        "--right",
+        help="read, write or admin; each contains those before it.",
+        autocompletion=completing.words("read", "write", "admin"),
+    ),
 ]
 Expires = Annotated[
     str | None,

@@ -27,6 +27,8 @@ FOLDERS: Final = {
 }  # fmt: skip
 """Where the notes of a scope lie."""
 NOTHING: Final = "Nothing that is remembered fits the question."
+_NEAR: Final = 0.1
+"""Vectors of texts that have nothing in common are not quite at right angles either."""
 _NUMBERS: Final = ("rrfK", "candidateK", "rerankTopN")
 
 Brain = Annotated[
@@ -146,9 +148,9 @@ def _said(desk: Desk, asked: Any) -> Said:
 
 
 def _fits(hit: Hit) -> bool:
-    """Whether words found it, or its vector points the question's way."""
+    """Whether words found it, or its vector clearly points the question's way."""
     near = hit.lanes.get("vector")
-    return "words" in hit.lanes or (near is not None and near.score > 0.0)
+    return "words" in hit.lanes or (near is not None and near.score >= _NEAR)
 
 
 def _age(hit: Hit) -> tuple[int, int]:
