@@ -19,7 +19,7 @@ from tests.http.live import JSON, TENANT, Live, heard, live, rpc, status_of
 import recollect
 from recollect.core.errors import InputError, TooMany
 from recollect.core.names import LIST_LIMIT
-from recollect.core.where import DEPTH_LIMIT, TESTS_LIMIT
+from recollect.core.where import TESTS_LIMIT
 from recollect.doors.acting import BATCH
 from recollect.doors.http.bodies import loaded
 from recollect.doors.http.limits import Limits
@@ -123,11 +123,6 @@ def test_limits_of_requests_hold_one_below_at_and_one_above(site: Live) -> None:
     for count, expected in ((BATCH - 1, 200), (BATCH, 200), (BATCH + 1, 400)):
         memories = [{"text": "same", "key": f"k{n}"} for n in range(count)]
         assert status("/v1/memories/batch", memories=memories) == expected
-    for depth, expected in ((DEPTH_LIMIT - 1, 200), (DEPTH_LIMIT, 200), (DEPTH_LIMIT + 1, 400)):
-        where: dict[str, Any] = {"kind": "note"}
-        for _ in range(depth - 1):
-            where = {"not": where}
-        assert status("/v1/browse", where=where) == expected
     for count, expected in ((TESTS_LIMIT, 200), (TESTS_LIMIT + 1, 400)):
         many = [{"kind": f"k{n}"} for n in range(count)]
         assert status("/v1/browse", where={"any": many}) == expected
@@ -294,3 +289,22 @@ def test_a_thousand_at_once_are_answered_or_sent_away(site: Live) -> None:
         found = list(pool.map(lambda _: client.get("/v1/agents").status_code, range(1000)))
     assert set(found) <= {200, 429}
     assert found.count(200) > 100
+
+
+def test_a_question_of_too_many_words_is_refused_before_work(site: Live) -> None:
+    client = site.client("read")
+    for words, status in ((256, 200), (257, 400)):
+        told = client.post("/v1/recall", json={"query": "port " * words})
+        assert told.status_code == status, told.text
+    told = rpc(client, "recall", query="port " * 257)
+    assert told["error"]["data"]["field"] == "query"
+
+
+def test_tests_that_are_nested_too_deeply_are_refused_before_work(site: Live) -> None:
+    client = site.client("read")
+    for deep, status in ((8, 200), (9, 400)):
+        where: dict[str, Any] = {"kind": "note"}
+        for _ in range(deep):
+            where = {"not": where} if deep % 2 else {"all": [where]}
+        told = client.post("/v1/recall", json={"query": "port", "where": where})
+        assert told.status_code == status, told.text

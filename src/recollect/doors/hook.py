@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Self, cast
 
@@ -20,7 +21,8 @@ from recollect.models.post import Post, Server, Want, key_for, server_of
 
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
-"""Of a longer message its last characters are asked with: what is wanted stands at the end."""
+WORDS_LIMIT: Final = 256
+"""Of a longer message its last words are asked with: what is wanted stands at the end."""
 _WANT: Final = Want("memory", "RECOLLECT_TOKEN", {}, "memory.example.com:8321")
 _CONTEXT: Final = BY_NAME["context"]
 _log = logging.getLogger(__name__)
@@ -86,8 +88,8 @@ class Hook:
 
     def __call__(self, message: str, **more: Any) -> Recalled:
         """The block for the reply to a message."""
-        asked = text(message, "message", InputError)[-MESSAGE_LIMIT:]
-        if not asked.strip():
+        asked = _end(text(message, "message", InputError))
+        if not asked:
             return Recalled.nothing()
         request = {**self._ask, **more, "query": asked}
         try:
@@ -128,6 +130,17 @@ class _Ask(Post):
         if status == InputError.status:
             return InputError(str(message), hint=str(hint), field=field)
         return super().declined(status, str(message).encode())
+
+
+def _end(message: str) -> str:
+    """The last words of a message.
+
+    >>> _end("lorem ipsum, which port?")
+    'lorem ipsum, which port?'
+    """
+    last = message[-MESSAGE_LIMIT:].strip()
+    starts = [found.start() for found in re.finditer(r"\S+", last)]
+    return last[starts[-WORDS_LIMIT] :] if len(starts) > WORDS_LIMIT else last
 
 
 def _server(address: object) -> Server:

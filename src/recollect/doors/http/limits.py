@@ -22,6 +22,10 @@ class Limits:
     """Hits or memories of a page that one request may ask for."""
     text: int = 1024 * 1024
     """Characters of one memory's text."""
+    words: int = 256
+    """Words of one question."""
+    nested: int = 8
+    """How deeply the tests of a `where` may be nested."""
     batch: int = 100
     """Calls in one JSON-RPC request."""
     arrive_s: float = 10.0
@@ -52,6 +56,17 @@ class Limits:
                 f"limit: at most {self.hits:,} through a server", hint="ask page by page",
                 field="limit",
             )  # fmt: skip
+        query = told.get("query")
+        if isinstance(query, str) and len(query.split()) > self.words:
+            raise InputError(
+                f"query: more than {self.words} words", hint="ask with what matters most",
+                field="query",
+            )  # fmt: skip
+        if _deeper(told.get("where"), self.nested):
+            raise InputError(
+                f"where: tests are nested more than {self.nested} deep", hint="say it flatter",
+                field="where",
+            )  # fmt: skip
         drafts = told.get("memories")
         for each in (told, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
             self._short(each)
@@ -67,3 +82,17 @@ class Limits:
                     hint="split it into several memories",
                     field=name,
                 )
+
+
+def _deeper(where: object, most: int) -> bool:
+    """Whether groups of tests (`all`, `any`, `not`) stand inside each other more than so often."""
+    if not isinstance(where, dict):
+        return False
+    for key in ("all", "any", "not"):
+        inner = cast("dict[str, object]", where).get(key)
+        if inner is not None and most == 0:
+            return True
+        many = cast("list[object]", inner) if isinstance(inner, list) else [inner]
+        if any(_deeper(each, most - 1) for each in many):
+            return True
+    return False
