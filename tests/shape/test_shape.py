@@ -25,6 +25,7 @@ LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
+    "memory/filling.py": "whatever was raised is handed to the one who waits for the filling",
     "models/apart.py": "whatever was raised is handed to the one who waits for the outcome",
     "write/annotate.py": "an extractor may be anybody's code; its failure leaves a record bare",
     "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",

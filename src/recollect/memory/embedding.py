@@ -20,6 +20,7 @@ from recollect.core.scope import Scope
 from recollect.embed.absent import Absent
 from recollect.index.reading import SETTING, Reading
 from recollect.memory.embedders import embedder_of
+from recollect.memory.filling import Filling
 from recollect.memory.parts import Parts
 from recollect.store.port import Log
 from recollect.write.prepare import SALT_BYTES, Workshop
@@ -134,6 +135,11 @@ class Embedding:
         alive = self._alive()
         rows = len(self._parts.log.embedded(self._tenant).get(shop.space, set()) & alive)
         return Space(shop.space, name, rows, len(alive), shop.space == state["space"])
+
+    def begin(self, embedder: str | Embedder) -> Filling[Space]:
+        """Migrate in the background; `rows` says how far it is, `wait` how it ended."""
+        self._shop(embedder)
+        return Filling(lambda told: self.migrate(embedder, progress=told))
 
     def promote(self, embedder: str, *, gate: Gate | None = None, partly: bool = False) -> Commit:
         """Let a space serve from now on: memories opened later without an embedder use it.
