@@ -24,6 +24,7 @@ from recollect.doors.acting import BATCH
 from recollect.doors.http.bodies import loaded
 from recollect.doors.http.limits import Limits
 from recollect.doors.http.rates import Rates
+from recollect.pipeline.load import overridden, recipe_of
 
 SMALL = Limits(
     body=10_000, arrive_s=0.4, answer_s=0.3, threads=2, waiting=2, rate=1e6, burst=10**6, text=1000
@@ -308,3 +309,24 @@ def test_tests_that_are_nested_too_deeply_are_refused_before_work(site: Live) ->
             where = {"not": where} if deep % 2 else {"all": [where]}
         told = client.post("/v1/recall", json={"query": "port", "where": where})
         assert told.status_code == status, told.text
+
+
+@pytest.mark.parametrize(
+    ("number", "most"),
+    [("max_depth", 4), ("max_visited", 10_000)],
+)
+def test_a_walk_that_goes_too_far_is_refused_before_work(
+    site: Live, number: str, most: int
+) -> None:
+    client = site.client("read")
+    (label,) = [
+        name
+        for name, lane in recipe_of("linked").to_data()["lanes"].items()
+        if lane["kind"] == "walk"
+    ]
+    for value, status in ((most, 200), (most + 1, 400)):
+        path = {f"lanes.{label}.{number}": value}
+        data = overridden(recipe_of("linked"), path).to_data()
+        for ask in ({"recipe": "linked", "overrides": path}, {"recipe": data}):
+            told = client.post("/v1/recall", json={"query": "port", **ask})
+            assert told.status_code == status, told.text

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from recollect.core.errors import InputError, TooLarge
 
+_WALKS: Final = {
+    "max_depth": "hops", "max_hops": "hops", "max_visited": "visits", "max_nodes": "visits",
+}  # fmt: skip
 _TEXTS: Final = ("text", "content", "summary", "title")
 
 
@@ -26,6 +30,10 @@ class Limits:
     """Words of one question."""
     nested: int = 8
     """How deeply the tests of a `where` may be nested."""
+    hops: int = 4
+    """Links that a walk may follow from its seed."""
+    visits: int = 10_000
+    """Records that a walk may visit."""
     batch: int = 100
     """Calls in one JSON-RPC request."""
     arrive_s: float = 10.0
@@ -67,10 +75,32 @@ class Limits:
                 f"where: tests are nested more than {self.nested} deep", hint="say it flatter",
                 field="where",
             )  # fmt: skip
+        self._near({name: told[name] for name in _WALKS if name in told}, "request")
+        for part in ("overrides", "recipe"):
+            self._near(told.get(part), part)
         drafts = told.get("memories")
         for each in (told, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
             self._short(each)
         return told
+
+    def _near(self, told: object, path: str) -> None:
+        """Refuse walks that go too far; a number is known by the end of its name."""
+        inside: Iterable[tuple[str, object]] = ()
+        if isinstance(told, dict):
+            inside = cast("dict[str, object]", told).items()
+        elif isinstance(told, list):
+            inside = ((str(at), each) for at, each in enumerate(cast("list[object]", told)))
+        for name, value in inside:
+            most = {"hops": self.hops, "visits": self.visits}.get(
+                _WALKS.get(name.rpartition(".")[2], "")
+            )
+            if most is not None and isinstance(value, int | float) and value > most:
+                raise InputError(
+                    f"{path}.{name}: at most {most:,} through a server",
+                    hint="walk less far",
+                    field=f"{path}.{name}",
+                )
+            self._near(value, f"{path}.{name}")
 
     def _short(self, draft: object) -> None:
         told = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {}
