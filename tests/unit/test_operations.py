@@ -7,6 +7,7 @@ import json
 from typing import Any, get_args
 
 import pytest
+from tests.http.asks import FIELDS
 
 import recollect
 from recollect.core.draft import BESIDE, CHECKS
@@ -228,39 +229,12 @@ def test_many_are_kept_at_once_up_to_a_limit(desk: Desk) -> None:
 
 def test_replies_have_the_shape_that_is_declared(desk: Desk) -> None:
     handle = run(desk, "recall", query="ssh")["receipt"]
-    asked: dict[str, dict[str, Any]] = {
-        "recall": {"query": "ssh", "detail": "full"},
-        "context": {"query": "ssh", "budget_tokens": 200},
-        "keywords": {"query": "ssh", "detail": "full"},
-        "bundles": {"query": "ssh"},
-        "reflections": {"query": "ssh", "detail": "full"},
-        "plan": {"query": "ssh"},
-        "explain": {"receipt": handle, "id": "port"},
-        "why_not": {"receipt": handle, "id": "cache"},
-        "receipt": {"receipt": handle},
-        "verify": {"receipt": handle},
-        "replay": {"receipt": handle},
-        "diff": {"before": handle, "after": handle},
-        "browse": {},
-        "get": {"id": "port"},
-        "history": {"id": "port"},
-        "links": {"id": "port"},
-        "agents": {},
-        "recipes": {},
-        "recipe": {"recipe": "comis"},
-        "status": {},
-        "remember": {"text": "new"},
-        "remember_many": {"memories": [{"text": "newer"}]},
-        "update": {"id": "port", "kind": "fact"},
-        "expire": {"id": "cache"},
-        "link": {"source": "port", "target": "cache"},
-        "forget": {"id": "cache"},
-        "reflect": {"dry_run": True},
-        "agent": {"agent": "bot", "description": "deploys"},
-        "maintain": {},
-    }
+    asked = {**FIELDS, "forget": {"id": "cache"}}
     assert set(asked) == set(BY_NAME)
-    for name, data in asked.items():
+    for name, fields in asked.items():
+        data = {key: handle if value == "feed" else value for key, value in fields.items()}
+        if "detail" in BY_NAME[name].request.model_fields:
+            data["detail"] = "full"
         told = run(desk, name, **data)
         json.dumps(told, allow_nan=False)
         BY_NAME[name].reply.model_validate(told, strict=True)
