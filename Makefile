@@ -31,7 +31,7 @@ help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(DEMO_READY)  ## set everything up, then show an explained recall (offline, a few seconds)
-	@$(DEMO)/bin/recollect demo $(ARGS)
+	@$(DEMO)/bin/memoriter demo $(ARGS)
 
 test: $(DEV_READY)  ## the whole test suite
 	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
@@ -53,13 +53,13 @@ claims: $(DEV_READY)  ## what the five systems promise, number by number, and ho
 	@$(BIN)/python -m tests.claims -n $(WORKERS) $(ARGS)
 
 beside: $(DEV_READY)  ## our answers beside those of engrava and mnestic, which are installed for it
-	@RECOLLECT_SIDEBYSIDE=1 $(BIN)/pytest -q tests/sidebyside $(ARGS)
+	@MEMORITER_SIDEBYSIDE=1 $(BIN)/pytest -q tests/sidebyside $(ARGS)
 
 bench: $(DEV_READY)  ## measure; prints tables and never fails on speed
 	@$(BIN)/python -m bench $(ARGS)
 
 night: $(DEV_READY)  ## all tests with the long counts and a random seed
-	@RECOLLECT_NIGHT=1 $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
+	@MEMORITER_NIGHT=1 $(BIN)/pytest -n $(WORKERS) -m '' $(ARGS)
 
 crash: $(DEV_READY)  ## the crash laboratory: power cuts, kills, full disks, flipped bits
 	@$(BIN)/pytest -n $(WORKERS) tests/crash $(ARGS)
@@ -80,7 +80,7 @@ lock: python  ## resolve all dependencies anew and write constraints.txt
 	@rm -rf .venv-lock
 
 clean:  ## remove environments, caches and build products
-	@rm -rf $(DEV) $(DEMO) .venv-lock build dist src/recollect.egg-info .pytest_cache .ruff_cache \
+	@rm -rf $(DEV) $(DEMO) .venv-lock build dist src/memoriter.egg-info .pytest_cache .ruff_cache \
 		.hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -88,7 +88,7 @@ clean:  ## remove environments, caches and build products
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-		echo "Recollect needs Python 3.11 or newer (tested: 3.11, 3.12, 3.13)." >&2; \
+		echo "Memoriter needs Python 3.11 or newer (tested: 3.11, 3.12, 3.13)." >&2; \
 		echo "'$(PYTHON)' is $$($(PYTHON) -V 2>&1 || true). Name another: make PYTHON=python3.12 …" >&2; \
 		exit 1; }
 
@@ -96,13 +96,13 @@ $(DEMO_READY): | python
 	@$(call quiet,environment $(DEMO),$(PYTHON) -m venv --clear $(DEMO))
 	@sed '/^# development/,$$d' constraints.txt > $(DEMO)/runtime.txt
 	@$(call quiet,runtime dependencies (pinned and hashed),$(call install,$(DEMO),$(DEMO)/runtime.txt))
-	@$(call quiet,recollect,$(call link,$(DEMO)))
+	@$(call quiet,memoriter,$(call link,$(DEMO)))
 	@touch $@
 
 $(DEV_READY): | python
 	@$(call quiet,environment $(DEV),$(PYTHON) -m venv --clear $(DEV))
 	@$(call quiet,all dependencies (pinned and hashed),$(call install,$(DEV),constraints.txt))
-	@$(call quiet,recollect,$(call link,$(DEV)))
+	@$(call quiet,memoriter,$(call link,$(DEV)))
 	@touch $@
 
 install = $(1)/bin/python -m pip install -q --require-hashes --no-deps -r $(2)
@@ -119,7 +119,7 @@ import pathlib, tomllib
 told = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
 run = told["build-system"]["requires"] + told["project"]["dependencies"]
 every = [each for extra in told["project"]["optional-dependencies"].values() for each in extra]
-dev = [each for each in every if not each.startswith("recollect[")]
+dev = [each for each in every if not each.startswith("memoriter[")]
 at = pathlib.Path(".venv-lock")
 (at / "run.in").write_text("\n".join(run) + "\n")
 (at / "all.in").write_text("\n".join(["-c run.txt", *run, *dev]) + "\n")

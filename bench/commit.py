@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, Spent, bare, folder, median, profiled, table, timed
 
 EMBEDDERS = {"no embedder": None, "packaged embedder": "static"}
@@ -24,7 +24,7 @@ def run(options: Options) -> None:
         rows.append(("  bare commit of the same bytes", _ms(theirs.cpu), _ms(theirs.wall), ""))
         rows.append(("  difference", f"{cpu:+.2f}", f"{wall:+.2f}", ""))
     table([f"median of {count}, interleaved", "CPU ms", "wall ms", "bytes"], rows)
-    with folder() as place, recollect.open(place / "p.db") as memory:
+    with folder() as place, memoriter.open(place / "p.db") as memory:
         memory.remember("warm")
         with profiled(options, f"{count} × remember, packaged embedder"):
             for text in texts:
@@ -37,7 +37,7 @@ def _interleaved(texts: list[str], embedder: str | None) -> tuple[Spent, Spent, 
         peer = bare(place / "bare.db")
         ours: list[Spent] = []
         theirs: list[Spent] = []
-        with recollect.open(place / "ours.db", embedder=embedder) as memory:
+        with memoriter.open(place / "ours.db", embedder=embedder) as memory:
             memory.remember("warm")
             for text, size in zip(texts, sizes, strict=True):
                 ours.append(timed(partial(memory.remember, text))[1])
@@ -55,7 +55,7 @@ def _commit(peer: apsw.Connection, body: bytes) -> None:
 
 def _sizes(path: Path, texts: list[str], embedder: str | None) -> list[int]:
     """Bytes of body, words and vector that the store keeps for each text."""
-    with recollect.open(path, embedder=embedder) as memory:
+    with memoriter.open(path, embedder=embedder) as memory:
         memory.remember_many(texts)
     sql = (
         "SELECT length(r.body) + coalesce((SELECT sum(length(w.body)) FROM words w "

@@ -1,4 +1,4 @@
-"""Seconds of `recollect demo` in a fresh process (row 1: at most 5, goal 2)."""
+"""Seconds of `memoriter demo` in a fresh process (row 1: at most 5, goal 2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 
 from bench.tools import Options, table
 
-COMMAND = "from recollect.doors.cli.main import run; run()"
+COMMAND = "from memoriter.doors.cli.main import run; run()"
 
 
 def run(options: Options) -> None:
@@ -22,9 +22,9 @@ def run(options: Options) -> None:
         seconds.append(time.perf_counter() - start)
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-            print(f"`recollect demo` did not work (exit {done.returncode}): {last}")
+            print(f"`memoriter demo` did not work (exit {done.returncode}): {last}")
             return
     table(
-        ["recollect demo", "seconds", "least"],
+        ["memoriter demo", "seconds", "least"],
         [(f"median of {len(seconds)}", f"{statistics.median(seconds):.2f}", f"{min(seconds):.2f}")],
     )

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table
-from recollect.doors.desk import Desk
-from recollect.doors.operations import BY_NAME
+from memoriter.doors.desk import Desk
+from memoriter.doors.operations import BY_NAME
 
 RECORDS = 10_000
 
@@ -31,10 +31,10 @@ def run(options: Options) -> None:
     corpus = Corpus()
     texts, questions = corpus.records(RECORDS), corpus.questions(30 if options.small else 200)
     with folder() as place:
-        with recollect.open(place / "m.db", maintenance="manual") as memory:
+        with memoriter.open(place / "m.db", maintenance="manual") as memory:
             memory.remember_many(texts)
             memory.maintain()
-        with served(place) as ask, recollect.open(place / "m.db", maintenance="manual") as memory:
+        with served(place) as ask, memoriter.open(place / "m.db", maintenance="manual") as memory:
             desk = Desk(memory)
             ways: dict[str, Callable[[str], Any]] = {
                 "library": lambda q: memory.recall(q, 10),
@@ -76,8 +76,8 @@ def _measured(ways: dict[str, Callable[[str], Any]], questions: list[str]) -> No
 
 @contextmanager
 def served(place: Path) -> Iterator[Callable[[str, Any], Any]]:
-    env = {**os.environ, "PYTHONPATH": str(Path(recollect.__file__).parents[1])}
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json"]
+    env = {**os.environ, "PYTHONPATH": str(Path(memoriter.__file__).parents[1])}
+    command = [sys.executable, "-m", "memoriter", "serve", "--port", "0", "--json"]
     process = subprocess.Popen(  # noqa: S603  # our own program
         [*command, "--store", str(place / "m.db")], env=env, text=True, stdout=subprocess.PIPE
     )

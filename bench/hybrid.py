@@ -3,7 +3,7 @@
 Synthetic texts and random vectors of 256 numbers, each record linked to two others; the question's
 vector is given, so nobody embeds. Two rows for a size: the store at rest, and a recall right after
 a write, which sees it. Where engrava 0.7.2 is installed (`pip install engrava==0.7.2`), the same
-10,000 records go through its own hybrid search; with `RECOLLECT_NIGHT=1` also through that of
+10,000 records go through its own hybrid search; with `MEMORITER_NIGHT=1` also through that of
 mnestic 0.18.0, where that is installed: it takes a quarter of an hour to load them.
 """
 
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.why.result import Result
 
 WIDTH = 256
 POOL = 100
@@ -31,7 +31,7 @@ LINKS = 2
 RECIPE: dict[str, Any] = {
     "name": "bench-hybrid",
     "version": 1,
-    "analyzer": "recollect",
+    "analyzer": "memoriter",
     "lanes": {
         "words": {
             "kind": "bm25",
@@ -72,7 +72,7 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
         memory = _memory(place, texts, random)
         ask = _ask(memory)
         _check(ask(questions[0], vectors[0]))
-        out = {"recollect": _times(ask, questions, vectors)}
+        out = {"memoriter": _times(ask, questions, vectors)}
         with profiled(options, f"{len(questions)} × hybrid recall, {count:,} records"):
             for question, vector in zip(questions, vectors, strict=True):
                 ask(question, vector)
@@ -107,7 +107,7 @@ def _times(
 
 
 def _memory(place: Path, texts: list[str], random: np.random.Generator) -> Memory:
-    memory = recollect.open(place / "m.db", embedder=f"given:{WIDTH}", maintenance="manual")
+    memory = memoriter.open(place / "m.db", embedder=f"given:{WIDTH}", maintenance="manual")
     memory.remember_many(_draft(n, text, random) for n, text in enumerate(texts))
     memory.maintain()
     return memory
@@ -213,8 +213,8 @@ _MNESTIC = (
 
 def _mnestic(texts: list[str]) -> Callable[[str, list[float]], object] | None:
     """The same records in mnestic 0.18.0, through its own hybrid search."""
-    if os.environ.get("RECOLLECT_NIGHT") != "1" or importlib.util.find_spec("mnestic") is None:
-        print("no comparison with mnestic: RECOLLECT_NIGHT=1 and mnestic==0.18.0 make one\n")
+    if os.environ.get("MEMORITER_NIGHT") != "1" or importlib.util.find_spec("mnestic") is None:
+        print("no comparison with mnestic: MEMORITER_NIGHT=1 and mnestic==0.18.0 make one\n")
         return None
     import mnestic  # noqa: PLC0415  # a peer, not a dependency
 

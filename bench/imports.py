@@ -1,6 +1,6 @@
-"""CPU milliseconds of `import recollect` in a fresh process (row 6: at most 150, goal 80).
+"""CPU milliseconds of `import memoriter` in a fresh process (row 6: at most 150, goal 80).
 
-`import recollect` loads nothing heavy; what the first use then loads is measured beside it.
+`import memoriter` loads nothing heavy; what the first use then loads is measured beside it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ COMMANDS = {
     BARE: "pass",
     "import numpy": "import numpy",
     "import pydantic": "import pydantic",
-    "import recollect": "import recollect",
-    "… and open a memory": "import recollect; recollect.open()",
+    "import memoriter": "import memoriter",
+    "… and open a memory": "import memoriter; memoriter.open()",
     "… and recall once": (
-        "import recollect; m = recollect.open(); m.remember('the port is 22'); m.recall('port')"
+        "import memoriter; m = memoriter.open(); m.remember('the port is 22'); m.recall('port')"
     ),
 }
 

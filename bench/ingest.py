@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import recollect
+import memoriter
 from bench.tools import (
     BATCH,
     Corpus,
@@ -45,7 +45,7 @@ def run(options: Options) -> None:
     for label, embedder in EMBEDDERS.items() if options.profile else ():
         with (
             folder() as place,
-            recollect.open(place / "p.db", embedder=embedder, maintenance="manual") as memory,
+            memoriter.open(place / "p.db", embedder=embedder, maintenance="manual") as memory,
         ):
             with profiled(options, f"remember_many, {label}"):
                 memory.remember_many(texts)
@@ -55,14 +55,14 @@ def run(options: Options) -> None:
 
 def _warm(texts: list[str]) -> None:
     """Load the table and the modules before anything is timed."""
-    with recollect.open() as memory:
+    with memoriter.open() as memory:
         memory.remember_many(texts[:100])
         memory.recall(texts[0])
 
 
 def _ours(path: Path, texts: list[str], embedder: str | None) -> tuple[Spent, Spent]:
     """(time of writing, time from then until the last record was found)."""
-    with recollect.open(path, embedder=embedder) as memory:
+    with memoriter.open(path, embedder=embedder) as memory:
         _, written = timed(partial(memory.remember_many, texts))
         answer, found = timed(partial(memory.recall, texts[-1], recipe="lexical"))
         assert answer[0].record.text == texts[-1]

@@ -10,14 +10,14 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table
 from bench.words import TOP, _lane, _times
-from recollect.core.ranking import Ranking
-from recollect.lanes.port import Context
-from recollect.memory.facade import Memory
-from recollect.pipeline.bind import bind
-from recollect.pipeline.load import overridden, recipe_of
+from memoriter.core.ranking import Ranking
+from memoriter.lanes.port import Context
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.load import overridden, recipe_of
 
 RARE = {"session": "some"}
 
@@ -59,7 +59,7 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
 
 def _memory(place: Path, texts: list[str]) -> Memory:
     # Vectors of one's own, of which none is given: a table of kin, and nothing to embed.
-    memory = recollect.open(place / "m.db", embedder="given:1", maintenance="manual")
+    memory = memoriter.open(place / "m.db", embedder="given:1", maintenance="manual")
     memory.remember_many(
         {"text": text, "session": "some" if n % 100 == 0 else "most"}
         for n, text in enumerate(texts)
@@ -73,7 +73,7 @@ def _kin(
 ) -> Callable[[str], tuple[Context, Ranking]]:
     """The kin lane of our default recipe with a pool of 50, and nothing above it."""
     parts = memory._parts  # what recall itself uses
-    recipe = overridden(recipe_of("recollect"), {"lanes.kin.pool": TOP})
+    recipe = overridden(recipe_of("memoriter"), {"lanes.kin.pool": TOP})
 
     def ask(question: str) -> tuple[Context, Ranking]:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
@@ -87,7 +87,7 @@ def _kin(
 
 
 def _explained(memory: Memory) -> Callable[[str], object]:
-    kin, lane = _kin(memory), recipe_of("recollect").lanes["kin"]
+    kin, lane = _kin(memory), recipe_of("memoriter").lanes["kin"]
 
     def ask(question: str) -> object:
         ctx, ranking = kin(question)

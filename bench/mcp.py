@@ -10,10 +10,10 @@ import json
 import re
 
 from bench.tools import Options, table
-from recollect.doors.mcp.server import list_of
-from recollect.doors.mcp.tools import CHOICES, Choice
-from recollect.embed.static import Static
-from recollect.text.tokens import tokens
+from memoriter.doors.mcp.server import list_of
+from memoriter.doors.mcp.tools import CHOICES, Choice
+from memoriter.embed.static import Static
+from memoriter.text.tokens import tokens
 
 
 def run(options: Options) -> None:

@@ -14,21 +14,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-import recollect
+import memoriter
 from bench.tools import Options, folder, profiled, table, timed
-from recollect.core.query import Query
-from recollect.core.ranking import Ranking
-from recollect.core.scope import Scope
-from recollect.index.reading import Reading
-from recollect.index.segment import LIVE, Segment
-from recollect.index.selection import Selection
-from recollect.lanes.port import Context
-from recollect.memory.facade import Memory
-from recollect.memory.spaces import vector_in
-from recollect.pipeline.bind import bind
-from recollect.pipeline.load import overridden, recipe_of
-from recollect.rank.grid import UNIT_STEP, unit
-from recollect.text.own import Own
+from memoriter.core.query import Query
+from memoriter.core.ranking import Ranking
+from memoriter.core.scope import Scope
+from memoriter.index.reading import Reading
+from memoriter.index.segment import LIVE, Segment
+from memoriter.index.selection import Selection
+from memoriter.lanes.port import Context
+from memoriter.memory.facade import Memory
+from memoriter.memory.spaces import vector_in
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.load import overridden, recipe_of
+from memoriter.rank.grid import UNIT_STEP, unit
+from memoriter.text.own import Own
 
 TOP = 50
 WIDTH = 256
@@ -50,7 +50,7 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
     matrix, questions = _drawn(count, options)
     with (
         folder() as place,
-        recollect.open(place / "m.db", embedder=f"given:{WIDTH}", maintenance="manual") as memory,
+        memoriter.open(place / "m.db", embedder=f"given:{WIDTH}", maintenance="manual") as memory,
     ):
         memory.remember_many(
             {"text": "x", "vector": row.tolist(), "session": "some" if n % 100 == 0 else "most"}
@@ -61,7 +61,7 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
         _check(lane, matrix, questions[0])
         out = {
             PEER: _times(lambda q: _gemv(matrix, q), questions),
-            "recollect, exact": _times(lane, questions),
+            "memoriter, exact": _times(lane, questions),
             "… of one percent": _times(_lane(memory, {"session": "some"}), questions),
         }
         with profiled(options, f"{len(questions)} × vector lane, {count:,} records"):

@@ -12,22 +12,22 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, profiled, table
-from recollect.lanes.port import Context
-from recollect.memory.asking import _bound
-from recollect.memory.facade import Memory
-from recollect.pipeline import run as running
-from recollect.pipeline.plan import plan
-from recollect.why.answer import answer
-from recollect.why.result import Result
-from recollect.why.verify import verify
+from memoriter.lanes.port import Context
+from memoriter.memory.asking import _bound
+from memoriter.memory.facade import Memory
+from memoriter.pipeline import run as running
+from memoriter.pipeline.plan import plan
+from memoriter.why.answer import answer
+from memoriter.why.result import Result
+from memoriter.why.verify import verify
 
 POOLS = {f"lanes.{lane}.pool": 120 for lane in ("words", "kin", "meaning")}
 RICH: dict[str, Any] = {
     "name": "rich",
     "version": 1,
-    "analyzer": "recollect",
+    "analyzer": "memoriter",
     "lanes": {
         "words": {"kind": "bm25", "pool": 160, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}},
         "meaning": {"kind": "vector", "pool": 160, "min_cosine": -1.0},
@@ -52,7 +52,7 @@ def run(options: Options) -> None:
     memory = _memory(1_000 if options.small else 10_000)
     questions = Corpus(seed=2).questions(10 if options.small else 50)
     asks: dict[str, dict[str, Any]] = {
-        "recollect": {"overrides": POOLS},
+        "memoriter": {"overrides": POOLS},
         "rich": {"recipe": RICH},
     }
     rows = [_measured(memory, name, ask, (questions, options)) for name, ask in asks.items()]
@@ -62,7 +62,7 @@ def run(options: Options) -> None:
 
 
 def _memory(count: int) -> Memory:
-    memory = recollect.open(":memory:", maintenance="manual")
+    memory = memoriter.open(":memory:", maintenance="manual")
     memory.remember_many(
         {"text": text, "session": f"s{n // 20}", "importance": n % 5 / 4}
         for n, text in enumerate(Corpus().records(count))

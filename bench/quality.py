@@ -1,6 +1,6 @@
-"""How good is it? `recollect eval` on the public sets, where they are (row 28).
+"""How good is it? `memoriter eval` on the public sets, where they are (row 28).
 
-The sets are looked for where RECOLLECT_DATA says.
+The sets are looked for where MEMORITER_DATA says.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import os
 from pathlib import Path
 
 from bench.tools import Options
-from recollect.evaluate.command import run_eval
+from memoriter.evaluate.command import run_eval
 
 
 def run(options: Options) -> None:
-    told = os.environ.get("RECOLLECT_DATA")
+    told = os.environ.get("MEMORITER_DATA")
     if not told or not (place := Path(told)).exists():
-        print("no data here: set RECOLLECT_DATA to a folder with locomo/, longmemeval/, scifact/")
+        print("no data here: set MEMORITER_DATA to a folder with locomo/, longmemeval/, scifact/")
         return
     named = [place / name for name in ("locomo", "longmemeval", "scifact")]
     for each in named[:1] if options.small else named:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from functools import partial
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
 
-RECIPES = ("recollect", "lexical", "semantic")
+RECIPES = ("memoriter", "lexical", "semantic")
 
 
 def run(options: Options) -> None:
@@ -22,7 +22,7 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
     corpus = Corpus()
     texts, questions = corpus.records(count), corpus.questions(20 if options.small else 60)
     rows: list[tuple[str, ...]] = []
-    with folder() as place, recollect.open(place / "m.db", maintenance="manual") as memory:
+    with folder() as place, memoriter.open(place / "m.db", maintenance="manual") as memory:
         memory.remember_many(texts)
         memory.maintain()
         assert memory.recall(texts[0])[0].record.text == texts[0]
@@ -34,7 +34,7 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
             tail = cpu[int(0.9 * (len(cpu) - 1))]
             middle = statistics.median(cpu)
             rows.append((recipe, f"{count:,}", f"{middle:.1f}", f"{tail:.1f}", f"{wall:.1f}"))
-        with profiled(options, f"{len(questions)} × recall, recollect, {count:,} records"):
+        with profiled(options, f"{len(questions)} × recall, memoriter, {count:,} records"):
             for question in questions:
                 memory.recall(question)
     return rows

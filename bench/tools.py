@@ -21,7 +21,7 @@ from typing import TypeVar
 import apsw
 import numpy as np
 
-import recollect
+import memoriter
 
 T = TypeVar("T")
 BATCH = 1000
@@ -64,7 +64,7 @@ def header(command: Sequence[str]) -> str:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in names)
     return (
         f"$ {' '.join(command)}\n"
-        f"recollect {recollect.__version__}, Python {platform.python_version()}, {versions}, "
+        f"memoriter {memoriter.__version__}, Python {platform.python_version()}, {versions}, "
         f"apsw {apsw.apsw_version()}, SQLite {apsw.sqlite_lib_version()}, "
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs"
     )
@@ -98,7 +98,7 @@ def profiled(options: Options, label: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="memoriter-bench-") as name:
         yield Path(name)
 
 
@@ -106,7 +106,7 @@ class Corpus:
     """Synthetic English: real words by Zipf's law, the same for the same seed."""
 
     def __init__(self, seed: int = 1) -> None:
-        table = resources.files("recollect.embed") / "static_en" / "vocab.txt"
+        table = resources.files("memoriter.embed") / "static_en" / "vocab.txt"
         words = table.read_text(encoding="utf-8").split("\n")
         self._words = np.array([w for w in words if w.isalpha() and w.isascii() and len(w) > 1])
         weights = 1.0 / (np.arange(self._words.size) + 2.7)

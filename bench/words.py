@@ -13,12 +13,12 @@ from pathlib import Path
 
 import apsw
 
-import recollect
+import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
-from recollect.core.ranking import Ranking
-from recollect.memory.facade import Memory
-from recollect.pipeline.bind import bind
-from recollect.pipeline.load import overridden, recipe_of
+from memoriter.core.ranking import Ranking
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.load import overridden, recipe_of
 
 TOP = 50
 Asking = Callable[[str], object]
@@ -39,19 +39,19 @@ def _measured(count: int, options: Options) -> list[tuple[str, ...]]:
     with folder() as place:
         with _ours(place, texts) as memory:
             lane = _lane(memory)
-            out["recollect"] = _times(lane, questions)
+            out["memoriter"] = _times(lane, questions)
             out["… of a tenth of a percent"] = _times(_lane(memory, {"session": "rare"}), questions)
             out["… of one percent"] = _times(_lane(memory, {"session": "some"}), questions)
             with profiled(options, f"{len(questions)} × word lane, {count:,} records"):
                 for question in questions:
                     lane(question)
-        with recollect.open(place / "m.db", embedder=None) as memory:
+        with memoriter.open(place / "m.db", embedder=None) as memory:
             _, spent = timed(lambda: _lane(memory)(questions[0]))
             out["opening and the first question"] = [1000 * spent.cpu]
         out["SQLite FTS5"] = _times(_fts5(place, texts), questions[:20])
         if (peer := _tantivy(place, texts)) is not None:
             out["tantivy"] = _times(peer, questions)
-    base = statistics.median(out["recollect"])
+    base = statistics.median(out["memoriter"])
     return [
         (
             name,
@@ -71,7 +71,7 @@ def _times(ask: Asking, questions: list[str]) -> list[float]:
 
 
 def _ours(place: Path, texts: list[str]) -> Memory:
-    memory = recollect.open(place / "m.db", embedder=None, maintenance="manual")
+    memory = memoriter.open(place / "m.db", embedder=None, maintenance="manual")
     memory.remember_many(
         {"text": text, "session": "some" if n % 100 == 0 else "rare" if n % 1000 == 1 else "most"}
         for n, text in enumerate(texts)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import cast
 
-from recollect.core.explanation import reconciles
-from recollect.why.result import Result
+from memoriter.core.explanation import reconciles
+from memoriter.why.result import Result
 
 DROPPING = ("cap", "min_score", "budget")
 """Orderings that move nothing: what is left keeps its order."""

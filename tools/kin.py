@@ -1,6 +1,6 @@
 """`python -m tools.kin`: writes the nearest words of every word of the packaged table.
 
-It takes a minute or so, and is run only when the table changes; `recollect.embed.kin` then pins the
+It takes a minute or so, and is run only when the table changes; `memoriter.embed.kin` then pins the
 sha256 that it prints.
 """
 
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.embed.kin import NEIGHBOURS, cosines
-from recollect.embed.static import table
+from memoriter.embed.kin import NEIGHBOURS, cosines
+from memoriter.embed.static import table
 
 BLOCK = 256
 SPARE = 16
@@ -45,7 +45,7 @@ def main() -> int:
     """Write the file and print its sha256."""
     total = len(table().rows)
     blocks = [nearest(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
-    path = Path("src/recollect/embed/static_en/kin.npy")
+    path = Path("src/memoriter/embed/static_en/kin.npy")
     np.save(path, np.concatenate(blocks))
     sys.stdout.write(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path}\n")
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.claims.corpus import open_corpus
 
-from recollect.memory.facade import Memory
+from memoriter.memory.facade import Memory
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple, cast
 
 import pytest
 
-import recollect
-from recollect.core.explanation import Explanation
-from recollect.memory.facade import Memory
-from recollect.pipeline.plan import Plan
-from recollect.testing.fakes import CountedEntropy, HandClock
-from recollect.why.result import Result
+import memoriter
+from memoriter.core.explanation import Explanation
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.plan import Plan
+from memoriter.testing.fakes import CountedEntropy, HandClock
+from memoriter.why.result import Result
 
 
 class Note(NamedTuple):
@@ -83,7 +83,7 @@ def path_of(id: str) -> str:
 
 def open_empty(embedder: Any = None) -> Memory:
     """A memory without a machine's clock, randomness or model."""
-    return recollect.open(
+    return memoriter.open(
         ":memory:",
         clock=HandClock(),
         entropy=CountedEntropy(),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.embed.static import Static
-from recollect.pipeline.load import recipe_of
+from memoriter.embed.static import Static
+from memoriter.pipeline.load import recipe_of
 
 Data = dict[str, Any]
 
@@ -59,7 +59,7 @@ def alone(**vector: Any) -> Data:
     return {
         "name": "vectors",
         "version": 1,
-        "analyzer": "recollect",
+        "analyzer": "memoriter",
         "lanes": {"vector": lane},
         "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"vector": 1.0}}}],
         "final": {"limit": 1000},

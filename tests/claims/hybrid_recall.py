@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-import recollect
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter.memory.facade import Memory
 
 POOL: Final = 100
 TOP: Final = 10
@@ -143,7 +143,7 @@ _TOLD: Final = {"vector_k": POOL, "fts_k": POOL, "lanes.graph": _LEG}
 
 def opened(made: Made) -> Memory:
     """The set as a memory: entities have no words, chunks have no edges of their own."""
-    memory = recollect.open(":memory:", embedder="given:32", maintenance="manual")
+    memory = memoriter.open(":memory:", embedder="given:32", maintenance="manual")
     memory.remember_many({"text": "…", "id": id, "kind": "entity"} for id in made.entities)
     memory.remember_many(
         {"text": " ".join(words), "id": id, "kind": "chunk", "vector": made.vectors[id]}

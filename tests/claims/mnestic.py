@@ -7,8 +7,8 @@ from typing import Any
 from tests.claims.corpus import VECTOR, ids
 from tests.sound import sound
 
-from recollect.memory.facade import Memory
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.why.result import Result
 
 TEXT = "pricing OR berlin"
 GRAPH = {"kind": "hops"}

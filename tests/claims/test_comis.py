@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.claims.corpus import VECTOR, ids, open_empty, open_texts, scores, understood
 
-from recollect.memory.facade import Memory
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.why.result import Result
 
 
 def ask(memory: Memory, text: str) -> Result:

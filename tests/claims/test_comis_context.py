@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.claims.corpus import open_empty
 
-from recollect.memory.facade import Memory
+from memoriter.memory.facade import Memory
 
 TEXT = "deadline on friday"
 

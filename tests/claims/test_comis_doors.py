@@ -9,10 +9,10 @@ import httpx
 import pytest
 from tests.http.live import TENANT, Live, live, rpc
 
-from recollect.core.canonical import canonical
-from recollect.doors.compat.comis import METHODS
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
+from memoriter.core.canonical import canonical
+from memoriter.doors.compat.comis import METHODS
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
 
 DAY = 86_400_000
 FIRST = 1_767_225_600_000

@@ -10,13 +10,13 @@ import pytest
 from tests.claims.corpus import VECTOR, close, ids, open_empty, open_texts
 from tests.sound import sound
 
-import recollect
-from recollect.embed.callable import Function
-from recollect.embed.static import Static
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.testing.fakes import SECOND, START
-from recollect.why.result import Result
+import memoriter
+from memoriter.embed.callable import Function
+from memoriter.embed.static import Static
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.testing.fakes import SECOND, START
+from memoriter.why.result import Result
 
 ALL: dict[str, Any] = {"rag.minScore": 0.0, "trustLevels": None}
 SEARCH: dict[str, Any] = {"trustLevels": None, "order.0.enabled": False}
@@ -46,7 +46,7 @@ TEXTS = {
 
 
 def open_notes(embedder: Any) -> Memory:
-    memory = recollect.open(":memory:", embedder=embedder)
+    memory = memoriter.open(":memory:", embedder=embedder)
     for id, text in TEXTS.items():
         memory.remember(text, id=id)
     return memory
@@ -91,14 +91,14 @@ def test_co_04_recall_drops_near_copies_and_search_does_not() -> None:
 
 def test_co_05_without_embeddings_other_words_are_not_found() -> None:
     for embedder, found in ((None, []), ("auto", ["spaghetti", "bus"])):
-        with recollect.open(":memory:", embedder=embedder) as memory:
+        with memoriter.open(":memory:", embedder=embedder) as memory:
             memory.remember("The bus leaves at noon", id="bus")
             memory.remember("how to cook spaghetti", id="spaghetti")
             assert ids(ask(memory, "pasta recipe")) == found
 
 
 def test_co_06_embeddings_are_on_without_configuration() -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         memory.remember("how to cook spaghetti")
         assert isinstance(memory._parts.shop.embedder, Static)
         assert ask(memory, "pasta recipe").used == ("words", "meaning")
@@ -117,7 +117,7 @@ def test_co_07_without_an_embedding_the_answer_is_the_text_only_one(vectors: Mem
         def broken(texts: Sequence[str], answer: object = answer) -> object:
             return answer if len(texts) == 1 and texts[0] == text else [[1.0, 0.0]] * len(texts)
 
-        with recollect.open(":memory:", embedder=Function(broken, "broken", 2)) as memory:
+        with memoriter.open(":memory:", embedder=Function(broken, "broken", 2)) as memory:
             memory.remember("pricing in berlin", id="a")
             memory.remember("lunch", id="b")
             result = ask(memory, text)
@@ -263,7 +263,7 @@ def test_co_14_nothing_weighs_the_fused_order_again_unless_asked_for() -> None:
 def test_co_18_vectors_rank_by_cosine_and_the_same_text_is_first() -> None:
     """K3."""
     texts = ["the dog sleeps", "how to cook spaghetti", "a bus leaves at noon"]
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         for n, text in enumerate(texts):
             memory.remember(text, id=f"{n}")
         for n, text in enumerate(texts):
@@ -357,5 +357,5 @@ def test_co_21_names_fold_and_merge_when_they_are_alike() -> None:
         memory.remember("hay", id="other", entities=[other])
         found = ids(ask(memory, "needle", overrides=ENTITY))
         assert (one, "other" in found) == (one, same)
-    with pytest.raises(recollect.InputError, match="entities"):
+    with pytest.raises(memoriter.InputError, match="entities"):
         open_empty().remember("x", entities=["  "])

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.http.live import TENANT, Live, live, rpc
 
-import recollect
-from recollect import Hook
-from recollect.core.errors import InputError
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter import Hook
+from memoriter.core.errors import InputError
+from memoriter.memory.facade import Memory
 
 ASKED = "what is the deadline of the project?"
 
@@ -56,9 +56,9 @@ def test_co_08_hook_and_tool_differ_by_near_copies_and_by_trust_alone(site: Live
 
 def test_co_08_the_hook_of_a_coding_agent_asks_a_running_server(site: Live) -> None:
     done = subprocess.run(  # noqa: S603  # our own program
-        [sys.executable, "-m", "recollect", "hooks", "recall", "--url", site.url],
+        [sys.executable, "-m", "memoriter", "hooks", "recall", "--url", site.url],
         input='{"prompt": "what is the deadline of the project?"}',
-        env={**os.environ, "RECOLLECT_TOKEN": site.token("read")},
+        env={**os.environ, "MEMORITER_TOKEN": site.token("read")},
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert "The project deadline" in done.stdout
@@ -74,7 +74,7 @@ def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: L
     ]
     for more in wrong:
         told: list[tuple[str, str, str | None]] = []
-        with recollect.open(":memory:") as memory:
+        with memoriter.open(":memory:") as memory:
             for hook in (Hook(memory, **more), Hook(site.url, token=token, **more)):
                 with pytest.raises(InputError) as caught:
                     hook(ASKED)

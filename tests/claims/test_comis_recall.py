@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tests.claims.corpus import close, ids, open_empty, open_texts
 
-import recollect
-from recollect.core.errors import BadFilter, BadRecipe
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyReranker
-from recollect.why.result import Result
+import memoriter
+from memoriter.core.errors import BadFilter, BadRecipe
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyReranker
+from memoriter.why.result import Result
 
 RERANK: dict[str, Any] = {"rag.rerank.enabled": True}
 SEARCH: dict[str, Any] = {"trustLevels": None, "order.0.enabled": False}
@@ -33,7 +33,7 @@ def toy() -> Iterator[ToyReranker]:
 
 def open_judged(judge: Any, count: int = 5) -> Memory:
     """Notes whose fused order is that of their numbers."""
-    memory = recollect.open(
+    memory = memoriter.open(
         ":memory:", embedder=None, reranker=judge, clock=HandClock(), entropy=CountedEntropy()
     )
     for n in range(count):
@@ -164,7 +164,7 @@ def test_a_memory_type_is_a_filter() -> None:
 
 def test_co_31_filters_act_before_any_limit() -> None:
     """K7, K8."""
-    memory = recollect.open(":memory:", embedder=None, clock=HandClock())
+    memory = memoriter.open(":memory:", embedder=None, clock=HandClock())
     drafts: list[dict[str, Any]] = [{"text": "budget budget", "expires": START}] * 600
     drafts += [{"text": "budget budget", "agent": "other"}] * 600
     drafts += [{"text": "budget budget", "trust": "external"}] * 600
@@ -181,13 +181,13 @@ def test_co_31_filters_act_before_any_limit() -> None:
 
 def test_co_31_another_tenant_changes_nothing(tmp_path: Any) -> None:
     place = tmp_path / "m.db"
-    with recollect.open(place, "mine", embedder=None) as mine:
+    with memoriter.open(place, "mine", embedder=None) as mine:
         mine.remember("a budget", id="a")
         mine.remember("the plan", id="b")
         before = [hit.to_dict() for hit in ask(mine, "budget")]
-    with recollect.open(place, "theirs", embedder=None) as theirs:
+    with memoriter.open(place, "theirs", embedder=None) as theirs:
         theirs.remember_many(["budget budget"] * 1000)
-    with recollect.open(place, "mine", embedder=None) as mine:
+    with memoriter.open(place, "mine", embedder=None) as mine:
         assert [hit.to_dict() for hit in ask(mine, "budget")] == before
 
 

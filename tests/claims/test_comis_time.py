@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.claims.corpus import ids
 
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import SECOND, START
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import SECOND, START
 
 
 def test_co_30_what_has_expired_vanishes_from_search_browse_and_counts(memory: Memory) -> None:

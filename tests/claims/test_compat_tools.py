@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from tests.claims.corpus import VECTOR, close, open_corpus, open_empty
 
-import recollect
-from recollect.core.errors import Forbidden, InputError
-from recollect.doors.compat import jeffs_brain, mentisdb
-from recollect.doors.compat.tools import COMPAT
-from recollect.doors.desk import Desk
-from recollect.doors.mcp.tools import tools_of
-from recollect.doors.schema import schema_of
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
+import memoriter
+from memoriter.core.errors import Forbidden, InputError
+from memoriter.doors.compat import jeffs_brain, mentisdb
+from memoriter.doors.compat.tools import COMPAT
+from memoriter.doors.desk import Desk
+from memoriter.doors.mcp.tools import tools_of
+from memoriter.doors.schema import schema_of
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
 
 BY_NAME = {tool.name: tool for tool in COMPAT}
 NUMBERS = {
@@ -269,7 +269,7 @@ def test_jb_39_ask_quotes_passages_or_says_that_nothing_fits(files: Desk) -> Non
 
 
 def test_jb_39_ask_quotes_nothing_that_is_only_not_quite_unlike_the_question() -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         memory.remember("ssh port 49222")
         memory.remember("cold lunch")
         told = run(Desk(memory), "memory_ask", query="what is the capital of France?")

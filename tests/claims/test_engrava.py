@@ -14,9 +14,9 @@ from tests.claims.corpus import (
     understood,
 )
 
-from recollect.memory.facade import Memory
-from recollect.text.dialects import engrava
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.text.dialects import engrava
+from memoriter.why.result import Result
 
 
 def ask(memory: Memory, text: str, limit: int | None = None) -> Result:

@@ -9,14 +9,14 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, ids, leaves, open_corpus, open_empty
 from tests.sound import sound
 
-import recollect
-from recollect.core.errors import BadQuery, BadRecipe
-from recollect.memory.asked import Ask
-from recollect.memory.facade import Memory
-from recollect.memory.opening import Options
-from recollect.pipeline.load import is_path, library, recipe_of, value_at
-from recollect.testing.fakes import START, ToyEmbedder
-from recollect.why.result import Result
+import memoriter
+from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.memory.asked import Ask
+from memoriter.memory.facade import Memory
+from memoriter.memory.opening import Options
+from memoriter.pipeline.load import is_path, library, recipe_of, value_at
+from memoriter.testing.fakes import START, ToyEmbedder
+from memoriter.why.result import Result
 
 TEXT = "pricing berlin"
 WORDS = [
@@ -308,7 +308,7 @@ def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
     def judge(_: str, texts: Sequence[str]) -> list[float]:
         return [1.0] * len(texts)
 
-    with recollect.open(":memory:", embedder="given:2", reranker=judge) as memory:
+    with memoriter.open(":memory:", embedder="given:2", reranker=judge) as memory:
         memory.remember("berlin", id="a", vector=[1.0, 0.0])
         memory.remember("berlin", id="b", vector=[1.0, 0.1], links=[{"target": "a", "kind": "x"}])
         graph = {"graph": True} if name == "mentisdb" else {}

@@ -9,10 +9,10 @@ import pytest
 from tests.claims.corpus import VECTOR, close, ids, leaves, open_corpus, open_empty
 from tests.sound import sound
 
-from recollect.index.graph import Graph, Neighbours
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START
-from recollect.why.result import Result
+from memoriter.index.graph import Graph, Neighbours
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START
+from memoriter.why.result import Result
 
 
 def graph_of(memory: Memory) -> Graph:
@@ -26,7 +26,7 @@ def near(memory: Memory, *ids: str, most: int = 5) -> Neighbours:
     return graph.neighbours(nodes, graph.edges.holding(START), every, most)
 
 
-@pytest.mark.parametrize("recipe", ["recollect", "lexical", "semantic", "engrava"])
+@pytest.mark.parametrize("recipe", ["memoriter", "lexical", "semantic", "engrava"])
 def test_en_23_a_search_without_a_graph_lane_reads_no_edge(memory: Memory, recipe: str) -> None:
     memory.remember("ssh port", id="a")
     memory.remember("cache", id="b", links=[{"target": "a", "kind": "related_to"}])

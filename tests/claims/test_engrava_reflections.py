@@ -11,9 +11,9 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_corpus, scores
 from tests.sound import sound
 
-from recollect.memory.facade import Memory
-from recollect.why.result import Result
-from recollect.write.reflect import Reflected
+from memoriter.memory.facade import Memory
+from memoriter.why.result import Result
+from memoriter.write.reflect import Reflected
 
 R0, R1 = "reflection:27f3fb890d43dbb7", "reflection:61fd5efc629a2883"
 TRAVEL = ("m09", "m10", "m20")

@@ -8,7 +8,7 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, open_empty
 from tests.sound import sound
 
-from recollect.memory.facade import Memory
+from memoriter.memory.facade import Memory
 
 TEXT: Final = "pricing berlin"
 GIVEN: Final = {

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.claims.corpus import CORPUS
 
-from recollect.core.errors import BadQuery
-from recollect.index.reads import numbers, strings
-from recollect.memory.facade import Memory
-from recollect.rank.decay import by_clock, by_cycle, priority
-from recollect.testing.fakes import START
+from memoriter.core.errors import BadQuery
+from memoriter.index.reads import numbers, strings
+from memoriter.memory.facade import Memory
+from memoriter.rank.decay import by_clock, by_cycle, priority
+from memoriter.testing.fakes import START
 
 HALF_LIFE = 50.0
 TABLE = {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0}

@@ -18,12 +18,12 @@ from tests.claims.corpus import (
     understood,
 )
 
-from recollect.core.errors import BadFilter, BadQuery, Unavailable
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import ToyEmbedder
-from recollect.text.dialects.jeffs_brain import compiled, parse
-from recollect.text.retry import jaccard, trigrams
-from recollect.why.result import Result
+from memoriter.core.errors import BadFilter, BadQuery, Unavailable
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import ToyEmbedder
+from memoriter.text.dialects.jeffs_brain import compiled, parse
+from memoriter.text.retry import jaccard, trigrams
+from memoriter.why.result import Result
 
 WORDS = [("m02", 3.1829), ("m17", 2.7866), ("m01", 2.5707), ("m10", 1.6440), ("m09", 1.5421)]
 MEANING = ["m18", "m13", "m08", "m02", "m17"]

@@ -9,12 +9,12 @@ import pytest
 from tests.claims.corpus import VECTOR, close, ids, open_corpus, open_empty, path_of, understood
 from tests.sound import sound
 
-import recollect
-from recollect.core.errors import BadQuery
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of, value_at
-from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
-from recollect.why.result import Result
+import memoriter
+from memoriter.core.errors import BadQuery
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of, value_at
+from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
+from memoriter.why.result import Result
 
 TEXT = "pricing berlin"
 FUSED = [
@@ -31,7 +31,7 @@ def asked(
 
 def judged(reranker: Any, *, agree: bool = False) -> Memory:
     """Files with vectors and a judge; where the lanes are to agree, by the words' own ranking."""
-    memory = recollect.open(
+    memory = memoriter.open(
         ":memory:", clock=HandClock(), entropy=CountedEntropy(), embedder="given:2",
         maintenance="manual", reranker=reranker,
     )  # fmt: skip
@@ -246,7 +246,7 @@ def test_jb_29_a_failure_leaves_the_fused_order_and_says_so(reranker: Any) -> No
 
 
 def test_jb_29_so_does_a_timeout() -> None:
-    from recollect.testing.fakes import ToyReranker  # noqa: PLC0415  # used here alone
+    from memoriter.testing.fakes import ToyReranker  # noqa: PLC0415  # used here alone
 
     toy = ToyReranker()
     toy.hanging = True

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims.corpus import CORPUS, path_of
 
-from recollect.core.record import Content, Source
-from recollect.rank.fuse import rrf
-from recollect.text import stops
-from recollect.text.english import ENGLISH, OTHERS, is_english
-from recollect.text.intent import LONG, factors, intent_of, traits_of
+from memoriter.core.record import Content, Source
+from memoriter.rank.fuse import rrf
+from memoriter.text import stops
+from memoriter.text.english import ENGLISH, OTHERS, is_english
+from memoriter.text.intent import LONG, factors, intent_of, traits_of
 
 PREFER, COUNT, BOTH = "recommend a bike", "how many bikes", "suggest a list"
 GLOBAL = "memory/global/"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.claims.corpus import close, ids, open_empty, open_texts, scores, understood
 
-from recollect.memory.facade import Memory
-from recollect.text.lemmas import LEMMAS
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.text.lemmas import LEMMAS
+from memoriter.why.result import Result
 
 
 def ask(memory: Memory, text: str, **more: Any) -> Result:

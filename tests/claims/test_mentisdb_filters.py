@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.claims.corpus import ids, open_empty, scores
 
-from recollect.core.errors import BadFilter, BadRecipe, InputError
-from recollect.core.times import iso
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import SECOND, START
-from recollect.why.result import Result
+from memoriter.core.errors import BadFilter, BadRecipe, InputError
+from memoriter.core.times import iso
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import SECOND, START
+from memoriter.why.result import Result
 
 
 def ask(memory: Memory, text: str, **knobs: Any) -> Result:

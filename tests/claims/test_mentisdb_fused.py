@@ -13,12 +13,12 @@ import pytest
 from tests.claims.corpus import close, open_empty
 from tests.sound import sound
 
-import recollect
-from recollect import rank
-from recollect.core.errors import BadQuery
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
-from recollect.why.result import Result
+import memoriter
+from memoriter import rank
+from memoriter.core.errors import BadQuery
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
+from memoriter.why.result import Result
 
 GRAPH = {"graph": True}
 RERANK = {"enable_reranking": True}
@@ -313,12 +313,12 @@ def test_md_51_a_limit_is_a_prefix_ten_by_default_and_at_least_one() -> None:
 
 def test_md_52_two_equal_calls_give_equal_bytes_in_another_process_too(tmp_path: Path) -> None:
     place = tmp_path / "m.db"
-    with recollect.open(place, clock=HandClock(), entropy=CountedEntropy()) as memory:
+    with memoriter.open(place, clock=HandClock(), entropy=CountedEntropy()) as memory:
         for n, text in enumerate(("zebra quokka", "a zebra", "quokka and lunch", "unrelated")):
             memory.remember(text, id=f"{n}", links=[tie("0", "derived_from")] if n else [])
     program = (
-        "import json, sys, recollect\n"
-        f"memory = recollect.open({str(place)!r}, read_only=True)\n"
+        "import json, sys, memoriter\n"
+        f"memory = memoriter.open({str(place)!r}, read_only=True)\n"
         "told = {'graph': True, 'enable_reranking': True}\n"
         "ask = {'recipe': 'mentisdb', 'overrides': told, 'now': '2030-01-01'}\n"
         "for _ in range(2):\n"

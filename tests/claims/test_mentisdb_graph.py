@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from recollect.core.edge import EDGE_KINDS, REPLACING
-from recollect.core.errors import BadQuery, BadRecipe, BadRecord
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START
-from recollect.why.result import Hit, Result
+from memoriter.core.edge import EDGE_KINDS, REPLACING
+from memoriter.core.errors import BadQuery, BadRecipe, BadRecord
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START
+from memoriter.why.result import Hit, Result
 
 DAY = 86_400 * 1_000_000
 

@@ -10,12 +10,12 @@ import pytest
 from tests.claims.corpus import CORPUS, ids, open_corpus, open_empty, scores
 from tests.claims.embedders import Counting, alone, with_lane, worded
 
-import recollect
-from recollect.embed.hash import Hash
-from recollect.embed.static import Static
-from recollect.memory.embedders import KNOWN, embedder_of
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import ToyEmbedder
+import memoriter
+from memoriter.embed.hash import Hash
+from memoriter.embed.static import Static
+from memoriter.memory.embedders import KNOWN, embedder_of
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import ToyEmbedder
 
 MENTISDB = worded("mentisdb")
 RECIPE = with_lane(MENTISDB, min_cosine=0.04, fresh=0.5, stale=0.3)
@@ -40,7 +40,7 @@ def noted(memory: Memory, *texts: str) -> Memory:
 def test_md_25_the_query_is_embedded_once_per_call() -> None:
     model = Counting()
     with noted(open_empty(model), "cache latency", "ports") as memory:
-        for recipe in (RECIPE, "semantic", "recollect"):
+        for recipe in (RECIPE, "semantic", "memoriter"):
             model.asked.clear()
             memory.recall("slow caches", recipe=recipe)
             assert model.asked == [("slow caches",)]
@@ -84,14 +84,14 @@ def test_md_26_every_candidate_is_compared_and_the_pool_is_the_recipes() -> None
 
 def test_md_27_vectors_count_half_when_fresh_and_less_when_stale(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         noted(memory, "cache latency")
         fresh = memory.recall("cache latency", recipe=RECIPE)
         memory.remember("a managed write keeps them fresh")
         again = memory.recall("cache latency", recipe=RECIPE)
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         memory.remember("written without a vector")
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         stale = memory.recall("cache latency", recipe=RECIPE)
         memory.maintain()
         mended = memory.recall("cache latency", recipe=RECIPE)
@@ -138,7 +138,7 @@ def test_md_29_without_usable_vectors_the_answer_is_that_of_words() -> None:
 
 def test_md_29_a_damaged_file_of_vectors_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, flush_rows=4) as memory:
+    with memoriter.open(path, flush_rows=4) as memory:
         noted(memory, *(f"port note number {n}" for n in range(9)))
         memory.maintain()
         before = scores(memory.recall("port note", recipe=RECIPE), "vector")
@@ -146,14 +146,14 @@ def test_md_29_a_damaged_file_of_vectors_is_made_anew(tmp_path: Path) -> None:
         body = bytearray(file.read_bytes())
         body[len(body) // 2] ^= 0xFF
         file.write_bytes(body)
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         result = memory.recall("port note", recipe=RECIPE)
         assert scores(result, "vector") == before
         assert result.status == "complete"
 
 
 def test_md_30_a_local_embedder_is_there_after_a_plain_install() -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         assert isinstance(memory._parts.shop.embedder, Static)
     assert isinstance(embedder_of("hash"), Hash)
     assert {"minilm", "hash", "static"} <= set(KNOWN)
@@ -177,14 +177,14 @@ def test_md_30_the_hash_embedder_has_the_published_cosines(other: str, cosine: f
     [("memory lookups are slow", "cache latency"), ("joyful", "happy")],
 )
 def test_md_31_meaning_is_matched_well_above_an_unrelated_sentence(text: str, query: str) -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         noted(memory, text, "the invoice was sent to the landlord on Tuesday")
         told = dict(scores(memory.recall(query, recipe=alone(min_cosine=-1.0)), "vector"))
     assert told["r0"] >= told["r1"] + 0.2
 
 
 def test_md_31_it_is_found_without_a_shared_word() -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         noted(memory, "memory lookups are slow")
         (hit,) = memory.recall("cache latency", recipe=RECIPE)
     assert (hit.id, hit.matched, set(hit.lanes)) == ("r0", {}, {"vector"})

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import InputError
-from recollect.evaluate.command import run_eval
-from recollect.evaluate.data import Case, Dataset, Item, Question
-from recollect.evaluate.protocols import PROTOCOLS, compared, pooled
-from recollect.pipeline.load import recipe_of
+from memoriter.core.errors import InputError
+from memoriter.evaluate.command import run_eval
+from memoriter.evaluate.data import Case, Dataset, Item, Question
+from memoriter.evaluate.protocols import PROTOCOLS, compared, pooled
+from memoriter.pipeline.load import recipe_of
 
 
 def talk(word: str) -> dict[str, Any]:
@@ -73,15 +73,15 @@ def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
 
 
 def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
-    ours = {label: recipe_of(label) for label in ("mentisdb", "recollect")}
+    ours = {label: recipe_of(label) for label in ("mentisdb", "memoriter")}
     settings = PROTOCOLS["mentisdb"].settings
     made = compared(ours, settings, ["cohesion"])
     walk = made["mentisdb"].to_data()["lanes"]["links"]
     told = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]
     assert told == [True, 3, 200, False]
-    assert made["recollect"] == ours["recollect"]
+    assert made["memoriter"] == ours["memoriter"]
     assert made["mentisdb -cohesion"].boosts["cohesion"].enabled is False
-    assert list(made) == ["mentisdb", "mentisdb -cohesion", "recollect"]
+    assert list(made) == ["mentisdb", "mentisdb -cohesion", "memoriter"]
 
 
 def test_what_cannot_be_asked_so_is_said(locomo: Path, tmp_path: Path) -> None:

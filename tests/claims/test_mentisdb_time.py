@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from tests.claims.corpus import ids, scores
 
-import recollect
-from recollect.index.reads import length, numbers
-from recollect.memory.facade import Memory
-from recollect.rank.decay import by_position, cohesion, confidence, importance
-from recollect.testing.fakes import START, CountedEntropy, HandClock
-from recollect.why.result import Result
+import memoriter
+from memoriter.index.reads import length, numbers
+from memoriter.memory.facade import Memory
+from memoriter.rank.decay import by_position, cohesion, confidence, importance
+from memoriter.testing.fakes import START, CountedEntropy, HandClock
+from memoriter.why.result import Result
 
 DAY = 86_400 * 1_000_000
 PLAIN: dict[str, Any] = {"lanes.meaning.enabled": False}
@@ -83,7 +83,7 @@ def test_md_12_the_append_time_outlives_merges_and_the_horizon(tmp_path: Path) -
     clock = HandClock()
     options: dict[str, Any] = {"maintenance": "manual", "flush_rows": 2, "embedder": None}
     place = tmp_path / "m.db"
-    with recollect.open(place, clock=clock, entropy=CountedEntropy(), **options) as memory:
+    with memoriter.open(place, clock=clock, entropy=CountedEntropy(), **options) as memory:
         memory.remember("port one", id="a")
         memory.remember("port two", id="b")
         first = wait(memory)
@@ -96,7 +96,7 @@ def test_md_12_the_append_time_outlives_merges_and_the_horizon(tmp_path: Path) -
         memory.maintain()
         assert found(memory, "port", as_of=first) == {"a", "b"}
         assert found(memory, "port", as_of=first - 1) == set()
-    with recollect.open(place, clock=clock, **options) as again:
+    with memoriter.open(place, clock=clock, **options) as again:
         assert found(again, "port", as_of=first) == {"a", "b"}
 
 

@@ -12,14 +12,14 @@ import pytest
 from tests.claims.corpus import close, ids, open_empty
 from tests.claims.test_mentisdb_fused import asked, near
 
-import recollect
-from recollect.embed.callable import Function
-from recollect.embed.hash import Hash
-from recollect.embed.static import Static
-from recollect.memory.embedders import embedder_of
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
-from recollect.why.result import Result
+import memoriter
+from memoriter.embed.callable import Function
+from memoriter.embed.hash import Hash
+from memoriter.embed.static import Static
+from memoriter.memory.embedders import embedder_of
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
+from memoriter.why.result import Result
 
 QUESTION, ANSWER = "cache latency", "memory lookups are slow"
 
@@ -45,7 +45,7 @@ def test_md_25_the_question_is_embedded_once_whatever_is_switched_on() -> None:
         seen.extend(texts)
         return [[1.0, 0.5] for _ in texts]
 
-    with recollect.open(":memory:", embedder=Function(embed, "counting", 2)) as memory:
+    with memoriter.open(":memory:", embedder=Function(embed, "counting", 2)) as memory:
         memory.remember("cache latency", id="a")
         memory.remember("lunch", id="b", links=[{"target": "a", "kind": "related_to"}])
         for told in ({}, {"graph": True}, {"graph": True, "enable_reranking": True}):
@@ -100,7 +100,7 @@ def test_md_28_of_two_spaces_the_better_value_counts_never_the_sum() -> None:
         Function(lambda texts: [_turned(0.6 if "one" in t else 0.2, t) for t in texts], "left", 2),
         Function(lambda texts: [_turned(0.2 if "one" in t else 0.8, t) for t in texts], "right", 2),
     )
-    with recollect.open(":memory:", embedder=list(spaces)) as memory:
+    with memoriter.open(":memory:", embedder=list(spaces)) as memory:
         memory.remember("one", id="a")
         memory.remember("two", id="b")
         memory.maintain()
@@ -138,7 +138,7 @@ def test_md_29_without_vectors_or_with_a_failing_embedder_words_answer() -> None
         raise OSError("gone")
 
     for embedder in (None, Function(fails, "failing", 2)):
-        with recollect.open(":memory:", embedder=embedder) as memory:
+        with memoriter.open(":memory:", embedder=embedder) as memory:
             fill(memory)
             result, plain = words_only(memory)
             assert ids(result) == ["0"]
@@ -150,14 +150,14 @@ def test_md_29_a_damaged_vector_costs_the_vectors_and_not_the_answer(tmp_path: P
     """M25."""
     place = tmp_path / "m.db"
     options: dict[str, Any] = {"clock": HandClock(), "entropy": CountedEntropy()}
-    with recollect.open(place, **options) as memory:
+    with memoriter.open(place, **options) as memory:
         fill(memory)
         assert ask(memory, QUESTION).backend == "hybrid"
     with sqlite3.connect(place) as file:
         first = "seq=(SELECT MIN(seq) FROM vectors)"
         file.execute(f"UPDATE vectors SET body=zeroblob(length(body)) WHERE {first}")  # noqa: S608  # ours
     file.close()
-    with recollect.open(place, **options) as memory:
+    with memoriter.open(place, **options) as memory:
         result, plain = words_only(memory)
         assert told_of(result) == told_of(plain)
         assert (ids(result), result.backend, result.status) == (["0"], "lexical", "degraded")
@@ -169,14 +169,14 @@ def test_md_29_a_damaged_vector_costs_the_vectors_and_not_the_answer(tmp_path: P
 
 
 def test_md_30_a_local_embedder_works_after_a_plain_install_and_theirs_can_be_chosen() -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         fill(memory)
         assert ask(memory, QUESTION).backend == "hybrid"
     assert isinstance(embedder_of("auto"), Static)
     theirs = embedder_of("hash")
     assert isinstance(theirs, Hash)
     assert theirs.dimension == 256
-    with recollect.open(":memory:", embedder="hash") as memory:
+    with memoriter.open(":memory:", embedder="hash") as memory:
         fill(memory)
         assert ask(memory, "high latency").backend == "hybrid"
     one = "Latency budget for database performance"
@@ -196,7 +196,7 @@ def test_md_31_meaning_is_matched(one: str, two: str) -> None:
 
 def test_md_31_a_record_is_found_that_shares_no_word_with_the_question() -> None:
     """M24."""
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         memory.remember("We had soup for lunch.", id="soup")
         memory.remember(ANSWER, id="answer")
         first = ask(memory, QUESTION)[0]

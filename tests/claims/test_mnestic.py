@@ -11,9 +11,9 @@ from tests.claims.corpus import scores as scores_of
 from tests.claims.corpus import understood as understood_of
 from tests.claims.mnestic import hybrid, words
 
-from recollect.core.errors import BadQuery
-from recollect.memory.facade import Memory
-from recollect.why.result import Result
+from memoriter.core.errors import BadQuery
+from memoriter.memory.facade import Memory
+from memoriter.why.result import Result
 
 ANY = [
     ("m02", 3.427714), ("m17", 3.091663), ("m10", 1.791759), ("m09", 1.642446), ("m01", 1.576748),

@@ -10,18 +10,18 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, ids, open_empty
 from tests.claims.mnestic import FUSED, GRAPH, TEXT, diverse, hybrid, legs, words
 
-import recollect
-from recollect.core.errors import BadQuery, BadRecipe, RecollectError
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of, value_at
-from recollect.testing.fakes import CountedEntropy, HandClock
+import memoriter
+from memoriter.core.errors import BadQuery, BadRecipe, MemoriterError
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of, value_at
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 LEG = {"lanes.graph": GRAPH}
 SEEDS = {"graph": ["m01"]}
 
 
-def refused(memory: Memory, text: str = TEXT, **ask: Any) -> RecollectError:
-    with pytest.raises(RecollectError) as raised:
+def refused(memory: Memory, text: str = TEXT, **ask: Any) -> MemoriterError:
+    with pytest.raises(MemoriterError) as raised:
         memory.recall(text, recipe="mnestic", **ask)
     assert raised.value.hint
     return raised.value
@@ -239,11 +239,11 @@ def test_mn_12_a_search_reads_only(tmp_path: Path) -> None:
         "clock": HandClock(), "entropy": CountedEntropy(), "embedder": "given:4",
         "maintenance": "manual",
     }  # fmt: skip
-    with recollect.open(place, **options) as memory:
+    with memoriter.open(place, **options) as memory:
         for note in CORPUS:
             memory.remember(note.text, id=note.id, vector=note.vector)
         expected = hybrid(memory).rows(detailed=True)
-    with recollect.open(place, read_only=True, **options) as memory:
+    with memoriter.open(place, read_only=True, **options) as memory:
         before = memory.status()
         assert hybrid(memory).rows(detailed=True) == expected
         assert memory.status() == before

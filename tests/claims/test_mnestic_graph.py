@@ -9,8 +9,8 @@ import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close, open_corpus
 from tests.claims.mnestic import GRAPH, TEXT, hybrid, legs
 
-from recollect.core.errors import BadQuery, BadRecipe
-from recollect.memory.facade import Memory
+from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.memory.facade import Memory
 
 
 @pytest.fixture

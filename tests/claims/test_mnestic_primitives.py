@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.claims.corpus import CORPUS, VECTOR, close
 
-from recollect import rank
-from recollect.core.errors import BadQuery
+from memoriter import rank
+from memoriter.core.errors import BadQuery
 
 LISTS = {"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)]}
 ROWS = [[label, item, score] for label, pairs in LISTS.items() for item, score in pairs]

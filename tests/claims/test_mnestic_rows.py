@@ -12,11 +12,11 @@ from tests.claims.corpus import CORPUS, close, open_corpus
 from tests.claims.mnestic import FUSED, GRAPH, diverse, hybrid
 from typer.testing import CliRunner
 
-import recollect
-from recollect.core.errors import BadRecipe
-from recollect.doors.cli.main import app
-from recollect.memory.facade import Memory
-from recollect.why.result import Result
+import memoriter
+from memoriter.core.errors import BadRecipe
+from memoriter.doors.cli.main import app
+from memoriter.memory.facade import Memory
+from memoriter.why.result import Result
 
 LEG: dict[str, Any] = {"overrides": {"lanes.graph": GRAPH}, "seeds": ["m01"]}
 
@@ -92,8 +92,8 @@ def test_mn_30_every_hit_says_which_signals_brought_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = str(tmp_path / "corpus.db")
-    monkeypatch.setenv("RECOLLECT_STORE", place)
-    with recollect.open(place, embedder=None) as memory:
+    monkeypatch.setenv("MEMORITER_STORE", place)
+    with memoriter.open(place, embedder=None) as memory:
         memory.remember_many({"text": note.text, "id": note.id} for note in CORPUS)
         told = {"vector_index": False}
         result = memory.recall("pricing OR berlin", recipe="mnestic", overrides=told)
@@ -146,7 +146,7 @@ def test_mn_43_candidates_without_a_vector_follow_and_are_reported() -> None:
 def test_mn_44_equals_go_by_id_so_that_two_runs_agree() -> None:
     ids = ["c", "a", "d", "b"]
     for order in (ids, ids[::-1]):
-        with recollect.open(":memory:", embedder="given:2") as memory:
+        with memoriter.open(":memory:", embedder="given:2") as memory:
             memory.remember_many({"text": "same", "id": id, "vector": [1.0, 0.0]} for id in order)
             told = {"vector_k": 2, "fts_k": 2}
             result = memory.recall("same", recipe="mnestic", vector=[1.0, 0.0], overrides=told)

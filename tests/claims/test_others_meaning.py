@@ -10,11 +10,11 @@ import pytest
 from tests.claims.corpus import VECTOR, close, ids, open_corpus, open_empty, scores
 from tests.claims.embedders import Counting, alone, with_lane, worded
 
-import recollect
-from recollect.core.errors import BadQuery
-from recollect.embed.static import Static
-from recollect.memory.facade import Memory
-from recollect.rank.units import units
+import memoriter
+from memoriter.core.errors import BadQuery
+from memoriter.embed.static import Static
+from memoriter.memory.facade import Memory
+from memoriter.rank.units import units
 
 # --- mnestic ---------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ def test_co_05_without_embeddings_it_is_not_found() -> None:
 
 
 def test_co_06_embeddings_are_on_without_configuration() -> None:
-    with recollect.open(":memory:") as memory, recollect.open(":memory:", embedder="auto") as auto:
+    with memoriter.open(":memory:") as memory, memoriter.open(":memory:", embedder="auto") as auto:
         spaces = {each._parts.shop.space for each in (memory, auto)}
         assert len(spaces) == 1
         noted(memory, "task due dates")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.rank.top import top
-from recollect.rerank.call import TIMEOUT_MS, Failed, Scored, scored
-from recollect.rerank.callable import Function
-from recollect.rerank.unanimity import ENOUGH, Kind, agreement
-from recollect.testing.fakes import ToyReranker
+from memoriter.rank.top import top
+from memoriter.rerank.call import TIMEOUT_MS, Failed, Scored, scored
+from memoriter.rerank.callable import Function
+from memoriter.rerank.unanimity import ENOUGH, Kind, agreement
+from memoriter.testing.fakes import ToyReranker
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import recollect
-from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
+import memoriter
+from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
 
 FOLDER: Final = Path(__file__).parent / "receipts"
 Data = dict[str, Any]
@@ -26,7 +26,7 @@ _RRF: Final[Data] = {"kind": "rrf", "k": 60.0, "scale": "unit", "weights": {"wor
 
 def _recipe(name: str, *passes: Data, **more: Any) -> Data:
     return {
-        "name": name, "version": 1, "analyzer": "recollect", "lanes": _LANES,
+        "name": name, "version": 1, "analyzer": "memoriter", "lanes": _LANES,
         "pass": list(passes), **more,
     }  # fmt: skip
 
@@ -40,7 +40,7 @@ _BOOSTS: Final[Data] = {
 }
 _WEIGHTS: Final = {"words": 0.4, "meaning": 0.6}
 ASKS: Final[dict[str, Data]] = {
-    "recollect": {"recipe": "recollect"},
+    "memoriter": {"recipe": "memoriter"},
     "lexical": {"recipe": "lexical"},
     "semantic": {"recipe": "semantic"},
     "linked": {"recipe": "linked"},
@@ -108,10 +108,10 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
-def filled() -> recollect.Memory:
+def filled() -> memoriter.Memory:
     """Few records, with something for every part of a recipe."""
     clock = HandClock()
-    memory = recollect.open(
+    memory = memoriter.open(
         ":memory:", clock=clock, entropy=CountedEntropy(), embedder=ToyEmbedder(),
         reranker=ToyReranker(), maintenance="manual",
     )  # fmt: skip
@@ -137,7 +137,7 @@ def receipts() -> dict[str, bytes]:
 def main() -> int:
     FOLDER.mkdir(exist_ok=True)
     for name, body in receipts().items():
-        (FOLDER / f"v1-{name}.json").write_bytes(body + b"\n")
+        (FOLDER / f"v2-{name}.json").write_bytes(body + b"\n")
     return 0
 
 

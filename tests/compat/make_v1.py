@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import recollect
-from recollect.embed.static import Static
-from recollect.testing.fakes import CountedEntropy, HandClock
+import memoriter
+from memoriter.embed.static import Static
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 FOLDER = Path(__file__).parent / "v1"
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -47,7 +47,7 @@ class Moody(Static):
         return super().embed(texts, side)
 
 
-def write(memory: recollect.Memory, clock: HandClock, embedder: Moody) -> None:
+def write(memory: memoriter.Memory, clock: HandClock, embedder: Moody) -> None:
     """Every kind of entry once, and some twice."""
     memory.remember("Prod SSH port is 22", id="old", kind="fact", tags=["ops"], key="first")
     clock.move(60)
@@ -79,7 +79,7 @@ def write(memory: recollect.Memory, clock: HandClock, embedder: Moody) -> None:
     memory.remember("So does this one, about the port.", id="owing too")
 
 
-def answers(memory: recollect.Memory) -> list[Any]:
+def answers(memory: memoriter.Memory) -> list[Any]:
     """What the store answers to the questions."""
     out = []
     for text, ask in QUESTIONS:
@@ -97,7 +97,7 @@ def main() -> None:
         old.unlink()
     clock, embedder = HandClock(), Moody()
     path = FOLDER / "store.db"
-    with recollect.open(
+    with memoriter.open(
         path, tenant="acme", clock=clock, entropy=CountedEntropy("v1"), embedder=embedder
     ) as memory:
         write(memory, clock, embedder)

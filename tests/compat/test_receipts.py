@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 from tests.compat.make_receipts import ASKS, FOLDER, receipts
 
-import recollect
-from recollect.pipeline.load import ours
+import memoriter
+from memoriter.pipeline.load import ours
 
 SAVED = sorted(FOLDER.glob("*.json"))
 
 
 def test_there_is_one_for_each_recipe_and_each_kind_of_fusion() -> None:
-    assert {path.stem for path in SAVED} >= {f"v1-{name}" for name in ASKS}
+    assert {path.stem for path in SAVED} >= {f"v2-{name}" for name in ASKS}
     assert set(ours()) <= set(ASKS)
 
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_a_saved_receipt_verifies(path: Path) -> None:
-    found = recollect.verify(path)
+    found = memoriter.verify(path)
     assert found.ok, found.problems
     assert found.checked
 
@@ -30,8 +30,8 @@ def test_a_saved_receipt_verifies(path: Path) -> None:
 def test_a_saved_receipt_with_one_hit_less_does_not(path: Path) -> None:
     body = json.loads(path.read_bytes())
     body["hits"].pop()
-    assert not recollect.verify(body).ok
+    assert not memoriter.verify(body).ok
 
 
 def test_what_is_made_today_verifies_too() -> None:
-    assert all(recollect.verify(body).ok for body in receipts().values())
+    assert all(memoriter.verify(body).ok for body in receipts().values())

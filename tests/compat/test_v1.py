@@ -12,13 +12,13 @@ import apsw
 import pytest
 from tests.compat.make_v1 import FOLDER, answers
 
-import recollect
-from recollect.core.canonical import canonical, checksum, digest
-from recollect.core.record import Content, Source, encode
-from recollect.core.words import Words
-from recollect.memory.facade import Memory
-from recollect.store import rows
-from recollect.store.verify import verify
+import memoriter
+from memoriter.core.canonical import canonical, checksum, digest
+from memoriter.core.record import Content, Source, encode
+from memoriter.core.words import Words
+from memoriter.memory.facade import Memory
+from memoriter.store import rows
+from memoriter.store.verify import verify
 
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 
@@ -48,7 +48,7 @@ def test_it_is_one_small_file() -> None:
 
 
 def test_it_opens_and_verifies(store: Path) -> None:
-    with recollect.open(store, tenant="acme") as memory:
+    with memoriter.open(store, tenant="acme") as memory:
         dump = log_of(memory).dump("acme")
         verify("acme", dump)
         head = dump.head
@@ -67,17 +67,17 @@ def test_it_opens_and_verifies(store: Path) -> None:
 
 
 def test_it_answers_as_it_did(store: Path) -> None:
-    with recollect.open(store, tenant="acme") as memory:
+    with memoriter.open(store, tenant="acme") as memory:
         assert alike(answers(memory))
 
 
 def test_it_goes_on(store: Path) -> None:
-    with recollect.open(store, tenant="acme") as memory:
+    with memoriter.open(store, tenant="acme") as memory:
         again = memory.remember(
             "Prod SSH port is 22", id="old", kind="fact", tags=["ops"], key="first"
         )
         assert again.seq < EXPECTED["seq"]
-        with pytest.raises(recollect.Conflict):
+        with pytest.raises(memoriter.Conflict):
             memory.remember("Another", key="first")
         assert memory.maintain().embedded == 2
         more = memory.remember("a new one")
@@ -87,8 +87,8 @@ def test_it_goes_on(store: Path) -> None:
 
 def test_its_export_loads(store: Path, tmp_path: Path) -> None:
     with (
-        recollect.open(store, tenant="acme") as original,
-        recollect.open(tmp_path / "copy.db", tenant="acme") as copy,
+        memoriter.open(store, tenant="acme") as original,
+        memoriter.open(tmp_path / "copy.db", tenant="acme") as copy,
     ):
         copy.load(FOLDER / "store.jsonl")
         ours, theirs = log_of(copy).dump("acme"), log_of(original).dump("acme")
@@ -107,7 +107,7 @@ def test_no_word_of_what_was_forgotten_is_left() -> None:
 
 def test_the_header_of_the_file(store: Path) -> None:
     db = apsw.Connection(str(store))
-    assert db.pragma("application_id") == 0x5245434F
+    assert db.pragma("application_id") == 0x4D454D4F
     assert db.pragma("user_version") == 1
     assert db.pragma("integrity_check") == "ok"
     db.close()
@@ -120,8 +120,8 @@ def test_what_is_newer_or_not_ours_is_refused_untouched(store: Path, pragma: str
     db.pragma(pragma, 2)
     db.close()
     before = store.read_bytes()
-    with pytest.raises(recollect.Unsupported):
-        recollect.open(store)
+    with pytest.raises(memoriter.Unsupported):
+        memoriter.open(store)
     assert store.read_bytes() == before
 
 
@@ -184,13 +184,13 @@ PINS = {
         "01020200010000000100000001000000010000000200000001000000000000000000000061610000"
         "000000006400"
     ),
-    "record digest": "a03ae1322c353ab21fb5d8e3f7df7827eccf8e5e87acc3c9eeb6bc33ea352601",
-    "edge digest": "71f1266ae676760e00a4f58ab6105af53f6df3df6e2ca5043f2680f4f6d6fc1d",
-    "vector digest": "be479a563677132a28afe1c76526c8522ab190dd80661ad3100501dab085357d",
-    "agent digest": "188daff46874dcb3876f0f572151bcc3d800988a3164e03dcb963c3353c5dc36",
-    "tomb digest": "76bb4faf0557030164365fef61cf4233bdf36ad48e63ae2a491c39bbebf274c3",
-    "genesis": "2dd67452b7226474b88ff3307487ba0a26b5d41ef96d97abeecc6505e2e26b71",
-    "chain": "dca2a59ac96e9fc7d7205c7460a10cc55dd66bca82c8301fd053a654ff2ebc86",
+    "record digest": "404120c45b903f89fa6053e72a8842cbcc290af635154f1c0d3c8d25f7df740f",
+    "edge digest": "b954dec40c111f9e321685e6e99e25f63f8a57b79d2384df915924b899fec2b9",
+    "vector digest": "95fbf10f8436dd5958e6c7b37a841ce348dfbdff250dd158732e87a5e522ff67",
+    "agent digest": "ae3c449c75d668cb14ef7cea7579d6ee21176fece79db415170c6babfe0cda3f",
+    "tomb digest": "95e956f8f64f47d5ebcd4c2806eb2374e0862e3becbbed2705b4294c3db12adb",
+    "genesis": "b252f45572f0703c5cfca2aa299be1b2213d63ae304e05891b4063056290f516",
+    "chain": "7ec58340ae379b3b3ba5e024be8bc1c67b43bfbef74b503189c340e453350885",
     "words sum": "d8649dac26618273",
     "vector sum": "02e417096ced95be",
     "mention sum": "0b0da3e1db325220",

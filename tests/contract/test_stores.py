@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.store.port import Log
-from recollect.store.ram import Ram
-from recollect.store.sqlite.store import Sqlite
-from recollect.testing.contract import StoreContract
+from memoriter.store.port import Log
+from memoriter.store.ram import Ram
+from memoriter.store.sqlite.store import Sqlite
+from memoriter.testing.contract import StoreContract
 
 
 def ram(_: Path) -> Log:

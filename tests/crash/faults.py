@@ -19,8 +19,8 @@ from typing import Any
 
 from tests.crash import images, lab, plan, plant
 
-from recollect.core.errors import RecollectError
-from recollect.memory.facade import Memory
+from memoriter.core.errors import MemoriterError
+from memoriter.memory.facade import Memory
 
 HANG_S = 40
 TRIES = 3
@@ -81,7 +81,7 @@ class Bench:
     def telling(self, verb: str) -> Iterator[None]:
         try:
             yield
-        except RecollectError as error:
+        except MemoriterError as error:
             self.told.append([verb, type(error).__name__, "", str(error)])
         except Exception as error:  # an error of no type of ours is a finding
             self.told.append([verb, type(error).__name__, "untyped", str(error)])

@@ -12,9 +12,9 @@ from typing import Any
 import apsw
 from tests.crash import plan
 
-from recollect.core.errors import RecollectError
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import SECOND, START
+from memoriter.core.errors import MemoriterError
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import SECOND, START
 
 PAGE = 4096
 Answers = dict[str, Any]
@@ -71,7 +71,7 @@ class Kept:
         def ask(name: str, what: Callable[[], Any]) -> None:
             try:
                 found[name] = what()
-            except RecollectError as error:
+            except MemoriterError as error:
                 found[name] = ("refused", type(error).__name__, str(error))
             except Exception as error:  # noticed, but in no form of ours
                 found[name] = ("refused", f"untyped {type(error).__name__}", str(error))
@@ -119,7 +119,7 @@ def _refused(told: object) -> bool:
 def _or_missing(what: Callable[[str], Any], one: str) -> Any:
     try:
         return what(one)
-    except RecollectError as error:
+    except MemoriterError as error:
         if type(error).__name__ == "NotFound":
             return "missing"
         raise
@@ -144,7 +144,7 @@ def inspected(path: Path) -> str:
     try:
         with opened(path) as memory:
             found = memory.verify()
-    except RecollectError as error:
+    except MemoriterError as error:
         return repr(error)
     except Exception as error:  # noticed, but in no form of ours
         return f"untyped {error!r}"
@@ -216,7 +216,7 @@ def suffer(kept: Kept, folder: Path, name: str, content: bytes, tally: Tally) ->
     try:
         with opened(path) as memory:
             found = kept.ask(memory)
-    except RecollectError:
+    except MemoriterError:
         tally.on_read += 1
         return
     changed = [key for key in expected if found[key] != expected[key]]

@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 from tests.crash import plan
 
-from recollect.core.errors import RecollectError
-from recollect.store.verify import verify
+from memoriter.core.errors import MemoriterError
+from memoriter.store.verify import verify
 
 _HEAD = struct.Struct("<B3xiqqII")
 MODES = ("none", "prefix", "subset", "torn")
@@ -306,7 +306,7 @@ def check(path: Path, acked: int, expected: plan.Expected, depth: int = 1) -> in
                 raise Wrong(f"answers: those at {seq} differ from those of the record")
         if depth > 1:
             _go_on(path, expected.at[seq])
-    except RecollectError as error:
+    except MemoriterError as error:
         raise Wrong(f"corrupt: {error!r}") from error
     return max(n for n, state in enumerate(expected.states) if state.seq == seq) - 1
 

@@ -24,11 +24,11 @@ from typing import Any
 import apsw
 from tests.crash import images, lab, plan, plant, work
 
-import recollect.index.file
-import recollect.index.upkeep
-import recollect.memory.asking
-import recollect.pipeline.load
-import recollect.store.sqlite.store
+import memoriter.index.file
+import memoriter.index.upkeep
+import memoriter.memory.asking
+import memoriter.pipeline.load
+import memoriter.store.sqlite.store
 
 PER_STORE = 12
 LONGEST_S = 0.15
@@ -101,11 +101,11 @@ class Reach:
 
         apsw.Connection = Watched  # type: ignore[misc]  # in this child alone
         for room, name in (
-            (recollect.index.upkeep, "merge"),
-            (recollect.index.upkeep, "save"),
-            (recollect.index.file, "sync_folder"),
-            (recollect.store.sqlite.store.Sqlite, "publish"),
-            (recollect.store.sqlite.store.Sqlite, "commit"),
+            (memoriter.index.upkeep, "merge"),
+            (memoriter.index.upkeep, "save"),
+            (memoriter.index.file, "sync_folder"),
+            (memoriter.store.sqlite.store.Sqlite, "publish"),
+            (memoriter.store.sqlite.store.Sqlite, "commit"),
             (Path, "unlink"),
         ):
             setattr(room, name, self.around(name, getattr(room, name)))

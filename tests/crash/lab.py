@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-import recollect
+import memoriter
 
 ROOT = Path(__file__).parents[2]
-SOURCE = Path(recollect.__file__).parents[1]
-NIGHT = os.environ.get("RECOLLECT_NIGHT") == "1"
-SEED = os.environ.get("RECOLLECT_SEED", os.urandom(4).hex() if NIGHT else "ci")
+SOURCE = Path(memoriter.__file__).parents[1]
+NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
+SEED = os.environ.get("MEMORITER_SEED", os.urandom(4).hex() if NIGHT else "ci")
 """Every failure names it; set it to see the same run again."""
 ACTIONS = {
     "EIO": errno.EIO,
@@ -77,7 +77,7 @@ def quick_folder() -> Iterator[Path]:
     """A folder in memory where the system has one: images need no disk of their own."""
     memory = Path("/dev/shm")  # noqa: S108  # made with a random name
     base = memory if os.access(memory, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="recollect-", dir=base) as name:
+    with tempfile.TemporaryDirectory(prefix="memoriter-", dir=base) as name:
         yield Path(name)
 
 
@@ -86,17 +86,17 @@ class Faults:
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(os.environ["LD_PRELOAD"])
-        self._library.recollect_fault.argtypes = [
+        self._library.memoriter_fault.argtypes = [
             ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.c_long,
         ]  # fmt: skip
-        self._library.recollect_calls.restype = ctypes.c_long
+        self._library.memoriter_calls.restype = ctypes.c_long
 
     def arm(self, kinds: str, action: str, n: int, times: int = 1) -> None:
         """Let the n-th call of these kinds, and so many after it, come to this."""
-        self._library.recollect_fault(kinds.encode(), ACTIONS[action], n, times)
+        self._library.memoriter_fault(kinds.encode(), ACTIONS[action], n, times)
 
     def disarm(self) -> int:
         """Let everything work again; how many calls of those kinds there were."""
-        calls = int(self._library.recollect_calls())
-        self._library.recollect_fault(b"", 0, 0, 0)
+        calls = int(self._library.memoriter_calls())
+        self._library.memoriter_fault(b"", 0, 0, 0)
         return calls

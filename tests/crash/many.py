@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tests.crash import plant
 
-import recollect
+import memoriter
 
 
 def write(path: str, name: str, seconds: float) -> dict[str, object]:
     """Write for a while; what was acknowledged, and the longest wait."""
-    with recollect.open(path, embedder=None, flush_rows=60) as memory:
+    with memoriter.open(path, embedder=None, flush_rows=60) as memory:
         sys.stdin.readline()
         until, n, waits, errors = time.monotonic() + seconds, 0, [], []
         acked: list[tuple[str, int]] = []
@@ -30,7 +30,7 @@ def write(path: str, name: str, seconds: float) -> dict[str, object]:
                 acked.append((f"{name}-{n}", made.seq))
                 if n % 10 == 9:
                     memory.link(f"{name}-{n}", f"{name}-{n - 5}", key=f"l{name}-{n}")
-            except recollect.RecollectError as error:
+            except memoriter.MemoriterError as error:
                 errors.append(repr(error))
             waits.append(time.monotonic() - began)
             n += 1
@@ -39,7 +39,7 @@ def write(path: str, name: str, seconds: float) -> dict[str, object]:
 
 def read(path: str, name: str, seconds: float) -> dict[str, object]:
     """Ask for a while: nothing breaks, and what was seen once stays."""
-    with recollect.open(path, embedder=None, maintenance="manual") as memory:
+    with memoriter.open(path, embedder=None, maintenance="manual") as memory:
         sys.stdin.readline()
         until, asked, errors, seen, worst = time.monotonic() + seconds, 0, [], 0, 0.0
         while time.monotonic() < until:
@@ -54,7 +54,7 @@ def read(path: str, name: str, seconds: float) -> dict[str, object]:
                 seen = page.total
                 if found and found[0].record.text.split()[-1] != "port":
                     errors.append("a wrong answer")
-            except recollect.RecollectError as error:
+            except memoriter.MemoriterError as error:
                 errors.append(repr(error))
             worst = max(worst, time.monotonic() - began)
             asked += 1
@@ -64,7 +64,7 @@ def read(path: str, name: str, seconds: float) -> dict[str, object]:
 def hold(path: str, name: str, seconds: float) -> dict[str, object]:
     """Hold a view while others merge, then count in it what was counted before."""
     del name, seconds
-    with recollect.open(path, embedder=None, maintenance="manual") as memory:
+    with memoriter.open(path, embedder=None, maintenance="manual") as memory:
         reading = memory._parts.shelf.reading("default")  # a view, as a recall has it
         sys.stdout.write("holding\n")
         sys.stdout.flush()
@@ -76,7 +76,7 @@ def hold(path: str, name: str, seconds: float) -> dict[str, object]:
 def look(path: str, name: str, seconds: float) -> dict[str, object]:
     """Keep a store open to read, until told to let go."""
     del name, seconds
-    with recollect.open(path, embedder=None, read_only=True) as memory:
+    with memoriter.open(path, embedder=None, read_only=True) as memory:
         seq = memory.status().seq
         sys.stdout.write("holding\n")
         sys.stdout.flush()
@@ -89,7 +89,7 @@ def merge(path: str, name: str, seconds: float) -> dict[str, object]:
     del seconds
     folder, n = Path(path + ".idx"), 0
     before = set(folder.glob("*.seg"))
-    with recollect.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
+    with memoriter.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
         while before & set(folder.glob("*.seg")):
             memory.remember_many([f"{name} {n} {m} port" for m in range(5)])
             memory.maintain()

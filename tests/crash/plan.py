@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.store.port import Dump, Log
-from recollect.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyEmbedder
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.store.port import Dump, Log
+from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyEmbedder
 
 WORDS = [
     "port",
@@ -76,7 +76,7 @@ def opened(place: str | Path, pace: Pace, **more: Any) -> Memory:
         "horizon_days": 60 / 86_400,
         **more,
     }
-    return recollect.open(place, **options)
+    return memoriter.open(place, **options)
 
 
 def steps(seed: object, count: int) -> list[Step]:

@@ -20,7 +20,7 @@ Rewrite = Callable[[str], str]
 
 def checkpoint_often() -> None:
     """Copy the WAL back into the file every few pages, so that images see that too."""
-    pages = int(os.environ.get("RECOLLECT_CHECKPOINT", "0"))
+    pages = int(os.environ.get("MEMORITER_CHECKPOINT", "0"))
     if pages:
         apsw.connection_hooks.append(lambda db: db.wal_autocheckpoint(pages))
 
@@ -73,7 +73,7 @@ def unleased() -> None:
     """No lease around the write."""
     from contextlib import nullcontext  # noqa: PLC0415  # loads the engine only in the child
 
-    from recollect.store.lease import Lease  # noqa: PLC0415  # as above
+    from memoriter.store.lease import Lease  # noqa: PLC0415  # as above
 
     Lease.held = lambda self: nullcontext()  # type: ignore[method-assign,assignment,return-value]
 
@@ -82,7 +82,7 @@ def greedy() -> None:
     """Whoever has the lease keeps it until it closes the store: the others starve."""
     from contextlib import nullcontext  # noqa: PLC0415  # loads the engine only in the child
 
-    from recollect.store.lease import Lease  # noqa: PLC0415  # as above
+    from memoriter.store.lease import Lease  # noqa: PLC0415  # as above
 
     held, close, taken = Lease.held, Lease.close, {}
 
@@ -112,7 +112,7 @@ def _alone(sql: str) -> str:
 
 def keyless() -> None:
     """Idempotency keys are read by nobody."""
-    from recollect.store.sqlite.ledger import SqliteLedger  # noqa: PLC0415  # only in the child
+    from memoriter.store.sqlite.ledger import SqliteLedger  # noqa: PLC0415  # only in the child
 
     SqliteLedger.keys = lambda self, names: {}  # type: ignore[method-assign]
 
@@ -134,7 +134,7 @@ def _many(rewrite: Rewrite) -> None:
 
 def stale() -> None:
     """The predecessor of a commit is read before its transaction begins."""
-    from recollect.store.sqlite import store as room  # noqa: PLC0415  # only in the child
+    from memoriter.store.sqlite import store as room  # noqa: PLC0415  # only in the child
 
     read, commit_all = room.head_of, room.Sqlite._commit_all  # planted here
     seen: dict[str, Any] = {}
@@ -150,7 +150,7 @@ def stale() -> None:
 
 def resting() -> None:
     """A retry that finds its write does not care whether that reached the disk."""
-    from recollect.store.sqlite import store as room  # noqa: PLC0415  # only in the child
+    from memoriter.store.sqlite import store as room  # noqa: PLC0415  # only in the child
 
     assert room.sync_file
     room.sync_file = lambda path: None  # type: ignore[assignment]
@@ -201,7 +201,7 @@ def _failing(answer: Callable[[Callable[[], Any], str, apsw.Error], Any]) -> Non
 
 def hasty() -> None:
     """What the system says of a write is read by nobody: a short or broken one counts as done."""
-    from recollect.store.sqlite.openers import Openers  # noqa: PLC0415  # only in the child
+    from memoriter.store.sqlite.openers import Openers  # noqa: PLC0415  # only in the child
 
     Openers.check = lambda self, path: None  # type: ignore[method-assign]  # the bug has handles
     library = ctypes.CDLL(None)
@@ -249,7 +249,7 @@ def in_place() -> None:
 
 def unpublished() -> None:
     """Segments are published without being synced, and trusted without being checked."""
-    from recollect.index import file as room  # noqa: PLC0415  # only in the child
+    from memoriter.index import file as room  # noqa: PLC0415  # only in the child
 
     room.os = _Deaf(os)  # type: ignore[assignment]
     trusting()
@@ -267,7 +267,7 @@ class _Deaf:
 
 def trusting() -> None:
     """Segments carry a checksum that always fits."""
-    from recollect.index import file as room  # noqa: PLC0415  # only in the child
+    from memoriter.index import file as room  # noqa: PLC0415  # only in the child
 
     room.checksum = lambda *parts: bytes(8)  # type: ignore[assignment]
 
@@ -284,11 +284,11 @@ BUGS: dict[str, Callable[[], None]] = {
         misnamed, unpublished, trusting, in_place,
     )
 }  # fmt: skip
-"""By name, as RECOLLECT_PLANT gives them."""
+"""By name, as MEMORITER_PLANT gives them."""
 
 
 def prepare() -> None:
     """What the environment asks for, in a child process, before anything is opened."""
     checkpoint_often()
-    for name in filter(None, os.environ.get("RECOLLECT_PLANT", "").split(",")):
+    for name in filter(None, os.environ.get("MEMORITER_PLANT", "").split(",")):
         BUGS[name]()

@@ -10,10 +10,10 @@ import pytest
 from tests.crash import lab, plan
 from tests.crash.conftest import Note
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.store.verify import verify
-from recollect.testing.fakes import SECOND, START, HandClock
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.store.verify import verify
+from memoriter.testing.fakes import SECOND, START, HandClock
 
 YEAR = 365 * 86_400
 COUNT = 600 if lab.NIGHT else 80
@@ -34,7 +34,7 @@ MOTIONS: dict[str, Motion] = {
 
 
 def opened(path: Path, clock: HandClock) -> Memory:
-    return recollect.open(
+    return memoriter.open(
         path, clock=clock, embedder=None, maintenance="manual", flush_rows=10, horizon_days=1e5
     )
 
@@ -114,8 +114,8 @@ def test_ids_do_not_run_backwards_with_the_clock(tmp_path: Path) -> None:
 def test_ids_of_two_memories_of_one_process_share_their_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with recollect.open(tmp_path / "one.db", embedder=None) as one:
+    with memoriter.open(tmp_path / "one.db", embedder=None) as one:
         first = one.remember("a note").id
-    monkeypatch.setattr("recollect.core.clock.time.time_ns", lambda: 1_500_000_000 * 10**9)
-    with recollect.open(tmp_path / "two.db", embedder=None) as two:
+    monkeypatch.setattr("memoriter.core.clock.time.time_ns", lambda: 1_500_000_000 * 10**9)
+    with memoriter.open(tmp_path / "two.db", embedder=None) as two:
         assert two.remember("a note").id[:13] >= first[:13]

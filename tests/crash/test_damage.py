@@ -11,13 +11,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-import recollect
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter.memory.facade import Memory
 
 
 def filled(path: Path, **options: object) -> Path:
     """A store of ten notes, an edge and some keys."""
-    with recollect.open(path, **{"embedder": None, **options}) as memory:  # type: ignore[arg-type]
+    with memoriter.open(path, **{"embedder": None, **options}) as memory:  # type: ignore[arg-type]
         for n in range(10):
             memory.remember(f"note {n}", id=f"n{n}", key=f"k{n}", tags=["t"])
         memory.link("n1", "n2")
@@ -34,7 +34,7 @@ def hurt(path: Path, *statements: str) -> None:
 
 
 def opened(path: Path, **options: object) -> Memory:
-    return recollect.open(path, **{"embedder": None, **options})  # type: ignore[arg-type]
+    return memoriter.open(path, **{"embedder": None, **options})  # type: ignore[arg-type]
 
 
 # -- where a tenant stands ---------------------------------------------------------------------
@@ -52,7 +52,7 @@ def a_damaged_head_is_not_believed(
             lambda: memory.get("n3"),
             lambda: memory.remember("more"),
         ):
-            with pytest.raises(recollect.Corrupt):
+            with pytest.raises(memoriter.Corrupt):
                 verb()
         assert memory.verify().problems
         assert not memory.doctor().sound
@@ -83,7 +83,7 @@ def test_a_position_is_not_given_twice_when_the_count_is_damaged(tmp_path: Path)
     path = filled(tmp_path / "m.db")
     hurt(path, "UPDATE tenants SET positions=3")
     with opened(path) as memory:
-        with pytest.raises(recollect.Corrupt, match="position 3"):
+        with pytest.raises(memoriter.Corrupt, match="position 3"):
             memory.remember("more")
         assert "count of positions" in memory.verify().problems[0]
 
@@ -106,7 +106,7 @@ def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
     with opened(path) as memory:  # the damage is not at the end of the chain
         memory.remember("the last one")
     hurt(path, f"DELETE FROM chain WHERE seq={seq}")  # noqa: S608  # our own number
-    with opened(path) as memory, pytest.raises(recollect.Corrupt, match=f"{seq} of tenant"):
+    with opened(path) as memory, pytest.raises(memoriter.Corrupt, match=f"{seq} of tenant"):
         ask(memory)
 
 
@@ -153,7 +153,7 @@ def test_a_forgotten_entry_whose_link_is_gone_is_named(tmp_path: Path) -> None:
 def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
     hurt(path, "UPDATE keys SET seq=seq+1 WHERE key='k8'")
-    with opened(path) as memory, pytest.raises(recollect.Corrupt, match="KeyRow"):
+    with opened(path) as memory, pytest.raises(memoriter.Corrupt, match="KeyRow"):
         memory.export(tmp_path / "out.jsonl")
 
 
@@ -297,7 +297,7 @@ def test_the_doctor_mends_vectors_of_this_space(tmp_path: Path) -> None:
 
 def published(path: Path, tenant: str, word: str) -> list[Path]:
     """A tenant with a published segment; its files."""
-    with recollect.open(path, tenant, embedder=None, flush_rows=5, maintenance="manual") as memory:
+    with memoriter.open(path, tenant, embedder=None, flush_rows=5, maintenance="manual") as memory:
         memory.remember_many([f"{word} {n}" for n in range(6)])
         memory.maintain()
     mine = hashlib.sha256(tenant.encode()).hexdigest()[:8]
@@ -313,7 +313,7 @@ def a_segment_of_another_is_not_served(path: Path, whose: str = "another tenant"
     else:
         (other,) = published(path.with_name("o.db"), "bert", "apples")
     shutil.copy(other, mine)
-    with recollect.open(path, "bert", embedder=None) as memory:
+    with memoriter.open(path, "bert", embedder=None) as memory:
         assert not memory.keywords("apples")
         assert len(memory.keywords("bananas", 50)) == 6
         assert memory.verify().derived
@@ -330,11 +330,11 @@ def test_damage_in_the_segments_of_another_application_is_seen(verb: str, tmp_pa
     content = bytearray(segment.read_bytes())
     content[len(content) // 2] ^= 1
     segment.write_bytes(content)
-    with recollect.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
         found = memory.verify() if verb == "verify-store" else memory.doctor()
         assert segment.name in found.derived[0]
         assert found.mended == (verb == "doctor")
         assert memory.verify().sound == found.mended
     assert segment.exists() != found.mended
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         assert len(memory.keywords("apples", 50)) == 6

@@ -16,9 +16,9 @@ import pytest
 from tests.crash import lab, plan, work
 from tests.crash.conftest import Note
 
-import recollect
-from recollect.core.errors import StorageFull
-from recollect.store.verify import verify
+import memoriter
+from memoriter.core.errors import StorageFull
+from memoriter.store.verify import verify
 
 FIRST, STEPS = 24, 36
 EVERYTHING = 10**9
@@ -42,7 +42,7 @@ def bench(tracer: Path, folder: Path, jobs: list[list[Any]], **more: Any) -> lis
         (folder / "root").mkdir()
     told = lab.run(
         "faults", folder / "root", base, seed, FIRST, STEPS, tracer=tracer, limit=1800,
-        RECOLLECT_ROOT=folder / "root", told="".join(f"{json.dumps(j)}\n" for j in jobs), **more,
+        MEMORITER_ROOT=folder / "root", told="".join(f"{json.dumps(j)}\n" for j in jobs), **more,
     )  # fmt: skip
     return [json.loads(line) for line in told.splitlines()]
 
@@ -102,7 +102,7 @@ def small_disk(point: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", str(point)], check=True)  # noqa: S603, S607  # as above
 
 
-def filled(memory: recollect.Memory) -> list[str]:
+def filled(memory: memoriter.Memory) -> list[str]:
     """Write until the disk is full; what was acknowledged."""
     kept: list[str] = []
     try:
@@ -114,7 +114,7 @@ def filled(memory: recollect.Memory) -> list[str]:
     raise AssertionError("the disk never filled")
 
 
-def still_reads(memory: recollect.Memory, kept: list[str]) -> None:
+def still_reads(memory: memoriter.Memory, kept: list[str]) -> None:
     """Everything acknowledged is there, and found."""
     assert memory.get(kept[0]).id == kept[0]
     assert {r.id for r in memory.browse(limit=10_000).records} == set(kept)
@@ -125,13 +125,13 @@ def still_reads(memory: recollect.Memory, kept: list[str]) -> None:
     verify(plan.TENANT, plan.log_of(memory).dump(plan.TENANT))
 
 
-def resumes(memory: recollect.Memory, path: Path, kept: list[str]) -> None:
+def resumes(memory: memoriter.Memory, path: Path, kept: list[str]) -> None:
     """The same memory writes again, and nothing was lost."""
     name = f"r{len(kept)}"
     memory.remember("written when there was room again", id=name, key=f"k{len(kept)}")
     memory.maintain()
     memory.close()
-    with recollect.open(path, embedder=None) as again:
+    with memoriter.open(path, embedder=None) as again:
         assert {r.id for r in again.browse(limit=10_000).records} == {*kept, name}
         verify(plan.TENANT, plan.log_of(again).dump(plan.TENANT))
 
@@ -141,7 +141,7 @@ def test_a_full_disk_stops_writing_and_nothing_else(tmp_path: Path, note: Note) 
     with small_disk(disk, "6m"):
         ballast = disk / "ballast"
         ballast.write_bytes(bytes(2_000_000))
-        memory = recollect.open(disk / "m.db", embedder=None, flush_rows=200)
+        memory = memoriter.open(disk / "m.db", embedder=None, flush_rows=200)
         kept = filled(memory)
         note("small tmpfs: acknowledged / lost", f"{len(kept)} / 0")
         assert len(kept) > 20
@@ -152,10 +152,10 @@ def test_a_full_disk_stops_writing_and_nothing_else(tmp_path: Path, note: Note) 
 
 _LIMITED = """
 import pathlib, resource, sys
-import recollect
+import memoriter
 from tests.crash import test_errors as t
 path = pathlib.Path(sys.argv[1])
-memory = recollect.open(path, embedder=None, maintenance="manual")
+memory = memoriter.open(path, embedder=None, maintenance="manual")
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, hard))
 kept = t.filled(memory)

@@ -19,7 +19,7 @@ def killed(folder: Path, seed: str, kills: int, steps: int, how: str, **more: An
     """What a kill loop found; it fails when a promise was broken."""
     told = lab.run(
         "kills", folder / "store", f"{lab.SEED}/{seed}", kills, steps, how,
-        limit=LIMIT_S, RECOLLECT_CHECKPOINT=40, OPENBLAS_NUM_THREADS=1, **more,
+        limit=LIMIT_S, MEMORITER_CHECKPOINT=40, OPENBLAS_NUM_THREADS=1, **more,
     )  # fmt: skip
     return Counter(json.loads(told))
 
@@ -56,7 +56,7 @@ def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, n
         40 if lab.NIGHT else 26,
         "syscall",
         tracer=tracer,
-        RECOLLECT_ROOT=quick / "store",
+        MEMORITER_ROOT=quick / "store",
     )
     tell(note, found)
     assert found["kills"] >= kills * 0.8

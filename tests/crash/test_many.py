@@ -17,8 +17,8 @@ import pytest
 from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
 
-import recollect
-from recollect.store.verify import verify
+import memoriter
+from memoriter.store.verify import verify
 
 SECONDS = 10 if lab.NIGHT else 3
 LONGEST_S = 5
@@ -47,7 +47,7 @@ def together(path: Path, roles: list[str], seconds: float, **more: Any) -> list[
 def settle(path: Path, told: list[dict[str, Any]]) -> int:
     """Everything acknowledged is there under its number, once, in one unbroken chain."""
     acked = {name: seq for one in told for name, seq in one.get("acked", [])}
-    with recollect.open(path, embedder=None, maintenance="manual") as memory:
+    with memoriter.open(path, embedder=None, maintenance="manual") as memory:
         dump = plan.log_of(memory).dump(plan.TENANT)
         verify(plan.TENANT, dump)
         there = {row.id: row.row for row in dump.records}
@@ -98,7 +98,7 @@ def test_merges_of_one_process_break_no_reader(tmp_path: Path, note: Note) -> No
 
 def held_through_a_merge(path: Path, **more: Any) -> None:
     """One process holds a view while another merges every file of it away."""
-    with recollect.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
+    with memoriter.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
         for n in range(6):
             memory.remember_many([f"{n} {m} port" for m in range(5)])
             memory.maintain()
@@ -129,7 +129,7 @@ def test_a_view_outlives_the_files_it_was_mapped_from(tmp_path: Path) -> None:
 def test_threads_share_one_memory(tmp_path: Path) -> None:
     acked: list[tuple[str, int]] = []
     failed: list[BaseException] = []
-    with recollect.open(tmp_path / "m.db", embedder=None, flush_rows=40) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None, flush_rows=40) as memory:
 
         def one(who: int) -> None:
             try:
@@ -153,7 +153,7 @@ def test_threads_share_one_memory(tmp_path: Path) -> None:
 
 def commits_are_shared(path: Path) -> None:
     """Those who come while nobody can write share the next transaction."""
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         queue, sizes = log_queue(memory), []
         plain = queue._write
 
@@ -172,14 +172,14 @@ def commits_are_shared(path: Path) -> None:
         assert sizes == [8]
 
 
-def log_queue(memory: recollect.Memory) -> Any:
+def log_queue(memory: memoriter.Memory) -> Any:
     log: Any = plan.log_of(memory)
     return log._queue
 
 
 def a_lone_write_does_not_linger(path: Path) -> None:
     """Nobody waits for company: the quickest of some lone commits takes no time at all."""
-    with recollect.open(path, embedder=None, durability="fast") as memory:
+    with memoriter.open(path, embedder=None, durability="fast") as memory:
         took = []
         for n in range(20):
             began = time.monotonic()
@@ -190,7 +190,7 @@ def a_lone_write_does_not_linger(path: Path) -> None:
 
 def readers_do_not_wait_for_a_writer(path: Path) -> None:
     """While a write transaction stands open, everything can be read, as it was before."""
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         memory.remember("a port", id="a")
         memory.keywords("port")
         log: Any = plan.log_of(memory)
@@ -221,7 +221,7 @@ def a_cancelled_call_still_commits(path: Path) -> None:
     begun = threading.Event()
 
     async def story() -> None:
-        memory = await recollect.aopen(path, embedder=None)
+        memory = await memoriter.aopen(path, embedder=None)
         log: Any = plan.log_of(memory.memory)
         commit = log.commit
 
@@ -239,7 +239,7 @@ def a_cancelled_call_still_commits(path: Path) -> None:
         await memory.close()
 
     asyncio.run(story())
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         assert memory.get("a").text == "a port"
         assert memory.verify().sound
 

@@ -22,14 +22,14 @@ from tests.crash.test_many import held_through_a_merge, taken_in_turn, together
 from tests.crash.test_many import settle as settled
 from tests.crash.test_power import retried, survey, traced
 
-from recollect.store import rows, settle
+from memoriter.store import rows, settle
 
 
 @pytest.mark.parametrize("bug", ["unsynced", "lazily_synced"])
 def test_a_commit_that_is_not_synced_fails_the_power_cut(
     bug: str, tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
-    run = traced(tracer, tmp_path, lab.SEED, 60, RECOLLECT_PLANT=bug)
+    run = traced(tracer, tmp_path, lab.SEED, 60, MEMORITER_PLANT=bug)
     found, _ = survey(run, 120, lab.SEED, quick)
     note(f"planted {bug}: images that fail", f"{120 - found['sound']} of 120")
     assert found["lost"] or found["corrupt"]
@@ -38,8 +38,8 @@ def test_a_commit_that_is_not_synced_fails_the_power_cut(
 def test_a_segment_published_unsynced_and_unchecked_fails_the_power_cut(
     tracer: Path, tmp_path: Path, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = traced(tracer, tmp_path, lab.SEED, 100, RECOLLECT_PLANT="unpublished")
-    monkeypatch.setattr("recollect.index.file.checksum", lambda *parts: bytes(8))
+    run = traced(tracer, tmp_path, lab.SEED, 100, MEMORITER_PLANT="unpublished")
+    monkeypatch.setattr("memoriter.index.file.checksum", lambda *parts: bytes(8))
     rng = random.Random(lab.SEED)
     wrong = 0
     for cut in images.cuts(run.events, run.root, 200, rng):
@@ -60,13 +60,13 @@ def test_a_commit_that_is_not_whole_or_not_once_fails_the_kill_loop(
 ) -> None:
     folder = quick if how == "named" else tmp_path
     with pytest.raises(AssertionError, match=r"Wrong|Error|Conflict"):
-        killed(folder, "planted", 30, 60, how, RECOLLECT_PLANT=bug)
+        killed(folder, "planted", 30, 60, how, MEMORITER_PLANT=bug)
 
 
 def test_a_retry_that_rests_on_the_page_cache_fails_the_power_cut(
     tracer: Path, tmp_path: Path, quick: Path
 ) -> None:
-    assert retried(tmp_path, quick, tracer, 35, alone=False, RECOLLECT_PLANT="resting")
+    assert retried(tmp_path, quick, tracer, 35, alone=False, MEMORITER_PLANT="resting")
 
 
 @pytest.mark.parametrize("bug", ["stale", "deferred"])
@@ -76,20 +76,20 @@ def test_a_writer_that_trusts_a_stale_head_fails_the_many(bug: str, tmp_path: Pa
 
 
 def test_a_lease_that_is_kept_starves_the_many(tmp_path: Path) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 3, 2, RECOLLECT_PLANT="greedy")
+    told = together(tmp_path / "m.db", ["write"] * 3, 2, MEMORITER_PLANT="greedy")
     with pytest.raises(AssertionError):
         taken_in_turn(told)
 
 
 def _four_writers(path: Path, bug: str) -> None:
-    told = together(path, ["write"] * 4, 1.5, RECOLLECT_PLANT=bug)
+    told = together(path, ["write"] * 4, 1.5, MEMORITER_PLANT=bug)
     assert not [error for one in told for error in one["errors"]]
     settled(path, told)
 
 
 def test_a_merge_in_place_kills_a_reader(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="signal"):
-        held_through_a_merge(tmp_path / "m.db", RECOLLECT_PLANT="in_place")
+        held_through_a_merge(tmp_path / "m.db", MEMORITER_PLANT="in_place")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_merge_in_place_kills_a_reader(tmp_path: Path) -> None:
 def test_a_fault_that_is_hidden_or_misnamed_is_noticed(
     bug: str, jobs: list[Any], says: str, tracer: Path, quick: Path
 ) -> None:
-    found = bench(tracer, quick, jobs, RECOLLECT_PLANT=bug)
+    found = bench(tracer, quick, jobs, MEMORITER_PLANT=bug)
     told = json.dumps([[one["wrong"], [line[:2] for line in one["told"]]] for one in found])
     assert any(word in told for word in says.split("|")), found
 
@@ -117,7 +117,7 @@ def test_a_digest_over_the_text_alone_lets_flips_through(
             told = json.loads(row.body)["text"]
         except (ValueError, KeyError):
             told = "unreadable"
-        return rows.digest("recollect/record/1", tenant.encode(), str(told).encode())
+        return rows.digest("memoriter/record/1", tenant.encode(), str(told).encode())
 
     assert not _flipped_time(quick).unseen
     monkeypatch.setattr(rows, "record_digest", text_only)
@@ -162,7 +162,7 @@ def _flipped_words(quick: Path) -> flips.Tally:
 def test_a_segment_without_checksums_serves_its_damage(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.index.file.checksum", lambda *parts: bytes(8))
+    monkeypatch.setattr("memoriter.index.file.checksum", lambda *parts: bytes(8))
     kept = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60)
     with pytest.raises(Exception, match=r"."):  # wrong answers, or none at all
         _flipped_segments(kept, quick / "copy")

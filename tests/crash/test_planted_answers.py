@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-import recollect.index.tenant
-import recollect.rank.top
-import recollect.store.sqlite.connect
-import recollect.store.sqlite.group
-import recollect.store.sqlite.store
-import recollect.store.trouble
-import recollect.why.explain
-import recollect.write.doctor
-import recollect.write.prepare
-from recollect.core.explanation import Explanation, reconciles
-from recollect.index.segment import Segment
-from recollect.memory.facade import Memory
+import memoriter
+import memoriter.index.tenant
+import memoriter.rank.top
+import memoriter.store.sqlite.connect
+import memoriter.store.sqlite.group
+import memoriter.store.sqlite.store
+import memoriter.store.trouble
+import memoriter.why.explain
+import memoriter.write.doctor
+import memoriter.write.prepare
+from memoriter.core.explanation import Explanation, reconciles
+from memoriter.index.segment import Segment
+from memoriter.memory.facade import Memory
 
 Check = Callable[[Path], None]
 
 
 def filled(path: Path, **options: Any) -> Memory:
-    memory = recollect.open(path, flush_rows=5, **options)
+    memory = memoriter.open(path, flush_rows=5, **options)
     memory.remember_many({"text": f"port note {n % 3}", "id": f"r{n}"} for n in range(12))
     return memory
 
@@ -46,7 +46,7 @@ def an_index_equals_its_rebuild(path: Path) -> None:
         memory.forget("r2")
         found = told(memory)
     assert len(found) == 10
-    with recollect.open(path) as fresh:
+    with memoriter.open(path) as fresh:
         assert found == told(fresh)
 
 
@@ -87,7 +87,7 @@ def a_full_disk_is_told_as_such(path: Path) -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 400_000, hard))
         try:
-            with pytest.raises(recollect.StorageFull):
+            with pytest.raises(memoriter.StorageFull):
                 memory.remember("long " * 400_000)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -100,7 +100,7 @@ def nothing_is_acknowledged_that_failed(path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 400_000, hard))
         try:
             commit = memory.remember("long " * 400_000)
-        except recollect.RecollectError:
+        except memoriter.MemoriterError:
             return
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -114,7 +114,7 @@ def use_after_fork_is_refused(path: Path) -> None:
     if pid == 0:
         try:
             memory.get("r1")
-        except recollect.Unsupported:
+        except memoriter.Unsupported:
             os._exit(7)
         except BaseException:
             os._exit(1)
@@ -129,36 +129,36 @@ def _ends_nothing(plant: pytest.MonkeyPatch) -> None:
 
 
 def _unstable(plant: pytest.MonkeyPatch) -> None:
-    plain, turn = recollect.rank.top.top, itertools.count()
+    plain, turn = memoriter.rank.top.top, itertools.count()
 
     def top(scores: Any, rows: Any, limit: int, *keys: Any) -> Any:
         # Never the same pattern twice in a row, however many sorts a question takes.
         return plain(scores, rows * (-1) ** next(turn).bit_count(), limit, *keys)
 
-    plant.setattr("recollect.lanes.port.top", top)
-    plant.setattr("recollect.pipeline.scoring.top", top)
+    plant.setattr("memoriter.lanes.port.top", top)
+    plant.setattr("memoriter.pipeline.scoring.top", top)
 
 
 def _dishonest(plant: pytest.MonkeyPatch) -> None:
-    plain = recollect.why.explain.Reasons.score
+    plain = memoriter.why.explain.Reasons.score
 
     def score(reasons: Any, at: int) -> Explanation:
         true = plain(reasons, at)
         return Explanation(true.label, true.value, true.op, true.parts[1:], true.facts)
 
-    plant.setattr(recollect.why.explain.Reasons, "score", score)
+    plant.setattr(memoriter.why.explain.Reasons, "score", score)
 
 
 def _credulous(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(recollect.write.prepare, "sound", lambda vector, dimension: vector)
+    plant.setattr(memoriter.write.prepare, "sound", lambda vector, dimension: vector)
 
 
 def _meddling(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(recollect.write.doctor, "_is_bad", lambda tenant, row: True)
+    plant.setattr(memoriter.write.doctor, "_is_bad", lambda tenant, row: True)
 
 
 def _vague(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(recollect.store.sqlite.connect, "FULL", frozenset())
+    plant.setattr(memoriter.store.sqlite.connect, "FULL", frozenset())
 
 
 def _boastful(plant: pytest.MonkeyPatch) -> None:
@@ -166,16 +166,16 @@ def _boastful(plant: pytest.MonkeyPatch) -> None:
         jobs, self._waiting = self._waiting, []
         try:
             self._write(jobs)
-        except recollect.RecollectError:
+        except memoriter.MemoriterError:
             for job in jobs:
-                commit = recollect.Commit(job.batch.tenant, 1, 1, (job.batch.acts[0].id,))
+                commit = memoriter.Commit(job.batch.tenant, 1, 1, (job.batch.acts[0].id,))
                 job.done, job.answered = commit, True
 
-    plant.setattr(recollect.store.sqlite.group.Queue, "_lead", lead)
+    plant.setattr(memoriter.store.sqlite.group.Queue, "_lead", lead)
 
 
 def _forkable(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(recollect.store.sqlite.store.os, "getpid", lambda: 1)
+    plant.setattr(memoriter.store.sqlite.store.os, "getpid", lambda: 1)
 
 
 PROMISES: dict[Check, Callable[[pytest.MonkeyPatch], None]] = {
@@ -197,5 +197,5 @@ def test_a_promise_holds_and_its_planted_bug_breaks_it(
     check(tmp_path / "sound.db")
     with monkeypatch.context() as plant:
         PROMISES[check](plant)
-        with pytest.raises((AssertionError, recollect.RecollectError, pytest.fail.Exception)):
+        with pytest.raises((AssertionError, memoriter.MemoriterError, pytest.fail.Exception)):
             check(tmp_path / "sick.db")

@@ -14,28 +14,28 @@ from tests.crash import test_damage as damage
 from tests.crash import test_many as many
 from tests.crash import test_surroundings as surroundings
 
-import recollect
-import recollect.aio
-import recollect.write.doctor
-import recollect.write.writer
-from recollect.index import file
-from recollect.store.port import Head
-from recollect.store.sqlite import connect, group, ledger, openers, reader
-from recollect.store.sqlite import store as room
+import memoriter
+import memoriter.aio
+import memoriter.write.doctor
+import memoriter.write.writer
+from memoriter.index import file
+from memoriter.store.port import Head
+from memoriter.store.sqlite import connect, group, ledger, openers, reader
+from memoriter.store.sqlite import store as room
 
 Check = Callable[[Path], None]
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def a_retry_is_answered_from_its_key(path: Path) -> None:
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         first = memory.remember("a note", key="k")
         assert memory.remember("a note", key="k") == first
         assert memory.browse().total == 1
 
 
 def a_retry_asks_its_key_before_the_present(path: Path) -> None:
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         memory.remember("a note", id="a")
         first = memory.update("a", text="another", key="k")
         memory.forget("a")
@@ -120,7 +120,7 @@ def _hurried(plant: pytest.MonkeyPatch) -> None:
         self.threads.shutdown(wait=False, cancel_futures=True)
         self.memory.close()
 
-    plant.setattr(recollect.aio.AsyncMemory, "close", close)
+    plant.setattr(memoriter.aio.AsyncMemory, "close", close)
 
 
 def _heavy_handed(plant: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def _wasteful(plant: pytest.MonkeyPatch) -> None:
         found.vectors += bad
         found.derived += ["a vector"] * len(bad)
 
-    plant.setattr(recollect.write.doctor, "_vectors", vectors)
+    plant.setattr(memoriter.write.doctor, "_vectors", vectors)
 
 
 def _believing(plant: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def _present_minded(plant: pytest.MonkeyPatch) -> None:
     def again(self: Any, asked: Any, refusal: Exception) -> None:
         raise refusal
 
-    plant.setattr(recollect.write.writer.Writer, "_again", again)
+    plant.setattr(memoriter.write.writer.Writer, "_again", again)
 
 
 PROMISES: dict[Check, Plant] = {
@@ -208,5 +208,5 @@ def test_a_planted_bug_turns_its_check_red(
     check: Check, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     PROMISES[check](monkeypatch)
-    with pytest.raises((AssertionError, recollect.RecollectError, pytest.fail.Exception)):
+    with pytest.raises((AssertionError, memoriter.MemoriterError, pytest.fail.Exception)):
         check(quick / "m.db")

@@ -18,9 +18,9 @@ from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
 from tests.crash.test_many import beside
 
-import recollect
-from recollect.memory.opening import Options
-from recollect.store.verify import verify
+import memoriter
+from memoriter.memory.opening import Options
+from memoriter.store.verify import verify
 
 CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (4, 500, 160)
 HAS_FAST = "durability" in Options.__annotations__
@@ -41,7 +41,7 @@ def traced(tracer: Path, folder: Path, seed: str, steps: int, **more: Any) -> Ru
     root.mkdir()
     lab.run(
         "work", root / "m.db", root / images.ACKS, seed, steps,
-        tracer=tracer, RECOLLECT_ROOT=root, RECOLLECT_TRACE=trace, RECOLLECT_CHECKPOINT=40, **more,
+        tracer=tracer, MEMORITER_ROOT=root, MEMORITER_TRACE=trace, MEMORITER_CHECKPOINT=40, **more,
     )  # fmt: skip
     return Run(root, images.read(trace), plan.Expected(plan.steps(seed, steps)))
 
@@ -99,7 +99,7 @@ def test_the_fast_mode_loses_at_most_the_last_commits(
 ) -> None:
     count = 5000 if lab.NIGHT else 300
     told = json.dumps({"durability": "fast"})
-    run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, RECOLLECT_OPTIONS=told)
+    run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, MEMORITER_OPTIONS=told)
     found, wrong = survey(run, count, f"{lab.SEED}/fast", quick, may_lose=True)
     note("fast mode: images / short of a suffix / corrupt", f"{count} / {found['short']} / "
          f"{count - found['short'] - found['sound']}")  # fmt: skip
@@ -114,7 +114,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
     root.mkdir()
     lab.run(
         "work", "--crowd", root / "m.db", root / images.ACKS, lab.SEED, 25, 8,
-        tracer=tracer, RECOLLECT_ROOT=root, RECOLLECT_TRACE=trace, RECOLLECT_CHECKPOINT=60,
+        tracer=tracer, MEMORITER_ROOT=root, MEMORITER_TRACE=trace, MEMORITER_CHECKPOINT=60,
     )  # fmt: skip
     count = 4000 if lab.NIGHT else 250
     events = images.read(trace)
@@ -122,7 +122,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
     for cut in images.cuts(events, root, count, random.Random(f"crowd {lab.SEED}")):
         images.lay(cut.files, quick / "image")
         told = dict(line.split() for line in cut.acks)
-        with recollect.open(quick / "image" / "m.db", embedder=None) as memory:
+        with memoriter.open(quick / "image" / "m.db", embedder=None) as memory:
             dump = plan.log_of(memory).dump(plan.TENANT)
             verify(plan.TENANT, dump)
             there = {row.id: row.row for row in dump.records}
@@ -139,7 +139,7 @@ def test_a_failed_sync_is_never_taken_for_a_good_one(
     """What a failed fsync should have kept is gone, whatever later ones say."""
     fault = f"S {lab.ACTIONS['EIO']} {synced} 1"
     run = traced(
-        tracer, tmp_path, f"{lab.SEED}/gate", 60, RECOLLECT_FAULT=fault, RECOLLECT_RETRY="yes"
+        tracer, tmp_path, f"{lab.SEED}/gate", 60, MEMORITER_FAULT=fault, MEMORITER_RETRY="yes"
     )
     assert [event for event in run.events if event.op == "E" and event.error]
     found, told = survey(run, 80, f"{lab.SEED}/{synced}", quick)
@@ -163,8 +163,8 @@ class Relived:
             lab.command("work", self.root / "m.db", acks, self.seed, steps, first),
             cwd=lab.ROOT, check=False, timeout=60,
             env=lab.environment(
-                self.tracer, RECOLLECT_ROOT=self.root, RECOLLECT_TRACE=self.trace,
-                RECOLLECT_CHECKPOINT=40, **more,
+                self.tracer, MEMORITER_ROOT=self.root, MEMORITER_TRACE=self.trace,
+                MEMORITER_CHECKPOINT=40, **more,
             ),
         )  # fmt: skip
         assert done.returncode == -signal.SIGKILL
@@ -185,7 +185,7 @@ def unsynced_write(folder: Path, tracer: Path, synced: int, seed: str) -> tuple[
     for n in range(synced, synced + 30):
         life = Relived(folder / f"root{n}", folder / f"trace{n}", tracer, seed)
         life.root.mkdir()
-        acked = life.live(60, 0, RECOLLECT_FAULT=f"S {lab.ACTIONS['KILL_BEFORE']} {n} 1")
+        acked = life.live(60, 0, MEMORITER_FAULT=f"S {lab.ACTIONS['KILL_BEFORE']} {n} 1")
         expected = plan.Expected(plan.steps(seed, acked + 2))
         shutil.copytree(life.root, folder / f"copy{n}")
         held = images.check(folder / f"copy{n}" / "m.db", acked, expected, 0)
@@ -202,7 +202,7 @@ def retried(
     life, acked = unsynced_write(folder, tracer, synced, f"{lab.SEED}/retry")
     steps = plan.steps(life.seed, acked + 2)
     with nullcontext() if alone else beside(life.root / "m.db", "look"):
-        assert life.live(acked + 2, acked + 1, RECOLLECT_CLOSE="no", **more) == acked + 1
+        assert life.live(acked + 2, acked + 1, MEMORITER_CLOSE="no", **more) == acked + 1
     disk, expected, wrong = replayed(life), plan.Expected(steps), []
     for n in range(40):
         mode, files = disk.image(random.Random(f"{lab.SEED} {synced} {n}"))

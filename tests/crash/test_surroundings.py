@@ -8,17 +8,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-import recollect
-from recollect.store.sqlite import connect, store
+import memoriter
+from memoriter.store.sqlite import connect, store
 
 
 def another_opener_is_refused(path: Path) -> None:
-    recollect.open(path, embedder=None).close()
+    memoriter.open(path, embedder=None).close()
     with path.open("rb"):
-        with pytest.raises(recollect.Unsupported, match="something else") as refused:
-            recollect.open(path, embedder=None)
+        with pytest.raises(memoriter.Unsupported, match="something else") as refused:
+            memoriter.open(path, embedder=None)
         assert "close it there first" in refused.value.hint
-    recollect.open(path, embedder=None).close()
+    memoriter.open(path, embedder=None).close()
 
 
 def test_another_opener_is_refused(tmp_path: Path) -> None:
@@ -27,19 +27,19 @@ def test_another_opener_is_refused(tmp_path: Path) -> None:
 
 def test_another_sqlite_on_the_file_is_refused_and_importing_one_is_fine(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    recollect.open(path, embedder=None).close()
+    memoriter.open(path, embedder=None).close()
     other = sqlite3.connect(path)
     other.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    with pytest.raises(recollect.Unsupported, match="something else"):
-        recollect.open(path, embedder=None)
+    with pytest.raises(memoriter.Unsupported, match="something else"):
+        memoriter.open(path, embedder=None)
     other.close()
-    recollect.open(path, embedder=None).close()
+    memoriter.open(path, embedder=None).close()
 
 
 def test_two_memories_of_one_process_share_a_file(tmp_path: Path) -> None:
-    one = recollect.open(tmp_path / "m.db", embedder=None)
+    one = memoriter.open(tmp_path / "m.db", embedder=None)
     for n in range(5):
-        with recollect.open(tmp_path / "m.db", embedder=None) as two:
+        with memoriter.open(tmp_path / "m.db", embedder=None) as two:
             two.remember(f"note {n}")
         assert one.browse().total == n + 1
     one.close()
@@ -48,8 +48,8 @@ def test_two_memories_of_one_process_share_a_file(tmp_path: Path) -> None:
 def an_unsafe_sqlite_is_refused(path: Path, version: str = "3.51.2") -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(apsw, "sqlite_lib_version", lambda: version)
-        with pytest.raises(recollect.Unsupported, match="not safe"):
-            recollect.open(path, embedder=None)
+        with pytest.raises(memoriter.Unsupported, match="not safe"):
+            memoriter.open(path, embedder=None)
     assert not path.exists()
 
 
@@ -61,8 +61,8 @@ def test_a_sqlite_that_can_corrupt_a_file_is_refused(version: str, tmp_path: Pat
 def a_network_disk_is_refused(path: Path, kind: str = "nfs4") -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connect, "filesystem", lambda folder: kind)
-        with pytest.raises(recollect.Unsupported, match="network filesystem"):
-            recollect.open(path, embedder=None)
+        with pytest.raises(memoriter.Unsupported, match="network filesystem"):
+            memoriter.open(path, embedder=None)
     assert not path.exists()
 
 
@@ -74,15 +74,15 @@ def test_a_network_disk_is_refused(kind: str, tmp_path: Path) -> None:
 
 
 def a_stuck_reader_is_ended(path: Path) -> None:
-    with recollect.open(path, embedder=None) as memory, pytest.MonkeyPatch.context() as patch:
+    with memoriter.open(path, embedder=None) as memory, pytest.MonkeyPatch.context() as patch:
         memory.remember_many(f"note {n} about a port" for n in range(2000))
         patch.setattr(store, "READ_LIMIT_S", 0.0)
-        with pytest.raises(recollect.Unavailable, match="too long"):
+        with pytest.raises(memoriter.Unavailable, match="too long"):
             memory.export(path.with_name("out.jsonl"))
         assert memory.remember("and writing goes on").seq
         log = memory._parts.log
         for read in (log.damage, lambda: list(log.words("default"))):
-            with pytest.raises(recollect.Unavailable, match="too long"):
+            with pytest.raises(memoriter.Unavailable, match="too long"):
                 read()
         patch.setattr(store, "READ_LIMIT_S", 60.0)
         assert memory.export(path.with_name("out.jsonl")) > 2000

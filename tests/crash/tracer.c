@@ -1,7 +1,7 @@
 /* What does a process do to the files below one folder, and what if the kernel says no?
 
-   Loaded with LD_PRELOAD. RECOLLECT_ROOT names the folder. RECOLLECT_TRACE names a file that gets
-   every operation below it, in order; images.py reads it. recollect_fault() (or RECOLLECT_FAULT =
+   Loaded with LD_PRELOAD. MEMORITER_ROOT names the folder. MEMORITER_TRACE names a file that gets
+   every operation below it, in order; images.py reads it. memoriter_fault() (or MEMORITER_FAULT =
    "kinds action n count") makes the n-th matching call fail, fall short, or kill the process.
 
    Kinds of operation: O open  W write  S sync begins  E sync ended  T truncate  U unlink
@@ -40,18 +40,18 @@ static long calls, first, count;
   static type (*real)(__VA_ARGS__);                                                               \
   if (!real) real = (type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
-void recollect_fault(const char *what, int how, long n, long times) {
+void memoriter_fault(const char *what, int how, long n, long times) {
   pthread_mutex_lock(&lock);
   snprintf(kinds, sizeof kinds, "%s", what);
   action = how; first = n; count = times; calls = 0;
   pthread_mutex_unlock(&lock);
 }
 
-long recollect_calls(void) { return calls; }
+long memoriter_calls(void) { return calls; }
 
 __attribute__((constructor)) static void begin(void) {
-  const char *folder = getenv("RECOLLECT_ROOT"), *trace = getenv("RECOLLECT_TRACE");
-  const char *fault = getenv("RECOLLECT_FAULT");
+  const char *folder = getenv("MEMORITER_ROOT"), *trace = getenv("MEMORITER_TRACE");
+  const char *fault = getenv("MEMORITER_FAULT");
   if (fault) sscanf(fault, "%15s %d %ld %ld", kinds, &action, &first, &count);
   if (trace)
     out = syscall(SYS_openat, AT_FDCWD, trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

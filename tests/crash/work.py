@@ -16,11 +16,11 @@ from typing import Any
 
 from tests.crash import plan, plant
 
-import recollect
+import memoriter
 
 
 def options() -> dict[str, Any]:
-    return json.loads(os.environ.get("RECOLLECT_OPTIONS", "{}"))
+    return json.loads(os.environ.get("MEMORITER_OPTIONS", "{}"))
 
 
 class Acks:
@@ -40,16 +40,16 @@ def live(path: str, acks: str, seed: str, count: str, first: str = "0") -> None:
         for step in life[int(first) :]:
             persist(memory, step, pace)
             told.tell(step.number)
-        if os.environ.get("RECOLLECT_CLOSE") == "no":
+        if os.environ.get("MEMORITER_CLOSE") == "no":
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def persist(memory: recollect.Memory, step: plan.Step, pace: plan.Pace) -> None:
+def persist(memory: memoriter.Memory, step: plan.Step, pace: plan.Pace) -> None:
     """Take a step; where the environment allows it, try once more after an error."""
     try:
         plan.take(memory, step, pace)
-    except recollect.RecollectError:
-        if os.environ.get("RECOLLECT_RETRY") != "yes":
+    except memoriter.MemoriterError:
+        if os.environ.get("MEMORITER_RETRY") != "yes":
             raise
         plan.take(memory, step, pace)
 
@@ -57,7 +57,7 @@ def persist(memory: recollect.Memory, step: plan.Step, pace: plan.Pace) -> None:
 def crowd(path: str, acks: str, seed: str, count: str, threads: str) -> None:
     """Several threads write at once, so that commits are shared."""
     told = Acks(acks)
-    memory = recollect.open(path, embedder=None, maintenance="manual", **options())
+    memory = memoriter.open(path, embedder=None, maintenance="manual", **options())
     failed: list[BaseException] = []
 
     def one(who: int) -> None:

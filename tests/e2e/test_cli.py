@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memoriter
 
-SRC = Path(recollect.__file__).parents[1]
-COMMAND = [sys.executable, "-m", "recollect"]
+SRC = Path(memoriter.__file__).parents[1]
+COMMAND = [sys.executable, "-m", "memoriter"]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RECOLLECT_", "COLUMNS"))}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MEMORITER_", "COLUMNS"))}
     home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     return {**kept, **home, "PYTHONPATH": str(SRC), "PYTHONIOENCODING": "utf-8"}
 
@@ -47,7 +47,7 @@ def test_a_memory_goes_in_and_comes_out_explained(run: Run) -> None:
     assert told.returncode == 0
     assert new in told.stdout
     assert old not in told.stdout
-    for word in ("words#1", "meaning#1", "tf 1", "idf", "the sum of", "recipe recollect"):
+    for word in ("words#1", "meaning#1", "tf 1", "idf", "the sum of", "recipe memoriter"):
         assert word in told.stdout
     assert "\x1b" not in told.stdout
 
@@ -76,8 +76,8 @@ def test_reading_makes_no_store(run: Run, tmp_path: Path) -> None:
         failed = run(*args)
         assert failed.returncode == 3
         assert failed.stderr.splitlines() == [
-            "error: there is no store at recollect.db",
-            "hint: recollect init makes one",
+            "error: there is no store at memoriter.db",
+            "hint: memoriter init makes one",
         ]
     assert list(tmp_path.iterdir()) == []
 
@@ -120,15 +120,15 @@ def test_a_shell_completes_commands_options_and_values(
     env: dict[str, str], tmp_path: Path, typed: str, offered: list[str]
 ) -> None:
     given = {**env, "PATH": f"{Path(sys.executable).parent}:{env['PATH']}", "SHELL": "/bin/bash"}
-    (tmp_path / "recollect").write_text(f'#!/bin/sh\nexec {sys.executable} -m recollect "$@"\n')
-    (tmp_path / "recollect").chmod(0o755)
+    (tmp_path / "memoriter").write_text(f'#!/bin/sh\nexec {sys.executable} -m memoriter "$@"\n')
+    (tmp_path / "memoriter").chmod(0o755)
     made = subprocess.run(  # noqa: S603  # our own program
         [*COMMAND, "--show-completion", "bash"], env=given, text=True, capture_output=True,
         check=True, timeout=60,
     ).stdout  # fmt: skip
-    words = ["recollect", *typed.split(" ")]
+    words = ["memoriter", *typed.split(" ")]
     asked = f"COMP_WORDS=({' '.join(w or chr(34) * 2 for w in words)}); COMP_CWORD={len(words) - 1}"
-    lines = (made, asked, f"_recollect_completion {tmp_path}/recollect", 'echo "${COMPREPLY[@]}"')
+    lines = (made, asked, f"_memoriter_completion {tmp_path}/memoriter", 'echo "${COMPREPLY[@]}"')
     found = subprocess.run(  # noqa: S603  # what our own program printed
         ["/bin/bash", "-c", "\n".join(lines)], env=given, text=True, capture_output=True,
         check=True, timeout=60,
@@ -236,8 +236,8 @@ def test_a_store_left_behind_by_a_killed_writer_can_be_read(
     run: Run, tmp_path: Path, env: dict[str, str]
 ) -> None:
     script = (
-        "import os, recollect\n"
-        "memory = recollect.open('recollect.db')\n"
+        "import os, memoriter\n"
+        "memory = memoriter.open('memoriter.db')\n"
         "memory.remember('it survives a kill')\n"
         "os._exit(9)\n"
     )
@@ -268,7 +268,7 @@ def test_the_demo_can_be_kept_and_asked(run: Run) -> None:
 def test_help_loads_neither_numpy_nor_pydantic(env: dict[str, str], tmp_path: Path) -> None:
     script = (
         "import sys\n"
-        "from recollect.doors.cli.main import app\n"
+        "from memoriter.doors.cli.main import app\n"
         "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
         "heavy = {'numpy', 'pydantic', 'apsw', 'Stemmer'} & set(sys.modules)\n"
         "sys.exit(f'loaded {heavy}' if heavy else 0)\n"

@@ -12,11 +12,11 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-import recollect
-from recollect.doors.cli import keeping
-from recollect.doors.cli.main import app
-from recollect.doors.cli.tree import PANELS
-from recollect.imports.table import NAMES
+import memoriter
+from memoriter.doors.cli import keeping
+from memoriter.doors.cli.main import app
+from memoriter.doors.cli.tree import PANELS
+from memoriter.imports.table import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 Cli = Callable[..., Any]
@@ -28,7 +28,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in ("STORE", "TENANT", "RECIPE", "RERANKER", "AGENT", "USER", "SESSION", "DEBUG"):
-        monkeypatch.delenv(f"RECOLLECT_{name}", raising=False)
+        monkeypatch.delenv(f"MEMORITER_{name}", raising=False)
 
     def call(*args: str, ok: bool = False, stdin: str | None = None) -> Any:
         result = CliRunner().invoke(app, [*args, "--json"] if ok else list(args), input=stdin)
@@ -59,7 +59,7 @@ def test_every_command_has_help_with_an_example(path: tuple[str, ...], cli: Cli)
     result = cli(*path, "--help")
     assert result.exit_code == 0
     assert re.search(r"Examples?:", result.stdout)
-    assert f"recollect {' '.join(path)}" in " ".join(result.stdout.split())
+    assert f"memoriter {' '.join(path)}" in " ".join(result.stdout.split())
     told = COMMANDS[path].help.strip().splitlines()[0]
     assert told[0].isupper()
     assert told.endswith(".")
@@ -68,7 +68,7 @@ def test_every_command_has_help_with_an_example(path: tuple[str, ...], cli: Cli)
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_command_and_its_options_are_documented(path: tuple[str, ...]) -> None:
     text = DOCS.read_text(encoding="utf-8")
-    assert f"### `recollect {' '.join(path)}" in text
+    assert f"### `memoriter {' '.join(path)}" in text
     for parameter in COMMANDS[path].params:
         for name in (each for each in parameter.opts if each.startswith("--")):
             assert f"`{name}" in text, f"{name} of {' '.join(path)}"
@@ -76,16 +76,16 @@ def test_every_command_and_its_options_are_documented(path: tuple[str, ...]) -> 
 
 def test_the_documentation_names_no_command_that_is_gone() -> None:
     told = re.findall(
-        r"^### `recollect ([a-z -]+?)(?: [A-Z\[].*)?`$", DOCS.read_text("utf-8"), re.M
+        r"^### `memoriter ([a-z -]+?)(?: [A-Z\[].*)?`$", DOCS.read_text("utf-8"), re.M
     )
     assert sorted(told) == sorted(" ".join(path) for path in COMMANDS)
 
 
 def test_every_exit_code_is_documented() -> None:
     text = DOCS.read_text(encoding="utf-8")
-    for name in recollect.__all__:
-        error = getattr(recollect, name)
-        if isinstance(error, type) and issubclass(error, recollect.RecollectError):
+    for name in memoriter.__all__:
+        error = getattr(memoriter, name)
+        if isinstance(error, type) and issubclass(error, memoriter.MemoriterError):
             assert re.search(rf"^\| {error.exit_code} \|.*\b{name}\b", text, re.M), name
 
 
@@ -457,7 +457,7 @@ def test_files_are_recognised_before_the_store_is_made(cli: Cli, tmp_path: Path)
     (tmp_path / "b.json").write_text('{"cut": ')
     for second, code in (("b.json", 2), ("missing", 3)):
         assert cli("import", "a.txt", second).exit_code == code
-        assert not (tmp_path / "recollect.db").exists()
+        assert not (tmp_path / "memoriter.db").exists()
 
 
 def test_a_dry_run_tells_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:
@@ -465,7 +465,7 @@ def test_a_dry_run_tells_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:
     drawn = cli("import", "a.jsonl", "--dry-run")
     assert "chat, because its rows are messages with a role and a content" in drawn.stdout
     assert "would write 1" in drawn.stdout
-    assert not (tmp_path / "recollect.db").exists()
+    assert not (tmp_path / "memoriter.db").exists()
     cli("import", "a.jsonl", ok=True)
     (told,) = cli("import", "a.jsonl", "--dry-run", ok=True)["files"]
     assert told["records"] == {"written": 0, "already": 1, "refused": 0}
@@ -481,7 +481,7 @@ def test_an_export_comes_back_whole(cli: Cli, tmp_path: Path) -> None:
     cli("update", "x", "--text", "y")
     cli("export", "all.export", ok=True)
     (told,) = cli("import", "all.export", "--store", "new.db", ok=True)["files"]
-    assert (told["format"], told["records"]["written"]) == ("recollect", 1)
+    assert (told["format"], told["records"]["written"]) == ("memoriter", 1)
     assert cli("history", "x", "--store", "new.db", ok=True) == cli("history", "x", ok=True)
     assert cli("import", "all.export", "--store", "new.db").exit_code == 4
     assert cli("export", "all.export").exit_code == 2
@@ -522,19 +522,19 @@ def test_the_registry_of_agents(cli: Cli) -> None:
 
 def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path) -> None:
     names = [recipe["name"] for recipe in cli("recipe", "list", ok=True)["recipes"]]
-    assert "recollect" in names
-    text = cli("recipe", "show", "recollect").stdout
+    assert "memoriter" in names
+    text = cli("recipe", "show", "memoriter").stdout
     assert text.startswith("#")
     mine = tmp_path / "mine.toml"
     mine.write_text(text.replace("k1 = 1.2", "k1 = 1.5"), encoding="utf-8")
     assert cli("recipe", "check", "mine.toml", ok=True)["valid"] is True
     assert cli("recipe", "show", "mine.toml").stdout == mine.read_text(encoding="utf-8")
-    changes = cli("recipe", "diff", "recollect", "mine.toml", ok=True)["changes"]
+    changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert changes == [{"path": "lanes.words.k1", "first": 1.2, "second": 1.5}]
-    shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
+    shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "how fast repeating 1.2 1.5 a word stops counting (k1)" in shown
-    assert cli("recipe", "diff", "recollect", "recollect").stdout == "no difference\n"
-    assert cli("recipe", "show", "recollect", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
+    assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
+    assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     mine.write_text(
         text.replace('boosts = ["session"]', 'boosts = ["new"]')
         + """
@@ -549,14 +549,14 @@ kind = "mmr"
 """,
         encoding="utf-8",
     )
-    changes = cli("recipe", "diff", "recollect", "mine.toml", ok=True)["changes"]
+    changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert [change["path"] for change in changes] == [
         "boosts.new",
         "pass.0.boosts.0",
         "pass.1",
         "order.0",
     ]
-    shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
+    shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "new — newer records count more; age in" in shown
     assert "1. — the best that does not repeat" in shown
     assert "Second pass: the best once more — the first 20; a reranker" in shown
@@ -564,7 +564,7 @@ kind = "mmr"
         'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'
     )
     mine.write_text(other, encoding="utf-8")
-    shown = " ".join(cli("recipe", "diff", "recollect", "mine.toml").stdout.split())
+    shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "score weighted sum of scaled reciprocal ranks" in shown
     mine.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
@@ -605,23 +605,23 @@ def test_recall_takes_a_cycle_and_marks_what_was_superseded(cli: Cli) -> None:
 def test_settings_come_from_flag_environment_file_and_default(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "config" / "recollect"
+    home = tmp_path / "config" / "memoriter"
     home.mkdir(parents=True)
     (home / "config.toml").write_text('store = "home.db"\nagent = "homer"\n')
     assert cli("config", "show", ok=True)["settings"]["store"]["value"] == "home.db"
-    (tmp_path / "recollect.toml").write_text('store = "here.db"\nrecipe = "lexical"\n')
+    (tmp_path / "memoriter.toml").write_text('store = "here.db"\nrecipe = "lexical"\n')
     cli("remember", "kept by the settings", ok=True)
     assert (tmp_path / "here.db").exists()
     assert cli("recall", "settings", ok=True)["plan"]["recipe"] == "lexical"
     assert cli("browse", ok=True)["records"][0]["agent"] == "homer"
-    monkeypatch.setenv("RECOLLECT_STORE", "env.db")
+    monkeypatch.setenv("MEMORITER_STORE", "env.db")
     told = cli("config", "show", "--tenant", "t", ok=True)["settings"]
-    assert told["store"] == {"value": "env.db", "origin": "RECOLLECT_STORE"}
-    assert told["recipe"] == {"value": "lexical", "origin": "recollect.toml"}
+    assert told["store"] == {"value": "env.db", "origin": "MEMORITER_STORE"}
+    assert told["recipe"] == {"value": "lexical", "origin": "memoriter.toml"}
     assert told["agent"]["origin"].endswith("config.toml")
     assert told["tenant"] == {"value": "t", "origin": "--tenant"}
     assert told["user"] == {"value": None, "origin": "default"}
-    assert "RECOLLECT_STORE" in cli("config", "show", "--origin").stdout
+    assert "MEMORITER_STORE" in cli("config", "show", "--origin").stdout
 
 
 def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
@@ -635,10 +635,10 @@ def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
         assert result.exit_code == 2
         assert "there is no reranker 'best'" in result.stderr
         assert "onnx:<folder>" in result.stderr
-    (tmp_path / "recollect.toml").write_text(f'reranker = "{name}#tei"\n')
+    (tmp_path / "memoriter.toml").write_text(f'reranker = "{name}#tei"\n')
     told = cli("config", "show", ok=True)["settings"]["reranker"]
-    assert told == {"value": f"{name}#tei", "origin": "recollect.toml"}
-    monkeypatch.setenv("RECOLLECT_RERANKER", "onnx:nowhere")
+    assert told == {"value": f"{name}#tei", "origin": "memoriter.toml"}
+    monkeypatch.setenv("MEMORITER_RERANKER", "onnx:nowhere")
     assert cli("recall", "bird").exit_code == 3
     cli("browse", ok=True)  # what asks nothing needs no reranker
 
@@ -653,18 +653,18 @@ def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
     ],
 )
 def test_a_bad_settings_file_is_named(text: str, told: str, cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "recollect.toml").write_text(text)
+    (tmp_path / "memoriter.toml").write_text(text)
     result = cli("status")
     assert result.exit_code == 2
-    assert "recollect.toml" in result.stderr
+    assert "memoriter.toml" in result.stderr
     assert told in result.stderr
 
 
 def test_version_is_told_both_ways(cli: Cli) -> None:
     assert (
-        cli("version").stdout == cli("--version").stdout == f"recollect {recollect.__version__}\n"
+        cli("version").stdout == cli("--version").stdout == f"memoriter {memoriter.__version__}\n"
     )
-    assert cli("version", ok=True) == {"version": recollect.__version__}
+    assert cli("version", ok=True) == {"version": memoriter.__version__}
 
 
 @pytest.mark.parametrize(
@@ -673,9 +673,9 @@ def test_version_is_told_both_ways(cli: Cli) -> None:
         (["recal", "x"], "did you mean recall?"),
         (["recipe", "lsit"], "did you mean list?"),
         (["recall", "x", "--limt", "1"], "did you mean --limit?"),
-        (["recall"], "recollect recall --help"),
-        (["recall", "x", "--limit", "many"], "recollect recall --help"),
-        (["zzzzz"], "recollect --help"),
+        (["recall"], "memoriter recall --help"),
+        (["recall", "x", "--limit", "many"], "memoriter recall --help"),
+        (["zzzzz"], "memoriter --help"),
     ],
 )
 def test_a_typing_mistake_gets_a_guess(args: list[str], hint: str, cli: Cli) -> None:
@@ -695,10 +695,10 @@ def test_a_bug_shows_one_line_and_the_way_to_more(
     result = cli("status")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[0] == "internal error: ZeroDivisionError: by zero"
-    assert "RECOLLECT_DEBUG=1" in result.stderr
+    assert "MEMORITER_DEBUG=1" in result.stderr
     assert "Traceback" not in result.stderr
     assert json.loads(cli("status", "--json").stderr)["error"] == "InternalError"
-    monkeypatch.setenv("RECOLLECT_DEBUG", "1")
+    monkeypatch.setenv("MEMORITER_DEBUG", "1")
     assert "Traceback" in cli("status").stderr
 
 
@@ -730,10 +730,10 @@ def test_a_question_is_asked_in_several_spaces(
     ask = ("recall", "ssh ports", "--recipe", "semantic")
     (hit,) = cli(*ask, *both, ok=True)["hits"]
     assert hit["lanes"]["meaning"]["why"]["op"] == "max"
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    monkeypatch.setenv("MEMORITER_EMBEDDER", "none")
     assert "meaning" in cli("recall", "port", ok=True)["skipped"]
     told = cli("config", "show", ok=True)["settings"]["embedder"]
-    assert told == {"value": "none", "origin": "RECOLLECT_EMBEDDER"}
+    assert told == {"value": "none", "origin": "MEMORITER_EMBEDDER"}
     for name in ("best", "static,", "static,static"):
         result = cli("recall", "port", "--embedder", name)
         assert result.exit_code == 2

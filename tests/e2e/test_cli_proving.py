@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from recollect.doors.cli.main import app
+from memoriter.doors.cli.main import app
 
 
 def call(*args: str, code: int = 0) -> str:
@@ -28,7 +28,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in ("STORE", "TENANT", "RECIPE", "RERANKER", "AGENT", "USER", "SESSION", "DEBUG"):
-        monkeypatch.delenv(f"RECOLLECT_{name}", raising=False)
+        monkeypatch.delenv(f"MEMORITER_{name}", raising=False)
     call("remember", "ssh port is 22", "--id", "old")
     call("remember", "ssh port is 49222", "--id", "new", "--supersedes", "old")
     call("remember", "the sea was blue", "--id", "sea", "--kind", "fact")

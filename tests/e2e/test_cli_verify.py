@@ -1,4 +1,4 @@
-"""`recollect verify`: a receipt at the command line."""
+"""`memoriter verify`: a receipt at the command line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import recollect
-from recollect.doors.cli.main import app
+import memoriter
+from memoriter.doors.cli.main import app
 
 
 @pytest.fixture
 def receipt(tmp_path: Path) -> Path:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         memory.remember("Prod SSH port is 49222")
         memory.recall("ssh port").receipt.save(tmp_path / "receipt.json")
     return tmp_path / "receipt.json"

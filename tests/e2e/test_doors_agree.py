@@ -15,13 +15,13 @@ from tests.http.asks import asked
 from tests.http.live import Live, live, rpc
 from typer.testing import CliRunner
 
-import recollect
-from recollect.core.canonical import canonical
-from recollect.doors.cli.main import app as command_line
-from recollect.doors.mcp.tools import tools_of
-from recollect.doors.operations import BY_NAME
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import library, recipe_of
+import memoriter
+from memoriter.core.canonical import canonical
+from memoriter.doors.cli.main import app as command_line
+from memoriter.doors.mcp.tools import tools_of
+from memoriter.doors.operations import BY_NAME
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import library, recipe_of
 
 Plain = dict[str, Any]
 Way = Callable[[str, Plain], Plain]
@@ -31,7 +31,7 @@ TENANT: Final = "acme"
 
 
 def fill(path: Path) -> None:
-    with recollect.open(path, TENANT) as memory:
+    with memoriter.open(path, TENANT) as memory:
         memory.remember("Prod SSH port is 22", id="old", created="2026-01-01", tags=["ops"])
         memory.remember(
             "Prod SSH port is 49222", id="new", created="2026-02-01", supersedes="old",
@@ -77,9 +77,9 @@ def by_library(memory: Memory) -> Way:
         "plan": lambda f: memory.plan(f["query"], **options(f)),
         "explain": explain,
         "why_not": lambda f: memory.why_not(**f),
-        "verify": lambda f: recollect.verify(f["receipt"]),
+        "verify": lambda f: memoriter.verify(f["receipt"]),
         "replay": lambda f: memory.replay(f["receipt"]),
-        "diff": lambda f: recollect.diff(f["before"], f["after"]),
+        "diff": lambda f: memoriter.diff(f["before"], f["after"]),
         "browse": lambda f: memory.browse(**f),
         "get": lambda f: memory.get(**f),
         "history": history,
@@ -195,7 +195,7 @@ TOOLS: Final = {tool.name for tool in tools_of("full", "admin")}
 @contextmanager
 def ways(path: Path, folder: Path) -> Iterator[dict[str, Way]]:
     """Every way into the store at a path, the library first."""
-    with recollect.open(path, TENANT) as memory, live(place=path) as site:
+    with memoriter.open(path, TENANT) as memory, live(place=path) as site:
         yield {
             "library": by_library(memory),
             "command line": by_command_line(path, folder),
@@ -232,7 +232,7 @@ READS: Final[list[tuple[str, Plain]]] = [
     ("history", {"id": "n1"}),
     ("links", {"id": "new"}),
     ("agents", {}),
-    ("recipe", {"recipe": "recollect"}),
+    ("recipe", {"recipe": "memoriter"}),
     ("status", {}),
     ("status", {"by": "agent"}),
 ]
@@ -264,7 +264,7 @@ def test_every_door_gives_the_same_answer(doors: dict[str, Way], name: str, fiel
 
 
 def test_every_door_says_the_same_of_a_receipt(doors: dict[str, Way], store: Path) -> None:
-    with recollect.open(store, TENANT) as memory:
+    with memoriter.open(store, TENANT) as memory:
         one = dict(memory.recall(ASK["query"], 2, now=NOW).receipt.body)
         two = dict(memory.recall(ASK["query"], 3, now=NOW, recipe="lexical").receipt.body)
     one, two = json.loads(canonical(one)), json.loads(canonical(two))

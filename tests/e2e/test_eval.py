@@ -1,4 +1,4 @@
-"""`recollect eval` from files on disk to what is printed."""
+"""`memoriter eval` from files on disk to what is printed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import InputError, UnknownRecipe
-from recollect.evaluate.command import run_eval
+from memoriter.core.errors import InputError, UnknownRecipe
+from memoriter.evaluate.command import run_eval
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_it_says_what_was_measured_and_how(sky: Path, capsys: pytest.CaptureFixt
     assert "1 stores, 4 records, 2 questions" in out
     lines = [line.split() for line in out.splitlines()]
     rows = {words[0]: words[1:] for words in lines if len(words) == 9 and words[7] == "2"}
-    assert list(rows) == ["recollect", "lexical", "semantic"]
+    assert list(rows) == ["memoriter", "lexical", "semantic"]
     assert rows["lexical"][:7] == ["100.0"] * 6 + ["2"]
 
 
@@ -60,7 +60,7 @@ def test_a_recipe_may_be_a_file(
 ) -> None:
     recipe = tmp_path / "mine.toml"
     recipe.write_text(
-        'format = 1\nname = "mine"\nversion = 3\nanalyzer = "recollect"\n'
+        'format = 1\nname = "mine"\nversion = 3\nanalyzer = "memoriter"\n'
         '[lanes.words]\nkind = "bm25"\npool = 10\nk1 = 1.0\nb = 0.5\nfields = { text = 1.0 }\n'
         '[[pass]]\nfuse = { kind = "weighted", scale = "max", weights = { words = 1.0 } }\n'
     )

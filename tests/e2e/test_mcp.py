@@ -21,22 +21,22 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-import recollect
-from recollect.core.canonical import canonical
-from recollect.doors.compat.tools import COMPAT
-from recollect.doors.desk import Desk
-from recollect.doors.operations import BY_NAME
-from recollect.doors.tokens import Tokens
+import memoriter
+from memoriter.core.canonical import canonical
+from memoriter.doors.compat.tools import COMPAT
+from memoriter.doors.desk import Desk
+from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tokens import Tokens
 
 SRC = str(Path(__file__).parents[2] / "src")
-ENV = {"PYTHONPATH": SRC, "RECOLLECT_DEBUG": ""}
-NIGHT = os.environ.get("RECOLLECT_NIGHT") == "1"
+ENV = {"PYTHONPATH": SRC, "MEMORITER_DEBUG": ""}
+NIGHT = os.environ.get("MEMORITER_NIGHT") == "1"
 NOW = "2026-11-01T00:00:00Z"
 CORE = ["recall", "remember", "explain", "browse", "forget", "status"]
 
 
 def command(*args: object) -> list[str]:
-    return [sys.executable, "-m", "recollect", *map(str, args)]
+    return [sys.executable, "-m", "memoriter", *map(str, args)]
 
 
 @contextlib.asynccontextmanager
@@ -191,7 +191,7 @@ def test_a_read_only_server_offers_no_write_and_makes_no_store(tmp_path: Path) -
     )  # fmt: skip
     assert (missing.returncode, missing.stdout) == (3, "")
     assert not place.exists()
-    with recollect.open(place) as memory:
+    with memoriter.open(place) as memory:
         memory.remember("kept", id="kept")
 
     async def run() -> None:
@@ -207,7 +207,7 @@ def test_a_read_only_server_offers_no_write_and_makes_no_store(tmp_path: Path) -
 
 def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) -> None:
     place = tmp_path / "m.db"
-    with recollect.open(place) as memory:
+    with memoriter.open(place) as memory:
         for n in range(12):
             memory.remember(
                 f"note {n} of the cache and its eviction",
@@ -247,7 +247,7 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
     with served("serve", "--store", place, "--tools", "full") as url:
         assert asyncio.run(from_afar(url)) == ours
     compat = asyncio.run(through("compat", list(theirs.items())))
-    with recollect.open(place) as memory:
+    with memoriter.open(place) as memory:
         desk = Desk(memory)
         for (name, data), answer in zip(asked, ours, strict=True):
             assert answer == canonical(BY_NAME[name].run(desk, data)), name
@@ -318,7 +318,7 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
     made = Wire(tmp_path / "m.db")
     made.send(HELLO, READY)
     (hello,) = made.answers()
-    assert hello["result"]["serverInfo"]["name"] == "recollect"
+    assert hello["result"]["serverInfo"]["name"] == "memoriter"
     yield made
     if made.process.poll() is None:
         made.process.kill()
@@ -418,8 +418,8 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     hidden = (
         "import sys\n"
         "sys.modules['mcp'] = None\n"
-        "from recollect.doors.cli.main import run\n"
-        "sys.argv = ['recollect', 'mcp']\n"
+        "from memoriter.doors.cli.main import run\n"
+        "sys.argv = ['memoriter', 'mcp']\n"
         "run()\n"
     )
     found = subprocess.run(  # noqa: S603  # ours
@@ -427,7 +427,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert found.returncode == 11
-    assert 'pip install "recollect[server]"' in found.stderr
+    assert 'pip install ".[server]"' in found.stderr
     assert found.stdout == ""
 
 
@@ -450,7 +450,7 @@ def test_a_wrong_option_is_refused_before_anything_starts(
 def test_a_reranker_is_taken_from_the_flag_and_from_the_settings(
     tmp_path: Path, more: list[str]
 ) -> None:
-    for flags, env in ((["--reranker", "nobody"], {}), ([], {"RECOLLECT_RERANKER": "nobody"})):
+    for flags, env in ((["--reranker", "nobody"], {}), ([], {"MEMORITER_RERANKER": "nobody"})):
         done = subprocess.run(  # noqa: S603  # our own program
             command("mcp", "--store", tmp_path / "a.db", *flags, *more),
             env={**os.environ, **ENV, **env}, stdin=subprocess.DEVNULL,
@@ -462,15 +462,15 @@ def test_a_reranker_is_taken_from_the_flag_and_from_the_settings(
 
 def test_whoever_prints_prints_beside_the_protocol(tmp_path: Path) -> None:
     program = (
-        "import os, sys, anyio, recollect\n"
-        "from recollect.doors.desk import Desk\n"
-        "from recollect.doors.mcp.server import Local, server_of\n"
-        "from recollect.doors.mcp.stdio import serve\n"
+        "import os, sys, anyio, memoriter\n"
+        "from memoriter.doors.desk import Desk\n"
+        "from memoriter.doors.mcp.server import Local, server_of\n"
+        "from memoriter.doors.mcp.stdio import serve\n"
         "class Loud(Local):\n"
         "    async def ask(self, ctx, tool, arguments):\n"
         "        print('noise'); os.write(1, b'more noise'); os.system('echo and noise')\n"
         "        return await Local.ask(self, ctx, tool, arguments)\n"
-        "desk = Desk(recollect.open(':memory:'))\n"
+        "desk = Desk(memoriter.open(':memory:'))\n"
         "anyio.run(serve, server_of('core', Loud(desk, 'write')))\n"
     )
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}\n'

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memoriter
 
-SRC = Path(recollect.__file__).parents[1]
+SRC = Path(memoriter.__file__).parents[1]
 PLUGIN = Path(__file__).parent / "plugin"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 BROKEN = {
-    "recollect.lanes": "gone = nowhere_at_all:Lane\nbm25 = recollect_desk.lane:Pinned\n",
-    "recollect.boosts": "plain = recollect_desk:DESK\n",
-    "recollect.recipes": "gone = nowhere_at_all:TEXT\nhalf = recollect_broken:HALF\n",
+    "memoriter.lanes": "gone = nowhere_at_all:Lane\nbm25 = memoriter_desk.lane:Pinned\n",
+    "memoriter.boosts": "plain = memoriter_desk:DESK\n",
+    "memoriter.recipes": "gone = nowhere_at_all:TEXT\nhalf = memoriter_broken:HALF\n",
 }
 
 
@@ -68,17 +68,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    broken = site / "recollect_broken-1.0.dist-info"
+    broken = site / "memoriter_broken-1.0.dist-info"
     broken.mkdir()
-    for file, text in info("recollect-broken", BROKEN).items():
+    for file, text in info("memoriter-broken", BROKEN).items():
         (broken / file).write_text(text, "utf-8")
-    (site / "recollect_broken.py").write_text('HALF = "name = \\"half\\""\n')
+    (site / "memoriter_broken.py").write_text('HALF = "name = \\"half\\""\n')
     return site
 
 
 @pytest.fixture
 def env(site: Path, tmp_path: Path) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RECOLLECT_", "PYTHONPATH"))}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MEMORITER_", "PYTHONPATH"))}
     path = os.pathsep.join([str(SRC), str(site)])
     return {**kept, "PYTHONPATH": path, "XDG_CONFIG_HOME": str(tmp_path), "COLUMNS": "200"}
 
@@ -95,10 +95,10 @@ def run(env: dict[str, str], tmp_path: Path) -> Run:
 
 
 SEARCH = """
-import json, recollect
-from recollect.core.explanation import reconciles
+import json, memoriter
+from memoriter.core.explanation import reconciles
 
-memory = recollect.open("desk.db", embedder=None)
+memory = memoriter.open("desk.db", embedder=None)
 memory.remember("the port of the shop and a long tail of words", id="long", agent="a")
 memory.remember("port 22", id="short", agent="a")
 memory.remember("another port", id="third", agent="a")
@@ -133,24 +133,24 @@ def test_a_recipe_from_outside_recalls_with_its_own_lane_boost_and_ordering(run:
 
 
 def test_the_command_line_shows_it_and_names_what_is_broken(run: Run) -> None:
-    listed = json.loads(run("-m", "recollect", "recipe", "list", "--json").stdout)["recipes"]
+    listed = json.loads(run("-m", "memoriter", "recipe", "list", "--json").stdout)["recipes"]
     by_name = {recipe["name"]: recipe for recipe in listed}
     assert by_name["desk"]["about"] == "Words and pins, short notes first."
     assert "nowhere_at_all" in by_name["gone"]["error"]
     assert "half" in by_name["half"]["error"]
-    run("-m", "recollect", "remember", "a note", "--pinned")
-    plan = run("-m", "recollect", "plan", "note", "--recipe", "desk").stdout
+    run("-m", "memoriter", "remember", "a note", "--pinned")
+    plan = run("-m", "memoriter", "plan", "note", "--recipe", "desk").stdout
     for told in ("pins", "pool 50", "short", "weight 0.5", "spread", "most 2"):
         assert told in plan
-    failed = run("-m", "recollect", "recall", "x", "--recipe", "gone")
+    failed = run("-m", "memoriter", "recall", "x", "--recipe", "gone")
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: recipe 'gone' of another package cannot be loaded")
 
 
 WRONG = """
 import json
-from recollect.core.errors import BadRecipe
-from recollect.pipeline.load import recipe_of
+from memoriter.core.errors import BadRecipe
+from memoriter.pipeline.load import recipe_of
 
 told = {}
 for group, kind in (("lanes", "gone"), ("boosts", "plain"), ("lanes", "nonsense")):
@@ -172,7 +172,7 @@ def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
     assert where == "boosts.x"
     assert (
         hint
-        == "plain cannot be loaded: TypeError: recollect_desk:DESK is no recollect.lanes.spec.Spec"
+        == "plain cannot be loaded: TypeError: memoriter_desk:DESK is no memoriter.lanes.spec.Spec"
     )
     where, hint = told["nonsense"]
     assert where == "lanes.x"

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 from tests.claims.corpus import CORPUS
 
-import recollect
-from recollect.doors.render.ink import inks_of
-from recollect.doors.render.tree import hit_tree
-from recollect.why.result import Result
+import memoriter
+from memoriter.doors.render.ink import inks_of
+from memoriter.doors.render.tree import hit_tree
+from memoriter.why.result import Result
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "questions.md"
 RIGHT: Final = {
@@ -34,7 +34,7 @@ def told() -> str:
     return PAGE.read_text(encoding="utf-8")
 
 
-def filled() -> recollect.Memory:
+def filled() -> memoriter.Memory:
     """The memory of the page."""
     first = re.findall(r"```python\n(.*?)```", told(), re.DOTALL)[0]
     names: dict[str, Any] = {}
@@ -55,8 +55,8 @@ def test_the_default_recipe_puts_the_right_memory_first(question: str) -> None:
     with filled() as memory:
         result = memory.recall(question)
     assert (result[0].id, result.status) == (RIGHT[question], "complete")
-    assert result.plan.recipe.name == "recollect"
-    assert recollect.verify(result.receipt.to_bytes()).ok
+    assert result.plan.recipe.name == "memoriter"
+    assert memoriter.verify(result.receipt.to_bytes()).ok
 
 
 @pytest.mark.parametrize("question", RIGHT)

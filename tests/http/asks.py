@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from recollect.doors.operations import BY_NAME, Operation
+from memoriter.doors.operations import BY_NAME, Operation
 
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     "recall": {"query": "ssh"},

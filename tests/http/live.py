@@ -13,14 +13,14 @@ from typing import Any
 
 import httpx
 
-from recollect.doors.http.app import app
-from recollect.doors.http.limits import Limits
-from recollect.doors.http.office import Office
-from recollect.doors.http.serving import Where, bound, server_of
-from recollect.doors.mcp.http import beside
-from recollect.doors.tokens import Tokens
-from recollect.memory.house import House
-from recollect.testing.fakes import HandClock
+from memoriter.doors.http.app import app
+from memoriter.doors.http.limits import Limits
+from memoriter.doors.http.office import Office
+from memoriter.doors.http.serving import Where, bound, server_of
+from memoriter.doors.mcp.http import beside
+from memoriter.doors.tokens import Tokens
+from memoriter.memory.house import House
+from memoriter.testing.fakes import HandClock
 
 TENANT = "acme"
 

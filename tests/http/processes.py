@@ -14,13 +14,13 @@ from pathlib import Path
 
 import httpx
 
-import recollect
+import memoriter
 
-SRC = Path(recollect.__file__).parents[1]
+SRC = Path(memoriter.__file__).parents[1]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RECOLLECT_", "COLUMNS"))}
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MEMORITER_", "COLUMNS"))}
     own = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PYTHONPATH": str(SRC)}
     return {**kept, **own, "PYTHONIOENCODING": "utf-8", **more}
 
@@ -51,7 +51,7 @@ class Started:
 @contextmanager
 def started(home: Path, *args: str) -> Iterator[Started]:
     process = subprocess.Popen(  # noqa: S603  # our own program
-        [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", *args],
+        [sys.executable, "-m", "memoriter", "serve", "--port", "0", "--json", *args],
         cwd=home, env=environment(home), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None

@@ -12,10 +12,10 @@ from schemathesis.checks import ensure_resource_availability
 from schemathesis.specs.openapi.checks import positive_data_acceptance, use_after_free
 from tests.http.live import Live
 
-from recollect.doors.http.openapi import document
-from recollect.doors.operations import OPERATIONS
+from memoriter.doors.http.openapi import document
+from memoriter.doors.operations import OPERATIONS
 
-NIGHT: Final = os.environ.get("RECOLLECT_NIGHT") == "1"
+NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
 CASES: Final = 20_000 if NIGHT else 320
 APART: Final = (
     positive_data_acceptance,  # values are checked beyond what a schema can say: filters, recipes

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tests.http.live import Live, live, status_of
 
-from recollect.core.errors import InputError
-from recollect.doors.http.headers import Welcome
+from memoriter.core.errors import InputError
+from memoriter.doors.http.headers import Welcome
 
 Headers = list[tuple[str, str]]
 OK, NOT_US, NO = 200, 421, 403

@@ -16,15 +16,15 @@ import httpx
 import pytest
 from tests.http.live import JSON, TENANT, Live, heard, live, rpc, status_of
 
-import recollect
-from recollect.core.errors import InputError, TooMany
-from recollect.core.names import LIST_LIMIT
-from recollect.core.where import TESTS_LIMIT
-from recollect.doors.acting import BATCH
-from recollect.doors.http.bodies import loaded
-from recollect.doors.http.limits import Limits
-from recollect.doors.http.rates import Rates
-from recollect.pipeline.load import overridden, recipe_of
+import memoriter
+from memoriter.core.errors import InputError, TooMany
+from memoriter.core.names import LIST_LIMIT
+from memoriter.core.where import TESTS_LIMIT
+from memoriter.doors.acting import BATCH
+from memoriter.doors.http.bodies import loaded
+from memoriter.doors.http.limits import Limits
+from memoriter.doors.http.rates import Rates
+from memoriter.pipeline.load import overridden, recipe_of
 
 SMALL = Limits(
     body=10_000, arrive_s=0.4, answer_s=0.3, threads=2, waiting=2, rate=1e6, burst=10**6, text=1000
@@ -145,7 +145,7 @@ def test_limits_of_requests_hold_one_below_at_and_one_above(site: Live) -> None:
     ],
 )
 def test_no_question_keeps_a_thread_for_long(more: dict[str, Any], tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "a.db") as memory:
+    with memoriter.open(tmp_path / "a.db") as memory:
         memory.remember("ssh")
         began = time.process_time()
         with pytest.raises(InputError, match=r"at most .* are taken"):

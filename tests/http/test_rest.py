@@ -12,14 +12,14 @@ import pytest
 from tests.http.asks import FIELDS, HANDLES, asked, request
 from tests.http.live import JSON, TENANT, Live, live
 
-from recollect.core import errors
-from recollect.core.errors import Corrupt, RecollectError, StorageFull, Unavailable
-from recollect.doors.http.openapi import document
-from recollect.doors.http.problems import problem
-from recollect.doors.operations import BY_NAME, OPERATIONS
-from recollect.doors.public import public
-from recollect.doors.tokens import Tokens
-from recollect.why.receipt import sealed
+from memoriter.core import errors
+from memoriter.core.errors import Corrupt, MemoriterError, StorageFull, Unavailable
+from memoriter.doors.http.openapi import document
+from memoriter.doors.http.problems import problem
+from memoriter.doors.operations import BY_NAME, OPERATIONS
+from memoriter.doors.public import public
+from memoriter.doors.tokens import Tokens
+from memoriter.why.receipt import sealed
 
 
 def test_every_operation_answers_as_the_table_says(site: Live) -> None:
@@ -115,7 +115,7 @@ def test_a_problem_is_our_error_with_what_http_knows(site: Live) -> None:
     told = answer.json()
     assert answer.headers["content-type"] == "application/problem+json"
     assert told == {
-        "type": "urn:recollect:error:NotFound",
+        "type": "urn:memoriter:error:NotFound",
         "title": "Not found",
         "status": 404,
         "detail": "there is no record 'nobody'",
@@ -141,7 +141,13 @@ def test_a_receipt_that_was_changed_is_the_senders_mistake(site: Live) -> None:
         client.post("/v1/memories", json={"text": f"the ssh {id}", "id": id})
     handle = client.post("/v1/recall", json={"query": "ssh"}).json()["receipt"]
     whole = client.post("/v1/receipt", json={"receipt": handle}).json()
-    spoilt: list[Any] = [{**whole, "digest": "0" * 64}, {**whole, "slate": {}}, {"receipt": 1}, {}]
+    spoilt: list[Any] = [
+        {**whole, "digest": "0" * 64},
+        {**whole, "slate": {}},
+        {"receipt": 2},
+        {"receipt": 1},
+        {},
+    ]
     rest = {key: value for key, value in whole.items() if key != "digest"}
     for key in rest:
         for other in (None, {}, [1], "x"):
@@ -165,15 +171,15 @@ def test_a_receipt_that_was_changed_is_the_senders_mistake(site: Live) -> None:
 def test_every_error_of_the_tree_is_a_problem() -> None:
     tree = [each for each in vars(errors).values() if isinstance(each, type)]
     for each in tree:
-        if issubclass(each, RecollectError):
+        if issubclass(each, MemoriterError):
             answer = problem(each("why", hint="do this"))
             assert answer.status_code == each.status
             assert ("retry-after" in answer.headers) == each.retryable
             assert json.loads(bytes(answer.body))["error"] == each.__name__
 
 
-@pytest.mark.parametrize("error", [Unavailable, StorageFull, Corrupt, RecollectError])
-def test_errors_of_the_machine_are_told_without_names_of_files(error: type[RecollectError]) -> None:
+@pytest.mark.parametrize("error", [Unavailable, StorageFull, Corrupt, MemoriterError])
+def test_errors_of_the_machine_are_told_without_names_of_files(error: type[MemoriterError]) -> None:
     shown = public(error("/srv/data/agent.db: SELECT is broken", hint="look into /srv"))
     assert type(shown) is error
     assert "srv" not in json.dumps(shown.to_dict())
@@ -191,7 +197,7 @@ def test_a_bug_of_ours_is_a_500_without_a_trace(
     client = site.client()
     answer = client.post("/v1/plan", json={"query": "x"})
     assert answer.status_code == 500
-    assert answer.json()["error"] == "RecollectError"
+    assert answer.json()["error"] == "MemoriterError"
     told = client.post(
         "/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "plan", "params": {"query": "x"}}
     ).json()
@@ -229,14 +235,14 @@ def test_metrics_count_requests_and_tell_a_tenant_its_own(site: Live) -> None:
     client.post("/v1/recall", json={"query": 5})
     client.post("/v1/recall", json={"query": "..."})
     text = client.get("/metrics").text
-    assert 'recollect_requests_total{operation="recall",status="400"} 1' in text
-    assert 'recollect_requests_total{operation="remember",status="200"} 1' in text
-    assert 'recollect_request_seconds_count{operation="recall"} 3' in text
-    assert 'recollect_degraded_total{operation="recall"} 1' in text
-    assert "\nrecollect_records 1\n" in text
-    assert "\nrecollect_debt 0\n" in text
+    assert 'memoriter_requests_total{operation="recall",status="400"} 1' in text
+    assert 'memoriter_requests_total{operation="remember",status="200"} 1' in text
+    assert 'memoriter_request_seconds_count{operation="recall"} 3' in text
+    assert 'memoriter_degraded_total{operation="recall"} 1' in text
+    assert "\nmemoriter_records 1\n" in text
+    assert "\nmemoriter_debt 0\n" in text
     others = site.client("admin", "uncounted").get("/metrics").text
-    assert "recollect_requests_total{" not in others
+    assert "memoriter_requests_total{" not in others
     for line in text.splitlines():
         assert line.startswith("# ") or len(line.split(" ")) == 2
 
@@ -294,9 +300,9 @@ def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
         raise ZeroDivisionError("/etc/secret")
 
     client = site.client("read")
-    monkeypatch.setattr("recollect.doors.http.rpc._framed", broken)
+    monkeypatch.setattr("memoriter.doors.http.rpc._framed", broken)
     told = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
-    assert (told.status_code, told.json()["error"]) == (500, "RecollectError")
+    assert (told.status_code, told.json()["error"]) == (500, "MemoriterError")
     assert told.headers["content-type"] == "application/problem+json"
     assert "secret" not in told.text
     monkeypatch.undo()

@@ -10,12 +10,12 @@ from starlette.routing import Mount, Route
 from tests.http.asks import FIELDS, HANDLES, asked, request
 from tests.http.live import JSON, Live, rpc
 
-from recollect.doors.compat import comis
-from recollect.doors.http import app as application
-from recollect.doors.http.guards import OPEN
-from recollect.doors.http.rpc import METHODS
-from recollect.doors.mcp.http import beside
-from recollect.doors.operations import BY_NAME, OPERATIONS, RIGHTS
+from memoriter.doors.compat import comis
+from memoriter.doors.http import app as application
+from memoriter.doors.http.guards import OPEN
+from memoriter.doors.http.rpc import METHODS
+from memoriter.doors.mcp.http import beside
+from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS
 
 OWN: dict[str, tuple[str, str | None]] = {
     "/healthz": ("GET", None),
@@ -141,7 +141,7 @@ def test_a_tenant_in_a_request_that_is_not_the_tokens_is_refused(site: Live, key
     assert "result" in rpc(client, "memory.search", query="ssh", **{key: "acme"})
 
 
-@pytest.mark.parametrize("header", ["X-Tenant", "x-tenant-id", "X-Recollect-Tenant"])
+@pytest.mark.parametrize("header", ["X-Tenant", "x-tenant-id", "X-Memoriter-Tenant"])
 def test_a_tenant_in_a_header_that_is_not_the_tokens_is_refused(site: Live, header: str) -> None:
     client = site.client("read")
     assert client.get("/v1/status", headers={header: "other"}).status_code == 403

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.http.live import JSON, Live, rpc
 
-from recollect.doors.http.rpc import METHODS
+from memoriter.doors.http.rpc import METHODS
 
-NIGHT: Final = os.environ.get("RECOLLECT_NIGHT") == "1"
+NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
 
 
 @pytest.fixture(scope="session")

@@ -22,13 +22,13 @@ import pytest
 from tests.http.processes import started
 from typer.testing import CliRunner, Result
 
-import recollect
-from recollect.core.errors import Forbidden, InputError, Unavailable
-from recollect.doors.cli.main import app as root
-from recollect.doors.http.serving import Where, bound
-from recollect.doors.tokens import Tokens
+import memoriter
+from memoriter.core.errors import Forbidden, InputError, Unavailable
+from memoriter.doors.cli.main import app as root
+from memoriter.doors.http.serving import Where, bound
+from memoriter.doors.tokens import Tokens
 
-NIGHT: Final = os.environ.get("RECOLLECT_NIGHT") == "1"
+NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
 SECONDS: Final = 10.0 if NIGHT else 3.0
 CLIENTS: Final = 50
 
@@ -83,13 +83,13 @@ def test_the_first_start_makes_a_token_and_the_second_makes_none(tmp_path: Path)
         with server.client() as client:
             assert client.get("/v1/status").json()["tenant"] == "acme"
             assert client.get("/metrics").status_code == 200
-        (made,) = Tokens.beside(tmp_path / "recollect.db").list()
+        (made,) = Tokens.beside(tmp_path / "memoriter.db").list()
         assert (made.tenant, made.right, made.name) == ("acme", "admin", "first start")
-        text, reader = Tokens.beside(tmp_path / "recollect.db").create("default", "read")
+        text, reader = Tokens.beside(tmp_path / "memoriter.db").create("default", "read")
         with server.client(text) as client:
             assert client.get("/v1/status").json()["tenant"] == "default"
             assert client.post("/v1/memories", json={"text": "x"}).status_code == 403
-            Tokens.beside(tmp_path / "recollect.db").revoke(reader.id)
+            Tokens.beside(tmp_path / "memoriter.db").revoke(reader.id)
             assert client.get("/v1/status").status_code == 401
         assert server.stop() == 0
     with started(tmp_path) as server:
@@ -101,7 +101,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in ("STORE", "TENANT", "RERANKER"):
-        monkeypatch.delenv(f"RECOLLECT_{name}", raising=False)
+        monkeypatch.delenv(f"MEMORITER_{name}", raising=False)
     return lambda *args: CliRunner().invoke(root, list(args))
 
 
@@ -129,7 +129,7 @@ def test_a_start_that_fails_swallows_no_token(
     failed = cli("serve", "--port", "0", *flags)
     assert failed.exit_code == 2, failed.stderr
     assert named in failed.stderr
-    assert not Tokens.beside(tmp_path / "recollect.db").list()
+    assert not Tokens.beside(tmp_path / "memoriter.db").list()
 
 
 @pytest.mark.parametrize("module", ["uvicorn", "starlette"])
@@ -139,7 +139,7 @@ def test_without_the_extra_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, module, None)
     told = cli("serve")
     assert told.exit_code == 11
-    assert 'pip install "recollect[server]"' in told.stderr
+    assert 'pip install ".[server]"' in told.stderr
 
 
 def test_tokens_at_the_command_line(cli: Callable[..., Result]) -> None:
@@ -180,7 +180,7 @@ def test_a_server_with_a_certificate_speaks_tls(tmp_path: Path) -> None:
 
 def kept(path: Path, tenant: str = "default") -> set[str]:
     """The keys of all memories of a store that nobody has open."""
-    with recollect.open(path, tenant) as memory:
+    with memoriter.open(path, tenant) as memory:
         found: set[str] = set()
         cursor = None
         while True:
@@ -261,7 +261,7 @@ def test_a_crowd_loses_nothing_that_was_acknowledged(tmp_path: Path, end: int) -
     assert crowd.acknowledged
     assert late < early + 120, (early, late)
     assert code == (0 if end == signal.SIGTERM else -signal.SIGKILL)
-    assert crowd.acknowledged <= kept(tmp_path / "recollect.db")
+    assert crowd.acknowledged <= kept(tmp_path / "memoriter.db")
 
 
 def test_a_write_that_was_begun_is_finished_when_the_server_stops(tmp_path: Path) -> None:
@@ -281,4 +281,4 @@ def test_a_write_that_was_begun_is_finished_when_the_server_stops(tmp_path: Path
         (answer,) = answers
         assert answer.status_code == 200
         assert len(answer.json()["ids"]) == 1000
-    assert len(kept(tmp_path / "recollect.db")) == 1000
+    assert len(kept(tmp_path / "memoriter.db")) == 1000

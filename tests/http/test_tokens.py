@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import (
+from memoriter.core.errors import (
     Corrupt,
     Forbidden,
     InputError,
     NotFound,
     Unauthenticated,
 )
-from recollect.doors.tokens import Tokens
-from recollect.testing.fakes import HandClock
+from memoriter.doors.tokens import Tokens
+from memoriter.testing.fakes import HandClock
 
 
 @pytest.fixture

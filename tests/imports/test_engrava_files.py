@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from tests.imports import files
 
-import recollect
-from recollect.core.errors import InputError, Unsupported
-from recollect.memory.facade import Memory
-from recollect.memory.importing import Imported
+import memoriter
+from memoriter.core.errors import InputError, Unsupported
+from memoriter.memory.facade import Memory
+from memoriter.memory.importing import Imported
 
 TABLES = ("thought", "edge", "embedding", "action")
 
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    with recollect.open(":memory:", embedder="given:3") as opened:
+    with memoriter.open(":memory:", embedder="given:3") as opened:
         yield opened
 
 
@@ -78,7 +78,7 @@ def test_a_snapshot_brings_what_its_database_brings(
 ) -> None:
     place = files.engrava(tmp_path / "theirs.db")
     done = memory.import_file(snapshot(place, name))
-    with recollect.open(":memory:", embedder="given:3") as other:
+    with memoriter.open(":memory:", embedder="given:3") as other:
         assert told(done) == told(other.import_file(place))
         assert held(memory) == held(other)
     assert [hit.id for hit in memory.recall("", recipe="semantic", vector=[1, 0.5, 0])] == ["t-1"]
@@ -93,7 +93,7 @@ def test_an_export_is_theirs_and_no_chain_of_mentisdb(tmp_path: Path, memory: Me
     assert (one.priority, one.cycle, one.session, one.created) == (
         "P1", 7, "s-1", 1774000800000000,
     )  # fmt: skip
-    with recollect.open(":memory:", embedder="given:3") as other:
+    with memoriter.open(":memory:", embedder="given:3") as other:
         other.import_file(place)
         assert held(memory)[1] == held(other)[1]
     again = memory.import_file(place).records
@@ -114,7 +114,7 @@ def test_of_several_vectors_the_serving_model_s_comes_and_the_others_are_told(
     path = tmp_path / "serving.jsonl"
     path.write_text("\n".join([json.dumps(head), *lines[1:]]))
     for nth, (source, near) in enumerate(((place, "0 0 1"), (path, "1 0.5 0"))):
-        with recollect.open(":memory:", embedder="given:3") as opened:
+        with memoriter.open(":memory:", embedder="given:3") as opened:
             done = opened.import_file(source)
             left = {one.field: one.count for one in done.left.values()}
             assert left["further vectors of a thought"] == 1, nth

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from tests.imports import files
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.memory.importing import Imported
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.memory.importing import Imported
 
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    with recollect.open(":memory:", embedder=None) as opened:
+    with memoriter.open(":memory:", embedder=None) as opened:
         yield opened
 
 
@@ -90,13 +90,13 @@ def test_what_engrava_has_and_we_have_not_is_told(tmp_path: Path, memory: Memory
 
 def test_vectors_of_theirs_can_be_searched(tmp_path: Path) -> None:
     theirs = files.engrava(tmp_path / "theirs.db")
-    with recollect.open(tmp_path / "ours.db") as memory:
+    with memoriter.open(tmp_path / "ours.db") as memory:
         done = memory.import_file(theirs)
     assert 'embedder="given:3"' in done.notes[0]
-    with recollect.open(tmp_path / "ours.db", embedder="given:3") as memory:
+    with memoriter.open(tmp_path / "ours.db", embedder="given:3") as memory:
         found = memory.recall("", recipe="semantic", vector=[1.0, 0.5, 0.0])
         assert [hit.id for hit in found] == ["t-1"]
-    with recollect.open(":memory:", embedder="given:5") as memory:
+    with memoriter.open(":memory:", embedder="given:5") as memory:
         done = memory.import_file(theirs)
         assert (done.records.written, left(done)["vector"][0]) == (2, 2)
 
@@ -183,7 +183,7 @@ def test_a_memory_md_comes_line_by_line(tmp_path: Path, memory: Memory) -> None:
 
 def test_a_dump_of_relations_comes_with_its_vectors(tmp_path: Path) -> None:
     path = files.write(tmp_path / "dump.json", files.RELATIONS)
-    with recollect.open(":memory:", embedder="given:2") as memory:
+    with memoriter.open(":memory:", embedder="given:2") as memory:
         done = memory.import_file(path)
         assert (done.format, done.records.written) == ("mnestic", 4)
         one = memory.get("m-1")
@@ -240,7 +240,7 @@ def test_an_entry_of_another_tenant_stays_out(tmp_path: Path, memory: Memory) ->
     reasons = refused(done)
     assert reasons["export.json[1]"] == "it is of tenant 'acme', this memory is of 'default'"
     assert reasons["export.json[2]"].startswith("trustLevel: 'stranger' is not one of")
-    with recollect.open(":memory:", tenant="acme", embedder=None) as theirs:
+    with memoriter.open(":memory:", tenant="acme", embedder=None) as theirs:
         again = theirs.import_file(tmp_path / "export.json")
         assert "c-2" in {record.id for record in theirs.browse().records}
         assert again.records.refused == 1

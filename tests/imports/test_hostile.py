@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.imports import files
 
-import recollect
-from recollect import RecollectError
-from recollect.imports.table import FORMATS
+import memoriter
+from memoriter import MemoriterError
+from memoriter.imports.table import FORMATS
 
 NAMES = st.sampled_from(
     [
@@ -22,7 +22,7 @@ NAMES = st.sampled_from(
         "memoryType", "trustLevel", "source", "createdAt", "headers", "rows", "memory", "author",
         "conversation", "session_1", "speaker", "dia_id", "path", "chunkId", "metadata", "parts",
         "parent", "children", "message", "current_node", "result", "system", "timestamp", "origin",
-        "importance", "confidence", "valid_from", "from", "to", "emb", "at", "head", "recollect",
+        "importance", "confidence", "valid_from", "from", "to", "emb", "at", "head", "memoriter",
     ]
 )  # fmt: skip
 LEAVES = (
@@ -65,11 +65,11 @@ def imported(data: bytes, name: str, asked: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(data)
-        with recollect.open(":memory:", embedder=None) as memory:
+        with memoriter.open(":memory:", embedder=None) as memory:
             for dry in (True, False):
                 try:
                     done = memory.import_file(path, asked, dry_run=dry)
-                except RecollectError as error:
+                except MemoriterError as error:
                     assert error.message  # noqa: PT017  # any of ours will do
                     continue
                 assert json.dumps(done.to_dict(), allow_nan=False)

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 from tests.imports import files
 
-import recollect
-from recollect import Conflict, Corrupt, InputError, NotFound, Unsupported
-from recollect.embed.callable import Function
-from recollect.imports import source as sources
-from recollect.imports.table import FORMATS, NAMES, chosen
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter import Conflict, Corrupt, InputError, NotFound, Unsupported
+from memoriter.embed.callable import Function
+from memoriter.imports import source as sources
+from memoriter.imports.table import FORMATS, NAMES, chosen
+from memoriter.memory.facade import Memory
 
 
 @pytest.fixture
 def memory() -> Iterator[Memory]:
-    with recollect.open(":memory:", embedder=None) as opened:
+    with memoriter.open(":memory:", embedder=None) as opened:
         yield opened
 
 
@@ -33,11 +33,11 @@ def made(folder: Path) -> dict[str, Path]:
     texts = {"markdown": "notes.md", "text": "lines.txt"}
     for name in texts.values():
         (folder / name).write_text("# A heading\nsomething\n", encoding="utf-8")
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         memory.remember("kept")
         memory.export(folder / "whole.export")
     return {
-        "recollect": folder / "whole.export",
+        "memoriter": folder / "whole.export",
         "engrava": files.engrava(folder / "engrava.db"),
         "mentisdb": files.write(folder / "chain.jsonl", files.THOUGHTS),
         "mnestic": files.write(folder / "dump.json", files.RELATIONS),
@@ -66,13 +66,13 @@ def test_every_format_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
 
 def test_every_format_is_harmless_twice_and_tells_a_dry_run_truly(tmp_path: Path) -> None:
     for name, path in made(tmp_path).items():
-        with recollect.open(":memory:", embedder=None) as memory:
+        with memoriter.open(":memory:", embedder=None) as memory:
             dry = memory.import_file(path, dry_run=True)
             assert memory.status().seq == 0, name
             done = memory.import_file(path, name)
             assert (dry.records, dry.format) == (done.records, done.format)
             assert done.records.written > 0
-            if name == "recollect":
+            if name == "memoriter":
                 continue
             seq = memory.status().seq
             again = memory.import_file(path)
@@ -103,7 +103,7 @@ def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
 
 
 def store(path: Path) -> None:
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         memory.remember("ours")
 
 
@@ -140,7 +140,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "cozo.db": (database("CREATE TABLE cozo (k, v)"), InputError, "not of engrava"),
     "newer.db": (lambda p: files.engrava(p, 22), Unsupported, "schema 22 of engrava"),
     "damaged.db": (damaged, Corrupt, "is damaged"),
-    "cut.export": (lambda p: p.write_text('{"head":{},"recollect":1,"tenant":"default"}\n'),
+    "cut.export": (lambda p: p.write_text('{"head":{},"memoriter":1,"tenant":"default"}\n'),
                    Corrupt, "not a whole export"),
 }  # fmt: skip
 
@@ -159,7 +159,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_words(
 
 
 def test_hints_say_how_to_get_out_of_other_stores(tmp_path: Path) -> None:
-    hints = {"ours.db": "recollect export", "cozo.db": "export_relations", "wide.txt": "UTF-16",
+    hints = {"ours.db": "memoriter export", "cozo.db": "export_relations", "wide.txt": "UTF-16",
              "chain.tcbin": "MEMORY.md"}  # fmt: skip
     for name, hint in hints.items():
         BAD[name][0](tmp_path / name)
@@ -181,7 +181,7 @@ def test_a_missing_file_and_a_path_through_a_file(tmp_path: Path, memory: Memory
 @pytest.mark.parametrize(
     ("name", "asked"),
     [("lines.txt", "chat"), ("lines.txt", "engrava"), ("engrava.db", "jsonl"),
-     ("chat.json", "mnestic"), ("dump.json", "recollect"), ("brain", "chat")],
+     ("chat.json", "mnestic"), ("dump.json", "memoriter"), ("brain", "chat")],
 )  # fmt: skip
 def test_a_format_that_a_file_cannot_be_is_refused(name: str, asked: str, tmp_path: Path) -> None:
     made(tmp_path)
@@ -190,7 +190,7 @@ def test_a_format_that_a_file_cannot_be_is_refused(name: str, asked: str, tmp_pa
 
 
 def test_a_store_that_is_open_is_not_read(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "mine.db") as memory:
+    with memoriter.open(tmp_path / "mine.db") as memory:
         memory.remember("x")
         for name in ("mine.db", "mine.db-wal"):
             with pytest.raises(InputError, match="is a store that is open here"):
@@ -246,7 +246,7 @@ def test_a_database_that_breaks_off_gives_what_was_read(
         yield from ()
         raise Corrupt("page 7", hint="restore it")
 
-    monkeypatch.setattr("recollect.imports.engrava._edge", broken)
+    monkeypatch.setattr("memoriter.imports.engrava._edge", broken)
     done = memory.import_file(files.engrava(tmp_path / "theirs.db"))
     assert done.records.written == 2
     assert done.refused[-1].reason == "reading stopped: page 7"
@@ -255,7 +255,7 @@ def test_a_database_that_breaks_off_gives_what_was_read(
 def test_the_list_of_refused_rows_is_bounded_and_the_count_is_not(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.memory.importing.LISTED", 5)
+    monkeypatch.setattr("memoriter.memory.importing.LISTED", 5)
     done = memory.import_file(files.write(tmp_path / "bad.jsonl", ["good", *range(50)]))
     assert (len(done.refused), done.records.refused) == (5, 50)
 
@@ -296,7 +296,7 @@ def test_rows_that_are_there_are_not_embedded_again(tmp_path: Path) -> None:
         return [[1.0, 0.0] for _ in texts]
 
     path = files.write(tmp_path / "notes.jsonl", [f"note {n}" for n in range(10)])
-    with recollect.open(":memory:", embedder=Function(embedder, "two", 2)) as memory:
+    with memoriter.open(":memory:", embedder=Function(embedder, "two", 2)) as memory:
         memory.import_file(path)
         before = sum(calls)
         memory.import_file(path)
@@ -352,8 +352,8 @@ def test_a_document_that_is_too_large_is_refused_before_it_is_read(
 
 
 def test_an_export_is_restored_whole_and_only_into_an_empty_tenant(tmp_path: Path) -> None:
-    path = made(tmp_path)["recollect"]
-    with recollect.open(":memory:", embedder=None) as memory:
+    path = made(tmp_path)["memoriter"]
+    with memoriter.open(":memory:", embedder=None) as memory:
         assert memory.import_file(path, dry_run=True).records.written == 1
         assert memory.import_file(path).records.written == 1
         for dry in (True, False):
@@ -382,7 +382,7 @@ def test_nothing_but_a_switch_is_a_dry_run(tmp_path: Path, memory: Memory) -> No
 
 
 async def _awaited(path: Path) -> int:
-    memory = await recollect.aopen(":memory:", embedder=None)
+    memory = await memoriter.aopen(":memory:", embedder=None)
     async with memory:
         return (await memory.import_file(path)).records.written
 
@@ -397,7 +397,7 @@ def test_two_rows_of_one_id_that_differ_are_not_one(tmp_path: Path) -> None:
     rows = [["m", "one"], ["m", "another"], ["m", "one"]]
     path = tmp_path / "dump.json"
     path.write_text(json.dumps({"memory": {"headers": ["id", "text"], "rows": rows}}))
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         for dry_run in (True, False):
             done = memory.import_file(path, dry_run=dry_run)
             counts = done.records
@@ -412,7 +412,7 @@ def test_a_dry_run_refuses_links_to_what_is_not_there(tmp_path: Path) -> None:
     }
     path = tmp_path / "dump.json"
     path.write_text(json.dumps(dump))
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         memory.remember("three", id="here")
         planned = memory.import_file(path, dry_run=True)
         done = memory.import_file(path)
@@ -430,7 +430,7 @@ def test_what_changed_does_not_come_again_and_the_hint_says_what_helps(tmp_path:
         path.write_text(json.dumps({"entries": [row]}))
         return path
 
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         memory.import_file(entry("one"))
         (row,) = memory.import_file(entry("two")).refused
         assert row.hint == "change the record here with update, or give the row another id"
@@ -448,7 +448,7 @@ def test_a_total_is_shown_only_where_every_line_is_a_row(
         shown[label.partition(" ")[2]] = total
         yield lambda *_: None
 
-    monkeypatch.setattr("recollect.memory.importing.progress", watched)
+    monkeypatch.setattr("memoriter.memory.importing.progress", watched)
     said = {"role": "user", "content": "hello"}
     for name, text in {
         "notes.jsonl": '"one"\n"two"\n"three"',

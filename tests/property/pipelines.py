@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.property.strategies import DAY, recipes
 from tests.property.worlds import world_of
 
-from recollect.core.errors import RecollectError
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START, HandClock
+from memoriter.core.errors import MemoriterError
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START, HandClock
 
 Data = dict[str, Any]
 one_of = st.sampled_from
@@ -84,7 +84,7 @@ def lived(memory: Memory, clock: HandClock, world: World) -> Memory:
 def _try(act: Any) -> None:
     try:
         act()
-    except RecollectError:
+    except MemoriterError:
         return
 
 
@@ -238,7 +238,7 @@ def pipelines(draw: st.DrawFn) -> Data:
     if len(passes) > 1 and "fuse" in passes[1]:
         passes[1] |= draw(st.fixed_dictionaries({}, optional={"ties": ties}))
     told: Data = {
-        "name": "any", "version": 1, "analyzer": "recollect", "lanes": lanes, "boosts": boosts,
+        "name": "any", "version": 1, "analyzer": "memoriter", "lanes": lanes, "boosts": boosts,
         "pass": passes, "order": draw(st.lists(_ORDERINGS, max_size=2)),
         "window": draw(one_of([1, 3, 10])),
         "ties": ["row"] if draw(st.booleans()) else draw(ties),

@@ -10,10 +10,10 @@ from tests.property.refusals import REFUSALS
 from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
 
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import ours
-from recollect.testing.fakes import START, ToyReranker
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import ours
+from memoriter.testing.fakes import START, ToyReranker
+from memoriter.why.result import Result
 
 Data = dict[str, Any]
 WORDS = (
@@ -93,7 +93,7 @@ def asked(memory: Memory, random: Random) -> Result | None:
 def _library(random: Random) -> Data:
     """The options of a call with a recipe of ours, some of its numbers changed."""
     name = random.choice(ours())
-    if name != "recollect":
+    if name != "memoriter":
         return {"recipe": name}
     numbers = {
         "fusion.weights.words": random.choice([0.0, 0.3, 2.0]),
@@ -120,7 +120,7 @@ def any_recipe(random: Random) -> Data:
     if random.random() < 0.5:
         passes.append(_second(random, plain, _some(random, boosts, plain, weighed)))
     recipe: Data = {
-        "name": "mine", "version": 1, "analyzer": "recollect", "lanes": lanes, "boosts": boosts,
+        "name": "mine", "version": 1, "analyzer": "memoriter", "lanes": lanes, "boosts": boosts,
         "pass": passes, "order": _orders(random), "window": random.choice([1, 5, 10]),
         "ties": random.choice([["row"], ["-row"], ["id"], ["-created", "kind"], ["-importance"]]),
     }  # fmt: skip

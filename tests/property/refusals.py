@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from recollect.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
 
 REFUSALS: Final = (NothingToRun, BadQuery, Unavailable)
 """Of a recipe whose `missing` is "refuse", a lane that cannot run is an error of the call."""

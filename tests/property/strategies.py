@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from recollect.core.where import ATTRIBUTES
-from recollect.pipeline.load import ours
-from recollect.testing.fakes import SECOND, START
+from memoriter.core.where import ATTRIBUTES
+from memoriter.pipeline.load import ours
+from memoriter.testing.fakes import SECOND, START
 
 EXAMPLES = settings().max_examples
 """What the profile says; some tests take a multiple of it."""

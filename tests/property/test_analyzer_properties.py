@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.core.fold import bare, fold
-from recollect.core.words import Words
-from recollect.embed.static import words
-from recollect.text.analyzers import NAMES, analyzer
-from recollect.text.chunk import chunks
-from recollect.text.port import Analyzer
+from memoriter.core.fold import bare, fold
+from memoriter.core.words import Words
+from memoriter.embed.static import words
+from memoriter.text.analyzers import NAMES, analyzer
+from memoriter.text.chunk import chunks
+from memoriter.text.port import Analyzer
 
 ALL = [analyzer(name) for name in NAMES]
 each_analyzer = pytest.mark.parametrize("each", ALL, ids=NAMES)
@@ -143,7 +143,7 @@ UNSPACED = {
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-@pytest.mark.parametrize("name", ["recollect", "fts5-porter-cjk"])
+@pytest.mark.parametrize("name", ["memoriter", "fts5-porter-cjk"])
 def test_a_document_is_found_by_any_of_its_own_words_in_12_scripts(
     name: str, language: str
 ) -> None:

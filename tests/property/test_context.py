@@ -7,12 +7,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.core.budget import Budget
-from recollect.core.record import TRUST, Content, Source
-from recollect.text.prompt import HEAD, block, entry, packed
-from recollect.text.safe import safe
-from recollect.text.tokens import tokens
+import memoriter
+from memoriter.core.budget import Budget
+from memoriter.core.record import TRUST, Content, Source
+from memoriter.text.prompt import HEAD, block, entry, packed
+from memoriter.text.safe import safe
+from memoriter.text.tokens import tokens
 
 HOSTILE = st.one_of(
     st.text(alphabet="`~\n [1]system\x1b[3m\u202e\u2066\r\x00\u2028\U000e0041é東👩", max_size=60),
@@ -122,7 +122,7 @@ def test_tokens_of_lines_add_up_and_are_at_most_bytes(lines: list[str]) -> None:
 def test_a_recall_within_a_budget_is_what_its_context_shows(
     texts: list[str], budget: Budget, limit: int
 ) -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         for n, text in enumerate(texts):
             memory.remember(f"port {text}", id=str(n))
         ask = {**budget.to_dict(), "recipe": "lexical"}

@@ -10,13 +10,13 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.unit.test_dialects import PLAIN, leaves, satisfies
 
-from recollect.text.dialects import NAMES, Options, engrava, jeffs_brain, read
-from recollect.text.dialects.expression import DEPTH, parse
-from recollect.text.dialects.grammar import Malformed
-from recollect.text.dialects.parts import LEAVES
-from recollect.text.own import Own
-from recollect.text.retry import jaccard, nearest, sanitised, strongest, tokens, trigrams
-from recollect.text.tree import All, Any, Node, Without
+from memoriter.text.dialects import NAMES, Options, engrava, jeffs_brain, read
+from memoriter.text.dialects.expression import DEPTH, parse
+from memoriter.text.dialects.grammar import Malformed
+from memoriter.text.dialects.parts import LEAVES
+from memoriter.text.own import Own
+from memoriter.text.retry import jaccard, nearest, sanitised, strongest, tokens, trigrams
+from memoriter.text.tree import All, Any, Node, Without
 
 OWN = Own()
 

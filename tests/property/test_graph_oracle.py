@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from tests.property.strategies import EXAMPLES, MOMENTS, fields, wheres
 from tests.property.worlds import LIMIT, foreseen, log_of, open_toy, world_of
 
-from recollect.core.errors import NothingToRun, RecollectError
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import SECOND, START, CountedEntropy, HandClock
-from recollect.testing.naive_graph import Land, Link, reach
-from recollect.why.result import Hit, Result
+from memoriter.core.errors import MemoriterError, NothingToRun
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock
+from memoriter.testing.naive_graph import Land, Link, reach
+from memoriter.why.result import Hit, Result
 
 IDS = ("a", "b", "c", "d", "e", "f")
 KINDS = ("derived_from", "related_to", "continues_from", "supersedes", "mine")
@@ -115,7 +115,7 @@ def recipes(draw: st.DrawFn) -> dict[str, Any]:
         "as_of": draw(st.sampled_from(["validity", "append"])),
     }
     return {
-        "name": "mine", "version": 1, "analyzer": "recollect", "select": select,
+        "name": "mine", "version": 1, "analyzer": "memoriter", "select": select,
         "lanes": made, "pass": [{"fuse": fuse}],
     }  # fmt: skip
 
@@ -137,7 +137,7 @@ def lived(memory: Memory, corpus: Any, done: Any) -> Memory:
                     memory.update(told[0], **told[1])
                 case _:
                     memory.maintain()
-        except RecollectError:
+        except MemoriterError:
             continue
     return memory
 
@@ -217,7 +217,7 @@ def test_any_graph_lane_answers_as_the_oracle_does(
 def _may_start(memory: Memory, id: str, known_at: int | None) -> bool:
     try:
         found = memory.get(id) if known_at is None else memory.get(id, known_at=known_at)
-    except RecollectError:
+    except MemoriterError:
         return False
     return all(getattr(found, key) == value for key, value in memory.scope.filters().items())
 
@@ -315,7 +315,7 @@ def test_on_dense_graphs_too(seed: int) -> None:
         made["far"] = lane(dice, dice.choice([["near"], ["words"], ["near", "words"]]))
         fuse = {"kind": "weighted", "scale": "min_max", "weights": dict.fromkeys(made, 1.0)}
         recipe = {
-            "name": "mine", "version": 1, "analyzer": "recollect",
+            "name": "mine", "version": 1, "analyzer": "memoriter",
             "lanes": made, "pass": [{"fuse": fuse}],
         }  # fmt: skip
         where = {"tags": {"any": ["x"]}} if dice.random() < 0.4 else None

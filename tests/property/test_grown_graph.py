@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.index.graph import Graph
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
+import memoriter
+from memoriter.index.graph import Graph
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 ids = st.sampled_from("abcdef")
 acts = st.lists(
@@ -59,7 +59,7 @@ def same(graph: Graph, whole: Graph) -> None:
 def test_a_graph_that_grew_is_the_graph_built_at_once(
     told: list[tuple[Any, ...]], walked: set[int]
 ) -> None:
-    with recollect.open(
+    with memoriter.open(
         ":memory:", embedder=None, clock=HandClock(), entropy=CountedEntropy()
     ) as memory:
         for letter in "abc":
@@ -73,7 +73,7 @@ def test_a_graph_that_grew_is_the_graph_built_at_once(
 
 
 def test_a_write_without_links_sorts_nothing_anew() -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         for letter in "abc":
             memory.remember(letter, id=letter)
         memory.link("a", "b")

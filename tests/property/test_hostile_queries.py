@@ -17,20 +17,20 @@ from typing import Any, Final
 import pytest
 from tests.property.worlds import open_toy
 
-from recollect import RecollectError
-from recollect.core.names import text as checked
-from recollect.index import ground
-from recollect.lanes.port import Ready
-from recollect.memory.asked import asked_for
-from recollect.memory.facade import Memory
-from recollect.pipeline.bind import bind
-from recollect.pipeline.load import recipe_of
-from recollect.pipeline.recipe import Recipe
-from recollect.text.analyzers import analyzer as analyzer_of
-from recollect.text.dialects import NAMES
-from recollect.text.dialects.parts import LEAVES
+from memoriter import MemoriterError
+from memoriter.core.names import text as checked
+from memoriter.index import ground
+from memoriter.lanes.port import Ready
+from memoriter.memory.asked import asked_for
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.load import recipe_of
+from memoriter.pipeline.recipe import Recipe
+from memoriter.text.analyzers import analyzer as analyzer_of
+from memoriter.text.dialects import NAMES
+from memoriter.text.dialects.parts import LEAVES
 
-COUNT: Final = 1_000_000 if os.environ.get("RECOLLECT_NIGHT") == "1" else 100_000
+COUNT: Final = 1_000_000 if os.environ.get("MEMORITER_NIGHT") == "1" else 100_000
 PARTS: Final = 4
 """Each dialect's share is cut into so many tests, for workers to share."""
 RECORDS: Final = 200
@@ -39,10 +39,10 @@ WHOLE: Final = 100
 SLOW: Final = 10.0
 """Seconds that no query may take; the slowest here take a tenth of one."""
 ANALYZERS: Final = {
-    "bare": ("recollect", "porter2", "fts5-porter-cjk"),
-    "jeffs-brain": ("fts5-porter", "recollect"),
+    "bare": ("memoriter", "porter2", "fts5-porter-cjk"),
+    "jeffs-brain": ("fts5-porter", "memoriter"),
     "engrava": ("fts5-dashed", "fts5-porter-cjk"),
-    "mnestic": ("simple", "recollect"),
+    "mnestic": ("simple", "memoriter"),
 }
 
 SIGNS = [
@@ -149,7 +149,7 @@ def answered(ask: Callable[[str], object], text: str) -> float:
     begun = time.perf_counter()
     try:
         ask(text)
-    except RecollectError:
+    except MemoriterError:
         pass
     except Exception as error:
         raise AssertionError(f"{text!r}") from error

@@ -14,9 +14,9 @@ from tests.property.strategies import EXAMPLES, queries, wheres
 from tests.property.test_words_oracle import changes, lived
 from tests.property.worlds import LIMIT, expected, open_toy
 
-from recollect.core.errors import NothingToRun
-from recollect.index.windows import STRIDE, WINDOW, Windows, joined_windows, windows_of
-from recollect.lanes import meeting
+from memoriter.core.errors import NothingToRun
+from memoriter.index.windows import STRIDE, WINDOW, Windows, joined_windows, windows_of
+from memoriter.lanes import meeting
 
 WORDS: tuple[str, ...] = (
     "wedding", "married", "sister", "brother", "siblings", "cache", "memory", "port", "harbour",
@@ -46,7 +46,7 @@ def recipes(draw: st.DrawFn) -> dict[str, Any]:
     }
     fuse = {"kind": "weighted", "scale": "max", "weights": {"kin": 1.0}}
     return {
-        "name": "mine", "version": 1, "analyzer": "recollect",
+        "name": "mine", "version": 1, "analyzer": "memoriter",
         "lanes": {"kin": lane}, "pass": [{"fuse": fuse}],
     }  # fmt: skip
 

@@ -17,11 +17,11 @@ from tests.property.strategies import EXAMPLES, drafts, moments, queries, recipe
 from tests.property.worlds import open_toy
 from tests.sound import sound
 
-from recollect.core.explanation import Explanation
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import HandClock, ToyReranker
-from recollect.testing.wheres import passes
-from recollect.why.result import Hit
+from memoriter.core.explanation import Explanation
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import HandClock, ToyReranker
+from memoriter.testing.wheres import passes
+from memoriter.why.result import Hit
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 weights = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, 3.0, 1000.0])
@@ -73,13 +73,13 @@ def test_determinism_of_any_record(
 
 
 _SCRIPT = """
-import hashlib, recollect
-from recollect.testing.fakes import CountedEntropy, HandClock
-memory = recollect.open(":memory:", clock=HandClock(), entropy=CountedEntropy())
+import hashlib, memoriter
+from memoriter.testing.fakes import CountedEntropy, HandClock
+memory = memoriter.open(":memory:", clock=HandClock(), entropy=CountedEntropy())
 memory.remember_many({"text": f"port {n % 7} of ssh cache {n % 3}", "tags": ["ops", f"t{n % 5}"],
     "metadata": {"b": n, "a": [1, n]}} for n in range(60))
 state = hashlib.sha256()
-for recipe in ("recollect", "lexical", "semantic"):
+for recipe in ("memoriter", "lexical", "semantic"):
     for text in ("ssh port 3", "cache ops", "memory of ports"):
         result = memory.recall(text, 30, recipe=recipe, where={"tags": {"any": {"ops", "t1"}}})
         state.update(repr(result.to_dict()).encode() + result.receipt.to_bytes())

@@ -11,12 +11,12 @@ from typing import Any, Final
 import pytest
 from tests.property.provable import asked, store
 
-from recollect.core.canonical import canonical
-from recollect.rank.grid import STEP
-from recollect.why.receipt import sealed
-from recollect.why.verify import verify
+from memoriter.core.canonical import canonical
+from memoriter.rank.grid import STEP
+from memoriter.why.receipt import sealed
+from memoriter.why.verify import verify
 
-NIGHT: Final = os.environ.get("RECOLLECT_NIGHT") == "1"
+NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
 COUNT: Final = 10_000 if NIGHT else 1_000
 PARTS: Final = 20
 """The receipts are cut into so many tests, for workers to share."""

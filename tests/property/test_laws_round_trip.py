@@ -16,13 +16,13 @@ from tests.property.strategies import EXAMPLES, drafts, queries, wheres
 from tests.property.test_laws_views import Change, Corpus, change, changes
 from tests.property.worlds import asked, dump_of, open_toy
 
-from recollect.core.canonical import canonical
-from recollect.core.draft import Draft
-from recollect.core.record import decode, encode
-from recollect.core.where import parse, to_data
-from recollect.pipeline.load import library, overridden, recipe_of, source
-from recollect.pipeline.recipe import Recipe
-from recollect.testing.fakes import START, HandClock
+from memoriter.core.canonical import canonical
+from memoriter.core.draft import Draft
+from memoriter.core.record import decode, encode
+from memoriter.core.where import parse, to_data
+from memoriter.pipeline.load import library, overridden, recipe_of, source
+from memoriter.pipeline.recipe import Recipe
+from memoriter.testing.fakes import START, HandClock
 
 corpora = st.lists(drafts(), min_size=1, max_size=4)
 overrides = st.fixed_dictionaries(
@@ -62,7 +62,7 @@ def test_every_library_recipe_is_its_toml() -> None:
         assert recipe_of(recipe.to_data()) == recipe
 
 
-@given(st.sampled_from(["recollect", "lexical"]), overrides)
+@given(st.sampled_from(["memoriter", "lexical"]), overrides)
 def test_round_trip_of_overrides(name: str, told: dict[str, Any]) -> None:
     comes_back(overridden(recipe_of(name), told))
 

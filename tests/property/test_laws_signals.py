@@ -20,12 +20,12 @@ from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES
 from tests.property.worlds import open_toy
 
-from recollect.core.explanation import Explanation
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import overridden, recipe_of
-from recollect.rank.grid import STEP
-from recollect.testing.fakes import HandClock
-from recollect.why.result import Result
+from memoriter.core.explanation import Explanation
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import overridden, recipe_of
+from memoriter.rank.grid import STEP
+from memoriter.testing.fakes import HandClock
+from memoriter.why.result import Result
 
 
 def at(world: World, **more: Any) -> Memory:

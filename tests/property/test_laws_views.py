@@ -14,11 +14,11 @@ from tests.property.pipelines import any_recipes
 from tests.property.strategies import drafts, fields, queries, wheres
 from tests.property.worlds import asked, dump_of, expected, log_of, open_toy
 
-import recollect
-from recollect.core.errors import Expired, RecollectError
-from recollect.memory.facade import Memory
-from recollect.store.ram import Ram
-from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
+import memoriter
+from memoriter.core.errors import Expired, MemoriterError
+from memoriter.memory.facade import Memory
+from memoriter.store.ram import Ram
+from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 Corpus = list[dict[str, Any]]
@@ -46,7 +46,7 @@ def change(memory: Memory, clock: HandClock, done: list[Change], ids: list[str])
                     memory.link(one, other, "supersedes")
                 case _:
                     memory.remember("port ssh cache", **told)
-        except RecollectError:
+        except MemoriterError:
             continue
 
 
@@ -107,12 +107,12 @@ def test_a_view_behind_the_horizon_is_refused_and_the_present_stays(tmp_path: Pa
     memory.update("r0", text="harbour")
     clock.move(3 * 86_400)
     memory.remember_many({"text": f"ssh {n}"} for n in range(5))
-    before = asked(memory, "port harbour", "recollect")
+    before = asked(memory, "port harbour", "memoriter")
     for _ in range(9):
         memory.remember_many({"text": f"more {n}"} for n in range(3))
         memory.maintain()
-    assert asked(memory, "port harbour", "recollect") == expected(
-        memory, "port harbour", "recollect"
+    assert asked(memory, "port harbour", "memoriter") == expected(
+        memory, "port harbour", "memoriter"
     )
     assert len(before[0]) > 0
     with pytest.raises(Expired):
@@ -159,7 +159,7 @@ def test_parity(
             receipt = b""
             try:
                 receipt = memory.recall(text, recipe=recipe, where=where).receipt.to_bytes()
-            except RecollectError as error:
+            except MemoriterError as error:
                 receipt = str(error).encode()
             told.append((asked(memory, text, recipe, where=where), receipt, dump_of(memory)))
             memory.close()
@@ -233,17 +233,17 @@ def test_a_late_vector_of_a_published_record_is_published_too(tmp_path: Path) ->
 
 def test_an_unpaid_vector_comes_late_and_only_to_later_views() -> None:
     clock, toy = HandClock(), ToyEmbedder()
-    memory = recollect.open(":memory:", clock=clock, entropy=CountedEntropy(), embedder=toy)
+    memory = memoriter.open(":memory:", clock=clock, entropy=CountedEntropy(), embedder=toy)
     toy.failing = True
     commit = memory.remember("ssh port", id="a")
     assert commit.debt == 1
     assert log_of(memory).debts("default", 9)
     toy.failing = False
-    owing = asked(memory, "ssh port", "recollect")
+    owing = asked(memory, "ssh port", "memoriter")
     assert owing[1] == ["words", "kin"]
     moment = clock.now()
     clock.move(1)
     assert memory.maintain().embedded == 1
-    assert asked(memory, "ssh port", "recollect")[1] == ["words", "kin", "meaning"]
-    assert asked(memory, "ssh port", "recollect", known_at=moment) == owing
+    assert asked(memory, "ssh port", "memoriter")[1] == ["words", "kin", "meaning"]
+    assert asked(memory, "ssh port", "memoriter", known_at=moment) == owing
     assert isinstance(log_of(memory), Ram)

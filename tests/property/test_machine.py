@@ -31,12 +31,12 @@ from tests.property.strategies import (
 )
 from tests.property.worlds import Shown, asked, dump_of, expected, log_of, open_toy, world_of
 
-from recollect.core.errors import BadRecipe, RecollectError
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import overridden, recipe_of
-from recollect.store.verify import verify
-from recollect.testing import naive
-from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
+from memoriter.core.errors import BadRecipe, MemoriterError
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import overridden, recipe_of
+from memoriter.store.verify import verify
+from memoriter.testing import naive
+from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 
 IDS = ("a", "b", "c", "d")
 ids = st.sampled_from(IDS)
@@ -56,11 +56,11 @@ overrides = st.fixed_dictionaries(
     },
 )
 QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [
-    ("ssh port café", "recollect", {}),
+    ("ssh port café", "memoriter", {}),
     ("memory the run", "lexical", {}),
     ("東京 cache", "semantic", {}),
-    ("port", "recollect", {"overrides": {"fusion.scale": "min_max"}}),
-    *(("port the memory", "recollect", {"as_of": moment}) for moment in MOMENTS),
+    ("port", "memoriter", {"overrides": {"fusion.scale": "min_max"}}),
+    *(("port the memory", "memoriter", {"as_of": moment}) for moment in MOMENTS),
     ("a", "lexical", {"where": {"tags": {"any_fold": ["ops", "straße"]}}}),
     ("running", "semantic", {"where": {"not": {"agent": "bot"}}}),
 ]
@@ -81,7 +81,7 @@ def outcome(act: Callable[[], Any]) -> Outcome:
     """What an act gave: its commit, or its error as data."""
     try:
         return "done", act().to_dict()
-    except RecollectError as error:
+    except MemoriterError as error:
         return "refused", error.to_dict()
 
 
@@ -100,7 +100,7 @@ class Histories(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="memoriter-"))
         self.clock = HandClock()
         self.entropy = CountedEntropy("machine")
         self.ram = open_toy(":memory:", self.clock, CountedEntropy("machine"))
@@ -283,7 +283,7 @@ class Histories(RuleBasedStateMachine):
             return
         self.clock.move(0.000001)
         now = max(self.clock.now(), log_of(self.ram).head("default").time)
-        questions = [("port ssh", "recollect"), ("café 東京", "lexical"), ("memory", "semantic")]
+        questions = [("port ssh", "memoriter"), ("café 東京", "lexical"), ("memory", "semantic")]
         seen = [(text, recipe, self.same(text, recipe, now=now)) for text, recipe in questions]
         head = log_of(self.ram).head("default")
         self.past.append(Noted(head.time, head.seq, now, self.forgets, seen))
@@ -342,7 +342,7 @@ class Histories(RuleBasedStateMachine):
         """A fresh handle, as another process would open it, gives the same answers."""
         self.handles = [self.fresh()]
         self.embedder_turns(failing=False)
-        for recipe in ("recollect", "lexical", "semantic"):
+        for recipe in ("memoriter", "lexical", "semantic"):
             self.same("ssh port", recipe)
             self.same("memory 東京", recipe, as_of=self.clock.now())
         self.handles[0].close()

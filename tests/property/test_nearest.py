@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import recollect
-from recollect.index.reading import Reading
-from recollect.index.segment import LIVE, Segment
-from recollect.lanes.nearest import Nearest
-from recollect.rank.grid import snap, unit
-from recollect.rank.top import top
-from recollect.rank.units import units
+import memoriter
+from memoriter.index.reading import Reading
+from memoriter.index.segment import LIVE, Segment
+from memoriter.lanes.nearest import Nearest
+from memoriter.rank.grid import snap, unit
+from memoriter.rank.top import top
+from memoriter.rank.units import units
 
 POOL = 100
 
@@ -80,7 +80,7 @@ vectors = st.lists(numbers, min_size=3, max_size=3).filter(any)
 def test_a_lane_over_a_store_stands_as_brute_force_has_it(
     told: list[tuple[list[float], bool]], asked: list[float], pool: int, where: object
 ) -> None:
-    with recollect.open(":memory:", embedder="given:3", maintenance="manual") as memory:
+    with memoriter.open(":memory:", embedder="given:3", maintenance="manual") as memory:
         for n, (vector, kept) in enumerate(told):
             memory.remember("x", id=f"r{n}", vector=vector, session="in" if kept else "out")
         lane = {"lanes.meaning.pool": pool, "lanes.meaning.min_cosine": -1.0}

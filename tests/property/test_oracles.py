@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.worlds import open_toy
 
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.pipeline.recipe import Recipe
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.pipeline.recipe import Recipe
 
 CLOSE = 1e-6
 Scored = dict[str, float]
@@ -208,9 +208,7 @@ documents = st.lists(
 def test_okapi_is_scored_as_bm25s_scores_it(
     corpus: list[list[str]], asked: list[str], k1: float, b: float
 ) -> None:
-    bm25s = pytest.importorskip(
-        "bm25s", reason="bm25s is not installed: pip install recollect[dev]"
-    )
+    bm25s = pytest.importorskip("bm25s", reason="bm25s is not installed: make test installs it")
     memory = open_toy(embedder=None)
     memory.remember_many({"text": " ".join(t), "id": f"r{nth}"} for nth, t in enumerate(corpus))
     recipe = lane_recipe("simple", {"expert": False, "k1": k1, "b": b, "fields": {"text": 1.0}})

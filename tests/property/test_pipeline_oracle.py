@@ -19,7 +19,7 @@ from tests.property.pipelines import (
 from tests.property.strategies import EXAMPLES
 from tests.property.worlds import asked, expected, open_toy
 
-from recollect.testing.fakes import HandClock, ToyReranker
+from memoriter.testing.fakes import HandClock, ToyReranker
 
 
 @settings(max_examples=5 * EXAMPLES)

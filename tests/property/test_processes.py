@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 from tests.property.worlds import OWN, asked, log_of, query_vector
 
-import recollect
-from recollect.pipeline.load import recipe_of
-from recollect.store.verify import verify
-from recollect.testing import naive
-from recollect.write.template import space_of
+import memoriter
+from memoriter.pipeline.load import recipe_of
+from memoriter.store.verify import verify
+from memoriter.testing import naive
+from memoriter.write.template import space_of
 
 _WORKER = """
 import json, random, sys
-import recollect
+import memoriter
 path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 rng = random.Random(name)
-memory = recollect.open(path, flush_rows=50)
+memory = memoriter.open(path, flush_rows=50)
 words = ["port", "ssh", "cache", "memory", "prod", "disk", "queue", "token"]
 mine, wrote, gone = [], 0, 0
 for n in range(count):
@@ -55,7 +55,7 @@ print(json.dumps([wrote, gone, sorted(mine)]))
 
 def together(path: Path, workers: int, count: int) -> list[tuple[int, int, list[str]]]:
     """Run the workers at once; what each says it did."""
-    source = str(Path(recollect.__file__).parents[1])
+    source = str(Path(memoriter.__file__).parents[1])
     running = [
         subprocess.Popen(  # noqa: S603  # our own interpreter
             [sys.executable, "-c", _WORKER, str(path), f"w{n}", str(count)],
@@ -75,7 +75,7 @@ def together(path: Path, workers: int, count: int) -> list[tuple[int, int, list[
 
 def check(path: Path, workers: int, count: int) -> None:
     told = together(path, workers, count)
-    with recollect.open(path, maintenance="manual") as memory:
+    with memoriter.open(path, maintenance="manual") as memory:
         kept = sorted(name for _, _, names in told for name in names)
         page = memory.browse("oldest", limit=10_000)
         assert sorted(record.id for record in page.records) == kept
@@ -91,13 +91,13 @@ def check(path: Path, workers: int, count: int) -> None:
         now = memory._parts.clock.now()  # the answer is for one moment
         ours = {}
         for text in ("port ssh", "memory of the queue"):
-            for recipe in ("recollect", "lexical", "semantic"):
+            for recipe in ("memoriter", "lexical", "semantic"):
                 ours[text, recipe] = asked(memory, text, recipe, now=now)
                 vector = query_vector(memory, text)
                 ask = naive.Ask(text, recipe_of(recipe).to_data(), now, vector)
                 assert ours[text, recipe][0] == naive.answer(world, ask).ranked[:1000]
     shutil.rmtree(path.with_name(path.name + ".idx"))
-    with recollect.open(path, maintenance="manual") as memory:
+    with memoriter.open(path, maintenance="manual") as memory:
         for (text, recipe), answer in ours.items():
             assert asked(memory, text, recipe, now=now) == answer
 

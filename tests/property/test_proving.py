@@ -27,15 +27,15 @@ from tests.property.strategies import (
 )
 from tests.property.worlds import open_toy
 
-from recollect.core.budget import Budget
-from recollect.core.canonical import canonical
-from recollect.core.errors import RecollectError
-from recollect.core.query import Query
-from recollect.core.scope import Scope
-from recollect.core.where import parse
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START, HandClock, ToyReranker
-from recollect.why.result import Result
+from memoriter.core.budget import Budget
+from memoriter.core.canonical import canonical
+from memoriter.core.errors import MemoriterError
+from memoriter.core.query import Query
+from memoriter.core.scope import Scope
+from memoriter.core.where import parse
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START, HandClock, ToyReranker
+from memoriter.why.result import Result
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 Corpus = list[dict[str, Any]]
@@ -104,7 +104,7 @@ def write(memory: Memory, clock: HandClock, ids: list[str], done: list[Any]) -> 
                     memory.maintain()
                 case _:
                     memory.remember_many([{"text": "port ssh cache", **told}] * 3)
-        except RecollectError:
+        except MemoriterError:
             continue
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import rank
-from recollect.rank import fuse
-from recollect.rank.grid import STEP, snap_one, unit
-from recollect.rank.near import near_duplicates
-from recollect.rank.units import units
+from memoriter import rank
+from memoriter.rank import fuse
+from memoriter.rank.grid import STEP, snap_one, unit
+from memoriter.rank.near import near_duplicates
+from memoriter.rank.units import units
 
 items = st.integers(0, 6) | st.sampled_from("abcde")
 scores = st.integers(-3, 3) | st.sampled_from([0.5, -0.25, 1e-9, 7.25])

@@ -10,8 +10,8 @@ from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES, queries, recipes
 from tests.property.worlds import dump_of, open_toy
 
-from recollect.memory.facade import Memory
-from recollect.write.reflect import Reflected
+from memoriter.memory.facade import Memory
+from memoriter.write.reflect import Reflected
 
 WORDS = ("harbour", "crane", "light", "wall", "Ada", "stopped", "began", "is a", "2027")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)

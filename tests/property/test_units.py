@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rank.grid import unit
-from recollect.rank.units import units
+from memoriter.rank.grid import unit
+from memoriter.rank.units import units
 
 whole = st.integers(-(2**40), 2**40).map(float)
 small = st.integers(-(2**20), 2**20).map(lambda n: n * 2.0**-24)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.property.strategies import EXAMPLES, conditions, drafts, wheres
 from tests.property.worlds import log_of, open_toy
 
-from recollect.core.where import parse
-from recollect.testing.wheres import passes
+from memoriter.core.where import parse
+from memoriter.testing.wheres import passes
 
 
 def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list[Any]]:

@@ -21,11 +21,11 @@ from tests.property.strategies import (
 from tests.property.test_laws_views import change
 from tests.property.worlds import LIMIT, expected, log_of, open_toy, world_of
 
-from recollect.core.errors import NothingToRun
-from recollect.index.ground import Ground
-from recollect.index.match import Sought
-from recollect.memory.facade import Memory
-from recollect.text.analyzers import NAMES, analyzer
+from memoriter.core.errors import NothingToRun
+from memoriter.index.ground import Ground
+from memoriter.index.match import Sought
+from memoriter.memory.facade import Memory
+from memoriter.text.analyzers import NAMES, analyzer
 
 OWN_FIELDS = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 DIALECTS = ("bare", "bare", "jeffs-brain", "engrava", "mnestic")

@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import recollect
-from recollect.core.errors import NothingToRun
-from recollect.core.query import lists_of
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import overridden, recipe_of, with_lists
-from recollect.store.port import Dump, Log
-from recollect.testing import naive
-from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
-from recollect.text.analyzers import analyzer
-from recollect.text.own import Own
-from recollect.text.port import Analyzer
+import memoriter
+from memoriter.core.errors import NothingToRun
+from memoriter.core.query import lists_of
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import overridden, recipe_of, with_lists
+from memoriter.store.port import Dump, Log
+from memoriter.testing import naive
+from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
+from memoriter.text.analyzers import analyzer
+from memoriter.text.own import Own
+from memoriter.text.port import Analyzer
 
 OWN = Own()
 SPACE = "toy/1+title-text/1"
@@ -42,7 +42,7 @@ def open_toy(
         "flush_rows": 3,
         **more,
     }
-    return recollect.open(place, **options)
+    return memoriter.open(place, **options)
 
 
 def log_of(memory: Memory) -> Log:

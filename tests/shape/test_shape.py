@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memoriter
 
 ROOT = Path(__file__).parents[2]
-SRC = ROOT / "src" / "recollect"
+SRC = ROOT / "src" / "memoriter"
 PROPERTY = ROOT / "tests" / "property"
 
 MAX_FILE_LINES = 400
@@ -245,7 +245,7 @@ def bound_names(source: str) -> set[str]:
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.ImportFrom(module=module, level=level) if (
-                level or (module or "").split(".")[0] == "recollect"
+                level or (module or "").split(".")[0] == "memoriter"
             ):
                 names |= {each.asname or each.name for each in node.names}
     for node in ast.parse(source).body:
@@ -267,15 +267,15 @@ def in_order(names: list[str]) -> list[str]:
 
 
 def test_all_is_sorted_and_is_what_the_package_exports() -> None:
-    told = list(recollect.__all__)
+    told = list(memoriter.__all__)
     assert told == in_order(told)
     assert len(told) == len(set(told))
-    assert not [name for name in told if not hasattr(recollect, name)]
+    assert not [name for name in told if not hasattr(memoriter, name)]
     bound = bound_names((SRC / "__init__.py").read_text(encoding="utf-8"))
     assert {name for name in told if not name.startswith("_")} == bound
 
 
 def test_an_unlisted_name_is_noticed() -> None:
-    source = "import os\nfrom recollect.core.record import Record\n_x = 1\ndef open(): ...\n"
+    source = "import os\nfrom memoriter.core.record import Record\n_x = 1\ndef open(): ...\n"
     assert bound_names(source) == {"Record", "open"}
     assert in_order(["open", "Record", "LIMIT"]) == ["LIMIT", "Record", "open"]

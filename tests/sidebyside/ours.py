@@ -6,14 +6,14 @@ from typing import Any
 
 from tests.sidebyside.compare import WITHIN
 
-import recollect
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter.memory.facade import Memory
 
 Rows = list[tuple[str, float]]
 
 
 def _opened(case: Any) -> Memory:
-    memory = recollect.open(":memory:", embedder="given:6", maintenance="manual")
+    memory = memoriter.open(":memory:", embedder="given:6", maintenance="manual")
     drafts = [dict(note) for note in case["notes"]]
     drafts += [
         {**{k: v for k, v in made.items() if k != "sources"}, "kind": "reflection"}

@@ -1,4 +1,4 @@
-"""Files that the real programs made, imported. Opt-in, as its neighbour: RECOLLECT_SIDEBYSIDE=1."""
+"""Files that the real programs made, imported. Opt-in, as its neighbour: MEMORITER_SIDEBYSIDE=1."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 from tests.sidebyside.test_sidebyside import asked_for, python
 
-import recollect
-from recollect.core.times import micros
+import memoriter
+from memoriter.core.times import micros
 
 _HERE: Final = Path(__file__).parent
 __all__ = ["python"]  # the fixture
@@ -30,7 +30,7 @@ def test_a_database_that_engrava_made_comes_whole(python: Path, tmp_path: Path) 
     path = tmp_path / "theirs.db"
     told = json.loads(made(python, "engrava", path))
     before = path.read_bytes()
-    with recollect.open(tmp_path / "ours.db", embedder="given:3") as memory:
+    with memoriter.open(tmp_path / "ours.db", embedder="given:3") as memory:
         done = memory.import_file(path)
         assert (done.format, done.records.written, done.records.refused) == ("engrava", 40, 0)
         assert (done.links.written, done.links.refused) == (len(told["edges"]), 0)
@@ -66,7 +66,7 @@ def test_what_engrava_writes_comes_as_its_database_does(
     program = str(python.parent / "engrava")
     call = [program, "--db", str(path), command, "-o", str(written)]
     subprocess.run(call, check=True, capture_output=True, timeout=600)  # noqa: S603  # as pinned
-    with recollect.open(":memory:", embedder="given:3") as memory:
+    with memoriter.open(":memory:", embedder="given:3") as memory:
         done = memory.import_file(written)
         assert (done.format, done.records.written, done.records.refused) == ("engrava", 40, 0)
         assert (done.links.written, done.links.refused) == (7, 0)
@@ -79,7 +79,7 @@ def test_what_engrava_writes_comes_as_its_database_does(
 def test_relations_that_mnestic_exported_come_whole(python: Path, tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
     made(python, "mnestic", path)
-    with recollect.open(":memory:", embedder="given:3") as memory:
+    with memoriter.open(":memory:", embedder="given:3") as memory:
         done = memory.import_file(path)
         assert (done.format, done.records.written, done.records.refused) == ("mnestic", 21, 0)
         assert (done.links.written, done.links.refused) == (20, 0)

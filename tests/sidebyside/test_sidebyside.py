@@ -1,7 +1,7 @@
-"""The real programs beside ours, on random corpora. Opt-in: RECOLLECT_SIDEBYSIDE=1.
+"""The real programs beside ours, on random corpora. Opt-in: MEMORITER_SIDEBYSIDE=1.
 
-Each is installed into an environment of its own, which RECOLLECT_SIDEBYSIDE_VENV may name to keep
-it; RECOLLECT_SIDEBYSIDE_CORPORA says how many corpora.
+Each is installed into an environment of its own, which MEMORITER_SIDEBYSIDE_VENV may name to keep
+it; MEMORITER_SIDEBYSIDE_CORPORA says how many corpora.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.sidebyside import cases, ours
 from tests.sidebyside.compare import Report, difference
 
 PROGRAMS: Final = {"engrava": "engrava==0.7.2", "mnestic": "mnestic==0.18.0"}
-OPT_IN: Final = "RECOLLECT_SIDEBYSIDE"
+OPT_IN: Final = "MEMORITER_SIDEBYSIDE"
 _HERE: Final = Path(__file__).parent
 asked_for = pytest.mark.skipif(OPT_IN not in os.environ, reason=f"{OPT_IN}=1 installs the others")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
-from recollect.why.result import Result
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
+from memoriter.why.result import Result
 
 Data = dict[str, Any]
 Lists = Mapping[str, Mapping[str, float]]
@@ -17,7 +17,7 @@ Lists = Mapping[str, Mapping[str, float]]
 def opened(**more: Any) -> Memory:
     """A memory for vectors of two dimensions, without a machine's clock or randomness."""
     told = {"embedder": "given:2", "clock": HandClock(), "entropy": CountedEntropy(), **more}
-    return recollect.open(":memory:", **told)
+    return memoriter.open(":memory:", **told)
 
 
 def holding(*ids: str, memory: Memory | None = None, **fields: Mapping[str, Any]) -> Memory:
@@ -39,7 +39,7 @@ def recipe(*labels: str, **more: Any) -> Data:
     }
     second = more.pop("second", None)
     return {
-        "name": "mine", "version": 1, "analyzer": "recollect",
+        "name": "mine", "version": 1, "analyzer": "memoriter",
         "lanes": {label: {"kind": "list"} for label in labels},
         "pass": [first] if second is None else [first, second],
         **more,

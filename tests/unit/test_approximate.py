@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import recollect
-from recollect.core.ranking import Mask
-from recollect.index.reading import Reading
-from recollect.index.segment import LIVE, Segment
-from recollect.lanes.nearest import Nearest, Scan
-from recollect.rank.codes import Probe, codes_of, turn
-from recollect.rank.grid import unit
-from recollect.rank.units import units
+import memoriter
+from memoriter.core.ranking import Mask
+from memoriter.index.reading import Reading
+from memoriter.index.segment import LIVE, Segment
+from memoriter.lanes.nearest import Nearest, Scan
+from memoriter.rank.codes import Probe, codes_of, turn
+from memoriter.rank.grid import unit
+from memoriter.rank.units import units
 
 POOL = 50
 Vectors = NDArray[np.float32]
@@ -173,7 +173,7 @@ def test_estimates_stray_as_far_as_they_say() -> None:
 
 def test_plan_and_result_say_when_they_are_approximate() -> None:
     matrix = drawn(9_000, 64)
-    with recollect.open(":memory:", embedder="given:64") as memory:
+    with memoriter.open(":memory:", embedder="given:64") as memory:
         memory.remember_many(
             {"text": "x", "vector": row.tolist(), "session": "few" if n < 100 else None}
             for n, row in enumerate(matrix)

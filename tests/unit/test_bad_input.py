@@ -11,21 +11,21 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect import (
+import memoriter
+from memoriter import (
     BadFilter,
     BadQuery,
     BadRecipe,
     BadRecord,
     Conflict,
     InputError,
+    MemoriterError,
     Memory,
     NotFound,
     NothingToRun,
-    RecollectError,
     UnknownRecipe,
 )
-from recollect.testing.fakes import CountedEntropy, HandClock
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 NAN, INF, LONE = float("nan"), float("inf"), "a\ud800b"
 NAIVE = datetime(2026, 1, 1)  # noqa: DTZ001  # the mistake to be refused
@@ -35,7 +35,7 @@ ENDLESS = 10**5000
 
 @pytest.fixture(scope="module")
 def held() -> Iterator[Memory]:
-    memory = recollect.open(
+    memory = memoriter.open(
         ":memory:", embedder="given:2", clock=HandClock(), entropy=CountedEntropy()
     )
     memory.remember("one record", id="a", vector=[1, 0])
@@ -53,7 +53,7 @@ def dump(memory: Memory) -> object:
 
 
 def refused(
-    memory: Memory, act: Callable[[], object], error: type[RecollectError], field: str
+    memory: Memory, act: Callable[[], object], error: type[MemoriterError], field: str
 ) -> None:
     before = dump(memory)
     with pytest.raises(error) as caught:
@@ -267,7 +267,7 @@ def test_cycles_of_edges_are_fine(memory: Memory) -> None:
     assert len(memory.recall("port", overrides={"select.superseded": "show"})) == 2
 
 
-ASKS: list[tuple[dict[str, Any], type[RecollectError], str]] = [
+ASKS: list[tuple[dict[str, Any], type[MemoriterError], str]] = [
     ({"query": "x" * 70_000}, BadQuery, "query"),
     ({"query": LONE}, BadQuery, "query"),
     ({"query": 5}, BadQuery, "query"),
@@ -281,7 +281,7 @@ ASKS: list[tuple[dict[str, Any], type[RecollectError], str]] = [
     ({"vector": [1.0, 2.0, 3.0]}, BadQuery, "vector"),
     *(
         ({"recipe": r}, UnknownRecipe, "")
-        for r in ("nope", "Recollect", "", "nope.toml", Path("no.toml"), 5)
+        for r in ("nope", "Memoriter", "", "nope.toml", Path("no.toml"), 5)
     ),
     ({"recipe": {"name": "x"}}, BadRecipe, ""),
     ({"overrides": {"lanes.words.k2": 1}}, BadRecipe, "lanes.words.k2"),
@@ -385,7 +385,7 @@ def test_scopes(held: Memory) -> None:
     refused(held, lambda: held.scoped(user=5), InputError, "user")  # type: ignore[arg-type]
     for tenant in ("", "a\x00", LONE, 5, "x" * 129):
         with pytest.raises(InputError) as caught:
-            recollect.open(":memory:", tenant=tenant)  # type: ignore[arg-type]
+            memoriter.open(":memory:", tenant=tenant)  # type: ignore[arg-type]
         assert caught.value.field == "tenant"
 
 
@@ -446,7 +446,7 @@ def test_strange_metadata_is_kept_exactly(memory: Memory) -> None:
 
 def test_ten_megabytes_come_back_as_they_were(tmp_path: Path) -> None:
     text = "memory of the port 東京 " * 450_000
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("small port")
         memory.remember(text, id="big")
         assert len(text.encode()) > 10_000_000
@@ -458,22 +458,22 @@ def test_ten_megabytes_come_back_as_they_were(tmp_path: Path) -> None:
 
 def test_places_and_options_of_open(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        recollect.open(tmp_path / "no" / "m.db")
+        memoriter.open(tmp_path / "no" / "m.db")
     with pytest.raises(InputError):
-        recollect.open(tmp_path)
+        memoriter.open(tmp_path)
     with pytest.raises(NotFound):
-        recollect.open(tmp_path / "m.db", read_only=True)
+        memoriter.open(tmp_path / "m.db", read_only=True)
     with pytest.raises(InputError) as caught:
-        recollect.open(":memory:", embedder="best")
+        memoriter.open(":memory:", embedder="best")
     assert caught.value.field == "embedder"
-    with pytest.raises(recollect.Unsupported):
-        recollect.open("mysql://host/db")
+    with pytest.raises(memoriter.Unsupported):
+        memoriter.open("mysql://host/db")
     (tmp_path / "other.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     (tmp_path / "text.db").write_text("not a store at all, but rather a long text " * 50)
     for name in ("other.db", "text.db"):
         before = (tmp_path / name).read_bytes()
-        with pytest.raises(RecollectError):
-            recollect.open(tmp_path / name)
+        with pytest.raises(MemoriterError):
+            memoriter.open(tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
 
 
@@ -506,7 +506,7 @@ def test_no_number_that_is_not_finite_is_ever_served(memory: Memory) -> None:
 )
 def test_wrong_options_of_open(tmp_path: Path, told: dict[str, Any], field: str) -> None:
     with pytest.raises(InputError) as caught:
-        recollect.open(tmp_path / "m.db", **told)
+        memoriter.open(tmp_path / "m.db", **told)
     assert caught.value.field == field
     assert list(tmp_path.iterdir()) == []
 
@@ -517,14 +517,14 @@ def test_a_file_left_by_a_process_that_died_at_birth_is_made_anew(tmp_path: Path
     blank.pragma("journal_mode", "wal")
     blank.close()
     for name in ("empty.db", "blank.db"):
-        with recollect.open(tmp_path / name) as memory:
+        with memoriter.open(tmp_path / name) as memory:
             memory.remember("port")
-        with recollect.open(tmp_path / name) as memory:
+        with memoriter.open(tmp_path / name) as memory:
             assert len(memory.recall("port")) == 1
     with apsw.Connection(str(tmp_path / "theirs.db")) as theirs:
         theirs.execute("CREATE TABLE t (x)")
     theirs.close()
     before = (tmp_path / "theirs.db").read_bytes()
-    with pytest.raises(recollect.Unsupported):
-        recollect.open(tmp_path / "theirs.db")
+    with pytest.raises(memoriter.Unsupported):
+        memoriter.open(tmp_path / "theirs.db")
     assert (tmp_path / "theirs.db").read_bytes() == before

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.unit.slates import Data, asked, holding, ids, ranked, step_of
 
-from recollect.rank.grid import snap_one
-from recollect.testing.fakes import SECOND, START
-from recollect.why.result import Result
+from memoriter.rank.grid import snap_one
+from memoriter.testing.fakes import SECOND, START
+from memoriter.why.result import Result
 
 DAY = 86_400 * SECOND
 

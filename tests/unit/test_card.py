@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.explanation import Explanation, contributions
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.why.figures import boosts_of, moves_of, scale_of
-from recollect.why.result import Result
+import memoriter
+from memoriter.core.explanation import Explanation, contributions
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.why.figures import boosts_of, moves_of, scale_of
+from memoriter.why.result import Result
 
 ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "div", "p", "b", "span", "article", "svg",
@@ -70,7 +70,7 @@ def judge(query: str, texts: list[str]) -> list[float]:
 
 @pytest.fixture
 def stored() -> Memory:
-    memory = recollect.open(":memory:", reranker=judge)
+    memory = memoriter.open(":memory:", reranker=judge)
     memory.remember("Prod SSH port is 49222 since March", id="port", session="s")
     memory.remember("The firewall knows that", id="wall", session="s")
     memory.remember("SSH port of prod", id="copy")
@@ -98,7 +98,7 @@ def test_a_page_holds_no_script_no_style_attribute_and_no_address(result: Result
 
 
 def test_what_strangers_wrote_is_escaped_everywhere() -> None:
-    memory = recollect.open(":memory:", reranker=judge)
+    memory = memoriter.open(":memory:", reranker=judge)
     names = "<i>&'\""
     memory.remember(
         f"port {EVIL}", id=f"a{names}", title=EVIL, tags=[names], kind=f"k{names}", session="s"
@@ -160,7 +160,7 @@ def test_diversity_names_its_penalty_and_who_caused_it(stored: Memory) -> None:
 
 
 def test_an_empty_and_a_degraded_answer_say_so() -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember("a cat")
     assert "nothing found" in memory.recall("dog").to_html()
     assert "meaning did not run: " in memory.recall("cat").to_html()
@@ -171,7 +171,7 @@ def leaf(label: str, value: float) -> Explanation:
 
 
 def test_what_takes_away_covers_the_end_of_the_bar() -> None:
-    from recollect.why.card import _bar  # noqa: PLC0415  # the one place that looks inside
+    from memoriter.why.card import _bar  # noqa: PLC0415  # the one place that looks inside
 
     root = Explanation("fuse", 0.5, "sum", (leaf("a", 0.75), leaf("b", -0.25)))
     bar = _bar(root, 0.75, {"a": 0, "b": 1})

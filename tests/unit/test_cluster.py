@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recollect.rank import cluster
-from recollect.rank.cluster import clusters, cohesion, joined, middle, near, propagated
-from recollect.rank.grid import unit
+from memoriter.rank import cluster
+from memoriter.rank.cluster import clusters, cohesion, joined, middle, near, propagated
+from memoriter.rank.grid import unit
 
 
 def units(*vectors: tuple[float, ...]) -> NDArray[np.float32]:

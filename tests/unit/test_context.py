@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import BadQuery
-from recollect.memory.facade import Memory
-from recollect.text.prompt import HEAD
-from recollect.text.tokens import tokens
+import memoriter
+from memoriter.core.errors import BadQuery
+from memoriter.memory.facade import Memory
+from memoriter.text.prompt import HEAD
+from memoriter.text.tokens import tokens
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_was_superseded_says_so_and_a_reflection_shows_its_summary(memory: 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "80", 2**31])
 @pytest.mark.parametrize("name", ["budget_tokens", "budget_chars"])
 def test_a_bad_budget_is_a_named_error(bad: object, name: str) -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("port")
     found = memory.recall("port")
     given: dict[str, Any] = {name: bad}

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from recollect.core.canonical import canonical, checksum, digest
-from recollect.core.clock import SystemClock, SystemEntropy, uuid7
-from recollect.core.errors import BadQuery, BadRecord, InvariantError, RecollectError
-from recollect.core.explanation import Explanation, reconciles
-from recollect.core.ranking import Ranking
-from recollect.core.slate import Slate, Step
-from recollect.core.times import MAX_TIME, MIN_TIME, iso, micros
+from memoriter.core.canonical import canonical, checksum, digest
+from memoriter.core.clock import SystemClock, SystemEntropy, uuid7
+from memoriter.core.errors import BadQuery, BadRecord, InvariantError, MemoriterError
+from memoriter.core.explanation import Explanation, reconciles
+from memoriter.core.ranking import Ranking
+from memoriter.core.slate import Slate, Step
+from memoriter.core.times import MAX_TIME, MIN_TIME, iso, micros
 
 NAN = math.nan
 
@@ -141,10 +141,10 @@ def test_canonical_bytes() -> None:
 
 
 def test_errors_are_data() -> None:
-    def tree(kind: type[RecollectError]) -> list[type[RecollectError]]:
+    def tree(kind: type[MemoriterError]) -> list[type[MemoriterError]]:
         return [kind, *(each for sub in kind.__subclasses__() for each in tree(sub))]
 
-    for kind in tree(RecollectError):
+    for kind in tree(MemoriterError):
         told = kind("what", hint="do this", field="f").to_dict()
         assert json.loads(canonical(told))["error"] == kind.__name__
         assert 1 <= kind.exit_code <= 11

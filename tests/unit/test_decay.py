@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from recollect.rank.decay import (
+from memoriter.rank.decay import (
     by_clock,
     by_cycle,
     by_position,
@@ -17,7 +17,7 @@ from recollect.rank.decay import (
     importance,
     priority,
 )
-from recollect.rank.grid import STEP
+from memoriter.rank.grid import STEP
 
 NAN = float("nan")
 REACH, BOUNDS = (12, 1.2), (3.0, 5.0)

@@ -9,15 +9,15 @@ from itertools import product
 
 import pytest
 
-from recollect.core.errors import BadRecipe
-from recollect.core.words import Words
-from recollect.text import stops
-from recollect.text.dialects import NAMES, Options, engrava, jeffs_brain, read
-from recollect.text.dialects.expression import DEPTH, NEIGHBOURS
-from recollect.text.dialects.parts import LEAVES
-from recollect.text.own import Own
-from recollect.text.port import Analyzer
-from recollect.text.tree import All, Any, Asked, Leaf, Near, Node, Term, Without
+from memoriter.core.errors import BadRecipe
+from memoriter.core.words import Words
+from memoriter.text import stops
+from memoriter.text.dialects import NAMES, Options, engrava, jeffs_brain, read
+from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
+from memoriter.text.dialects.parts import LEAVES
+from memoriter.text.own import Own
+from memoriter.text.port import Analyzer
+from memoriter.text.tree import All, Any, Asked, Leaf, Near, Node, Term, Without
 
 OWN = Own()
 

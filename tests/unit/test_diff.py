@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import BadQuery
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.testing.fakes import START, HandClock, ToyEmbedder, ToyReranker
-from recollect.why.diff import Diff
+import memoriter
+from memoriter.core.errors import BadQuery
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.testing.fakes import START, HandClock, ToyEmbedder, ToyReranker
+from memoriter.why.diff import Diff
 
 
 @pytest.fixture
@@ -24,12 +24,12 @@ def ports(memory: Memory) -> Memory:
 
 def compared(one: Any, two: Any) -> Diff:
     """The diff, after its arithmetic was checked."""
-    found = recollect.diff(one, two)
+    found = memoriter.diff(one, two)
     for move in found.moves:
         if move.was is not None and move.now is not None:
             assert move.now - move.was == len(move.passed_by) - len(move.passed)
     assert json.loads(json.dumps(found.to_dict()))["same"] is found.same
-    assert found.same == recollect.diff(two, one).same
+    assert found.same == memoriter.diff(two, one).same
     return found
 
 
@@ -100,7 +100,7 @@ def test_another_time_asked_about_is_a_filter_too(ports: Memory) -> None:
 
 def test_a_model_that_failed(ports: Memory) -> None:
     model = ToyEmbedder()
-    with recollect.open(":memory:", embedder=model, clock=HandClock()) as memory:
+    with memoriter.open(":memory:", embedder=model, clock=HandClock()) as memory:
         memory.remember_many(f"ssh port {n}" for n in range(4))
         before = memory.recall("ssh port 3")
         model.failing = True
@@ -114,7 +114,7 @@ def test_a_reranker_that_changed_its_mind() -> None:
     recipe = recipe_of("lexical").to_data()
     recipe["pass"] = [*recipe["pass"], {"head": 3, "rerank": {"timeout_ms": 5000}}]
     judge = ToyReranker()
-    with recollect.open(":memory:", reranker=judge, clock=HandClock()) as memory:
+    with memoriter.open(":memory:", reranker=judge, clock=HandClock()) as memory:
         memory.remember_many(f"ssh port {n}" for n in range(3))
         judge.answer = [3.0, 2.0, 1.0]
         before = memory.recall("ssh port", recipe=recipe)
@@ -150,4 +150,4 @@ def test_another_question(ports: Memory) -> None:
 
 def test_what_is_no_receipt() -> None:
     with pytest.raises(BadQuery):
-        recollect.diff({}, {})
+        memoriter.diff({}, {})

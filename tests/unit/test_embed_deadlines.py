@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed.call import MOST_LEFT, Late, Patience, in_time
-from recollect.embed.http import Http
-from recollect.memory.embedders import embedder_of
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import ToyEmbedder
+import memoriter
+from memoriter.embed.call import MOST_LEFT, Late, Patience, in_time
+from memoriter.embed.http import Http
+from memoriter.memory.embedders import embedder_of
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import ToyEmbedder
 
 TIMES = (0.05, 0.05)
 
@@ -53,7 +53,7 @@ def hanging() -> Iterator[Hanging]:
 
 
 def opened(model: ToyEmbedder) -> Memory:
-    return recollect.open(":memory:", embedder=model, embed_timeout=TIMES)
+    return memoriter.open(":memory:", embedder=model, embed_timeout=TIMES)
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_every_write_is_kept_and_made_up_for_later(every: int, how: str) -> None
         assert memory.browse(limit=50).total == 9
         assert memory.status().debt == sum(commit.debt for commit in commits) > 0
         model.asked, model.every = 0, 1
-        degraded = memory.recall("port note", recipe="recollect")
+        degraded = memory.recall("port note", recipe="memoriter")
         assert (degraded.status, "meaning" in degraded.skipped) == ("degraded", True)
         assert len(degraded) == 9
         model.every = 0
@@ -137,26 +137,26 @@ def test_an_error_of_the_embedder_comes_through() -> None:
 
 @pytest.mark.parametrize("told", ["5", (1,), (1, 2, 3), 0, -1, float("nan"), True, (5, None), {}])
 def test_a_wrong_timeout_is_refused(told: object) -> None:
-    with pytest.raises(recollect.InputError, match="embed_timeout"):
-        recollect.open(":memory:", embed_timeout=told)  # pyright: ignore[reportArgumentType]  # on purpose
+    with pytest.raises(memoriter.InputError, match="embed_timeout"):
+        memoriter.open(":memory:", embed_timeout=told)  # pyright: ignore[reportArgumentType]  # on purpose
 
 
 def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
     model = Http("none", "http://127.0.0.1:9/v1", query_seconds=0.01, record_seconds=0.01)
-    with recollect.open(":memory:", embedder=model) as memory:
+    with memoriter.open(":memory:", embedder=model) as memory:
         memory.remember("port")
         memory._parts.log.commit(_vector(memory, [1.0, 0.0]))
         asked: list[object] = []
         model.embed = lambda *told: asked.append(told) or []  # type: ignore[method-assign]  # pyright: ignore[reportAttributeAccessIssue]  # a trap
         result = memory.recall("port", vector=[1.0, 0.0], recipe="semantic")
         assert (result[0].score, asked) == (1.0, [])
-        with pytest.raises(recollect.BadQuery, match="expected 2 numbers, got 3"):
+        with pytest.raises(memoriter.BadQuery, match="expected 2 numbers, got 3"):
             memory.recall("port", vector=[1.0, 0.0, 0.0])
         assert not asked
 
 
 def _vector(memory: Memory, values: list[float]) -> Any:
-    from recollect.core.batch import Batch, Embed, Vector  # noqa: PLC0415  # for this one
+    from memoriter.core.batch import Batch, Embed, Vector  # noqa: PLC0415  # for this one
 
     body = np.array(values, "<f4").tobytes()
     act = Embed(1, memory._parts.shop.space, Vector(memory._parts.shop.space, 0, "unit", body))

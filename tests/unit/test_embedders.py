@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import InputError, NotFound, Unsupported
-from recollect.embed import packaged
-from recollect.memory.embedders import KNOWN, PACKAGED, embedder_of
-from recollect.testing.fakes import ToyEmbedder
+import memoriter
+from memoriter.core.errors import InputError, NotFound, Unsupported
+from memoriter.embed import packaged
+from memoriter.memory.embedders import KNOWN, PACKAGED, embedder_of
+from memoriter.testing.fakes import ToyEmbedder
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_granite_says_why_it_cannot_be_had() -> None:
 
 def test_opening_a_memory_loads_no_client_and_no_runtime() -> None:
     code = (
-        "import sys, recollect; recollect.open(':memory:').remember('a'); "
+        "import sys, memoriter; memoriter.open(':memory:').remember('a'); "
         "print(*({'ssl', 'http.client', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
@@ -111,7 +111,7 @@ def test_opening_a_memory_loads_no_client_and_no_runtime() -> None:
 
 
 def test_a_memory_opens_with_the_hash_embedder() -> None:
-    with recollect.open(":memory:", embedder="hash") as memory:
+    with memoriter.open(":memory:", embedder="hash") as memory:
         memory.remember("Latency budget for database performance")
         memory.remember("Invoice reconciliation for vendor payments")
         (first, *_) = memory.recall("databases performing")

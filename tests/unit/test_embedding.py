@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.core.record import Content
-from recollect.memory.embedders import embedder_of
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START, ToyEmbedder
-from recollect.write.template import embedded_texts, space_of
+import memoriter
+from memoriter.core.record import Content
+from memoriter.memory.embedders import embedder_of
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START, ToyEmbedder
+from memoriter.write.template import embedded_texts, space_of
 
 
 class Sometimes(ToyEmbedder):
@@ -58,7 +58,7 @@ def notes(memory: Memory, count: int = 12) -> list[str]:
 @pytest.mark.parametrize("every", [1, 2, 3])
 def test_an_embedder_that_fails_loses_no_write_and_is_made_up_for(every: int, how: str) -> None:
     model = Sometimes(every, how)
-    with recollect.open(":memory:", embedder=model) as memory:
+    with memoriter.open(":memory:", embedder=model) as memory:
         ids = notes(memory)
         assert memory.browse(limit=50).total == len(ids)
         model.every = 0
@@ -69,7 +69,7 @@ def test_an_embedder_that_fails_loses_no_write_and_is_made_up_for(every: int, ho
 
 def test_a_question_that_cannot_be_embedded_is_answered_by_words() -> None:
     model = Sometimes(0, "raises")
-    with recollect.open(":memory:", embedder=model) as memory:
+    with memoriter.open(":memory:", embedder=model) as memory:
         notes(memory)
         model.every = 1
         result = memory.recall("port note")
@@ -78,7 +78,7 @@ def test_a_question_that_cannot_be_embedded_is_answered_by_words() -> None:
 
 
 def test_long_texts_are_embedded_in_parts_and_the_best_part_counts() -> None:
-    with recollect.open(":memory:", embedder=Other()) as memory:
+    with memoriter.open(":memory:", embedder=Other()) as memory:
         memory.remember("cache memory port ssh queue token", id="long")
         rows = memory._parts.log.dump("default").vectors
         assert [row.part for row in rows] == [0, 1, 2]
@@ -99,9 +99,9 @@ def test_a_template_adds_labels_and_what_is_known_of_the_agent() -> None:
 
 
 def test_records_from_before_an_embedder_are_filled_in(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         notes(memory)
-    with recollect.open(tmp_path / "m.db", embedder=ToyEmbedder()) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=ToyEmbedder()) as memory:
         memory.remember("port and another", id="new")
         assert "12 rows behind" in str(memory.plan("port"))
         report = memory.maintain()
@@ -112,9 +112,9 @@ def test_records_from_before_an_embedder_are_filled_in(tmp_path: Path) -> None:
 
 def test_freshness_weighs_a_cosine(tmp_path: Path) -> None:
     weights = {"lanes.meaning.fresh": 0.5, "lanes.meaning.stale": 0.25}
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("port of nothing")
-    with recollect.open(tmp_path / "m.db", embedder=ToyEmbedder()) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=ToyEmbedder()) as memory:
         memory.remember("port ssh", id="a")
         ask: dict[str, Any] = {"recipe": "semantic", "overrides": weights}
         stale = memory.recall("port ssh", **ask)[0].lanes["meaning"]
@@ -126,7 +126,7 @@ def test_freshness_weighs_a_cosine(tmp_path: Path) -> None:
 
 def test_a_model_is_changed_while_the_old_one_serves(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         notes(memory)
         served = memory.recall("port note number 3")[0].score
         space = memory.embedding.migrate("hash")
@@ -134,44 +134,44 @@ def test_a_model_is_changed_while_the_old_one_serves(tmp_path: Path) -> None:
         assert memory.recall("port note number 3")[0].score == served
         memory.remember("written meanwhile", id="late")
         memory.embedding.promote("hash")
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         assert memory._parts.shop.space.startswith("local-text-v1")
         assert memory.recall("written meanwhile", require={"meaning"})[0].id == "late"
         assert memory.agents.list() == []
         told = {space.embedder: space for space in memory.embedding.status()}
         assert (told["hash"].rows, told["hash"].serves) == (13, True)
         memory.embedding.rollback()
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         assert memory._parts.shop.space.startswith("static-en")
         assert memory.recall("port note number 3")[0].score == pytest.approx(served, abs=0.2)
         assert memory.verify().sound
 
 
 def test_a_space_with_gaps_or_a_closed_gate_is_not_promoted(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db") as memory:
+    with memoriter.open(tmp_path / "m.db") as memory:
         memory.remember_many(f"note {n}" for n in range(300))
-        with pytest.raises(recollect.Conflict, match="300 records have no vector"):
+        with pytest.raises(memoriter.Conflict, match="300 records have no vector"):
             memory.embedding.promote("hash")
         memory.embedding.migrate("hash")
-        with pytest.raises(recollect.Conflict, match="gate"):
+        with pytest.raises(memoriter.Conflict, match="gate"):
             memory.embedding.promote("hash", gate=lambda: False)
-        with pytest.raises(recollect.NotFound):
+        with pytest.raises(memoriter.NotFound):
             memory.embedding.rollback()
         memory.embedding.promote("hash", gate=lambda: True)
 
 
 def test_a_migration_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         memory.remember_many(f"note {n} about ports" for n in range(700))
         before = [(hit.id, hit.score) for hit in memory.recall("note ports", 20)]
     child = os.fork()
     if not child:
-        with recollect.open(path) as memory:
+        with memoriter.open(path) as memory:
             memory.embedding.migrate("hash", progress=_die_at_256)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         assert [(hit.id, hit.score) for hit in memory.recall("note ports", 20)] == before
         assert memory.verify().sound
         told: list[int] = []

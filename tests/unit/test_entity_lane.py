@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.text.entities import dice, key, names_in
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.text.entities import dice, key, names_in
 
 
 def recipe(**changes: Any) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
 
 
 def filled() -> Memory:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember("a needle", id="seed", entities=["Ada", "İSTANBUL", "Kubernetes"])
     memory.remember("one", id="one", entities=["ada"])
     memory.remember("two", id="two", entities=["ADA", "istanbul"])
@@ -54,7 +54,7 @@ def test_the_caps_hold() -> None:
 
 @pytest.mark.parametrize("entities", [[], ["!!!"]])
 def test_without_entities_the_answer_is_the_one_without_the_lane(entities: list[str]) -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     for n in range(4):
         memory.remember(f"needle {n}", id=f"n{n}", entities=entities)
     alone = [(h.id, h.score) for h in memory.recall("needle", recipe="lexical")]
@@ -83,7 +83,7 @@ def test_the_join_equals_a_naive_one_on_random_records() -> None:
     draw = random.Random("entities")
     pool = ["Ada", "ada ", "Bert", "Berta", "Kubernetes", "kubernets", "Rome", "Roma", "X", ""]
     for _ in range(30):
-        memory = recollect.open(":memory:", embedder=None)
+        memory = memoriter.open(":memory:", embedder=None)
         records: list[tuple[str, list[str], str]] = []
         for n in range(20):
             names = [name for name in draw.sample(pool, draw.randint(0, 3)) if name.strip()]
@@ -147,13 +147,13 @@ def test_rules_find_names(text: str, names: tuple[str, ...]) -> None:
 
 
 def test_an_extractor_names_the_entities_of_records_without_any() -> None:
-    with recollect.open(":memory:", embedder=None, entities="rules") as memory:
+    with memoriter.open(":memory:", embedder=None, entities="rules") as memory:
         memory.remember("We met Ada Lovelace", id="a")
         memory.remember("We met Ada Lovelace", id="b", entities=["Bob"])
         assert memory.get("a").entities == ("Ada Lovelace",)
         assert memory.get("b").entities == ("Bob",)
-    with recollect.open(":memory:", embedder=None, entities=lambda text: ("it",)) as memory:
+    with memoriter.open(":memory:", embedder=None, entities=lambda text: ("it",)) as memory:
         memory.remember("x", id="a")
         assert memory.get("a").entities == ("it",)
-    with pytest.raises(recollect.InputError, match="entities"):
-        recollect.open(":memory:", entities="llm")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(memoriter.InputError, match="entities"):
+        memoriter.open(":memory:", entities="llm")  # type: ignore[arg-type]  # on purpose

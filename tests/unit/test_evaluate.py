@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.errors import InputError, NotFound
-from recollect.core.times import micros
-from recollect.evaluate.data import VARIABLE, Case, Dataset, Item, Question, find, longmemeval
-from recollect.evaluate.metrics import hit_at, mean, ndcg_at, recall_at, reciprocal_rank, scored
-from recollect.evaluate.run import evaluate
-from recollect.pipeline.load import recipe_of
+from memoriter.core.errors import InputError, NotFound
+from memoriter.core.times import micros
+from memoriter.evaluate.data import VARIABLE, Case, Dataset, Item, Question, find, longmemeval
+from memoriter.evaluate.metrics import hit_at, mean, ndcg_at, recall_at, reciprocal_rank, scored
+from memoriter.evaluate.run import evaluate
+from memoriter.pipeline.load import recipe_of
 
 RANKED = ["a", "x", "b", "y", "c"]
 GOLD = {"b", "c", "lost"}
@@ -240,9 +240,9 @@ def test_recipes_are_scored_on_the_same_questions() -> None:
         Question("???", frozenset({"tea"}), "home"),
     )
     told: list[int] = []
-    recipes = {name: recipe_of(name) for name in ("lexical", "recollect")}
+    recipes = {name: recipe_of(name) for name in ("lexical", "memoriter")}
     scores = evaluate(Dataset("x", "", (Case(records, questions),)), recipes, told.append)
-    assert [score.recipe for score in scores] == ["lexical", "recollect"]
+    assert [score.recipe for score in scores] == ["lexical", "memoriter"]
     assert told == list(range(1, 9))
     lexical = scores[0]
     assert lexical.questions == 4

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.text.entities import names_in
+import memoriter
+from memoriter.text.entities import names_in
 
 
 def _fails(text: str) -> tuple[str, ...]:
@@ -16,7 +16,7 @@ def _fails(text: str) -> tuple[str, ...]:
 
 
 def _kept(extractor: Any, text: str = "Ada met Bob") -> tuple[str, ...]:
-    memory = recollect.open(":memory:", embedder=None, entities=extractor)
+    memory = memoriter.open(":memory:", embedder=None, entities=extractor)
     (id_,) = memory.remember(text).ids
     return memory.get(id_).entities
 
@@ -37,7 +37,7 @@ def test_what_is_no_name_is_left_out_and_the_others_stay() -> None:
 
 
 def test_a_changed_text_has_the_entities_of_its_own() -> None:
-    memory = recollect.open(":memory:", embedder=None, entities="rules")
+    memory = memoriter.open(":memory:", embedder=None, entities="rules")
     memory.remember("Ada met Bob", id="found")
     memory.remember("Ada met Bob", id="given", entities=["Ada"])
     for id_ in ("found", "given"):

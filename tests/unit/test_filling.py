@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import InputError, Unavailable
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import ToyEmbedder
+import memoriter
+from memoriter.core.errors import InputError, Unavailable
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import ToyEmbedder
 
 
 class Slow(ToyEmbedder):
@@ -36,7 +36,7 @@ class Slow(ToyEmbedder):
 
 @pytest.fixture
 def memory() -> Memory:
-    memory = recollect.open(":memory:", embedder=ToyEmbedder())
+    memory = memoriter.open(":memory:", embedder=ToyEmbedder())
     memory.remember_many([f"ssh port {n}" for n in range(600)])
     return memory
 

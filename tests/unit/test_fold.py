@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.core.fold import bare, calm, fold
+from memoriter.core.fold import bare, calm, fold
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ import pytest
 from tests.compat.make_receipts import filled
 from tests.unit.test_verify import ALL, copied, resealed
 
-import recollect
-from recollect.core.canonical import canonical
-from recollect.core.errors import BadQuery
+import memoriter
+from memoriter.core.canonical import canonical
+from memoriter.core.errors import BadQuery
 
 Data = dict[str, Any]
 
 
 def problems(body: Data) -> tuple[str, ...]:
-    return recollect.verify(resealed(body)).problems
+    return memoriter.verify(resealed(body)).problems
 
 
 # -- what took no part -----------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def test_an_ordering_that_is_on_cannot_be_left_out(name: str) -> None:
 
 
 def test_a_boost_that_is_on_cannot_be_left_out() -> None:
-    told = copied("recollect")
+    told = copied("memoriter")
     told["skipped"]["session"] = "nothing beside it"
     assert "skipped/session: nothing can keep it from taking part" in problems(told)
 
@@ -60,16 +60,16 @@ def test_a_boost_that_is_on_cannot_be_left_out() -> None:
 def test_what_a_recipe_switches_off_takes_no_part_and_nothing_else(
     name: str, spec: Callable[[Data], Data]
 ) -> None:
-    told = copied("recollect")
+    told = copied("memoriter")
     told["skipped"][name] = "switched off"
     assert f"skipped/{name}: the recipe has it on" in problems(told)
-    told = copied("recollect")
+    told = copied("memoriter")
     spec(told["recipe"]["data"])["enabled"] = False
     assert f"skipped/{name}: the recipe has it off" in problems(told)
 
 
 def test_a_lane_outside_the_mode_takes_no_part() -> None:
-    told = copied("recollect")
+    told = copied("memoriter")
     told["query"]["mode"] = "bm25"
     assert "skipped/kin: it is not in the mode that was asked for" in problems(told)
 
@@ -116,7 +116,7 @@ def test_a_cosine_cannot_hang_in_another_tree(op: str) -> None:
         ("lexical", "words", "pool", 1),
         ("semantic", "meaning", "pool", 4),
         ("semantic", "meaning", "min_cosine", 0.99),
-        ("recollect", "kin", "min_cosine", 0.999),
+        ("memoriter", "kin", "min_cosine", 0.999),
         ("lexical", "words", "k1", 1.3),
         ("lexical", "words", "b", 0.5),
     ],
@@ -137,7 +137,7 @@ def test_a_number_of_a_lane_that_its_answer_contradicts_is_noticed(
     [("words", "records"), ("words", "df"), ("words", "mean"), ("kin", "records"), ("kin", "norm")],
 )
 def test_what_counts_for_a_lane_is_the_same_at_every_hit(lane: str, fact: str) -> None:
-    told = copied("recollect")
+    told = copied("memoriter")
     facts = told["evidence"][1][lane]["parts"][0]["facts"]
     facts[fact] += 1
     key = {"words": facts.get("term"), "kin": facts.get("asked")}[lane]
@@ -146,7 +146,7 @@ def test_what_counts_for_a_lane_is_the_same_at_every_hit(lane: str, fact: str) -
 
 
 def test_a_word_of_the_question_meets_one_word() -> None:
-    told = copied("recollect")
+    told = copied("memoriter")
     parts = told["evidence"][0]["kin"]["parts"]
     parts.append(parts[0])
     assert any("/asked: is 2, and follows as 1" in each for each in problems(told))
@@ -174,7 +174,7 @@ def test_a_path_leads_to_its_hit() -> None:
 
 
 def test_nobody_stands_beside_himself() -> None:
-    told = copied("recollect")
+    told = copied("memoriter")
     own = told["slate"]["rows"][0]
     told["slate"]["columns"]["session.row"]["whole"][0] = own
     assert f"slate/columns/session.row: row {own} stands beside itself" in problems(told)
@@ -186,19 +186,19 @@ def test_nobody_stands_beside_himself() -> None:
 def test_a_key_twice_is_no_receipt() -> None:
     twice = b'{"hits":["another"],' + canonical(ALL["lexical"])[1:]
     with pytest.raises(BadQuery, match="a key twice"):
-        recollect.verify(twice)
+        memoriter.verify(twice)
 
 
 def test_what_somebody_added_is_told_as_attested() -> None:
     told = copied("lexical")
     told["approved"] = "by everybody"
-    found = recollect.verify(resealed(told))
+    found = memoriter.verify(resealed(told))
     assert found.ok
     assert "approved" in found.attested
 
 
 def test_counts_are_told_as_attested_not_as_checked() -> None:
-    found = recollect.verify(ALL["lexical"])
+    found = memoriter.verify(ALL["lexical"])
     assert "evidence/facts" in found.attested
     assert "evidence/0/words" in found.checked
 

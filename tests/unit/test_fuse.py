@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from recollect import rank
-from recollect.core.errors import BadQuery
-from recollect.rank.diverse import mmr
-from recollect.rank.fuse import SCALES, rrf, scaled, shares, smooth
-from recollect.rank.grid import STEP, snap_one
-from recollect.rank.near import near_duplicates
-from recollect.text.fingerprint import fingerprint
+from memoriter import rank
+from memoriter.core.errors import BadQuery
+from memoriter.rank.diverse import mmr
+from memoriter.rank.fuse import SCALES, rrf, scaled, shares, smooth
+from memoriter.rank.grid import STEP, snap_one
+from memoriter.rank.near import near_duplicates
+from memoriter.text.fingerprint import fingerprint
 
 NAN = np.nan
 ALL = np.ones(3, np.bool_)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.core.record import Record, Source
-from recollect.rank.grid import unit
-from recollect.write.gates import Group, refusal
+from memoriter.core.record import Record, Source
+from memoriter.rank.grid import unit
+from memoriter.write.gates import Group, refusal
 
 NEAR = [(1.0, 0.1), (1.0, 0.2), (1.0, 0.3), (1.0, 0.4)]
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import Unsupported
-from recollect.embed.callable import Function
-from recollect.embed.hash import Hash
-from recollect.memory import embedding
-from recollect.memory.embedders import embedder_of
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.testing.fakes import ToyEmbedder
-from recollect.write.template import parts_of, space_of
+import memoriter
+from memoriter.core.errors import Unsupported
+from memoriter.embed.callable import Function
+from memoriter.embed.hash import Hash
+from memoriter.memory import embedding
+from memoriter.memory.embedders import embedder_of
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.testing.fakes import ToyEmbedder
+from memoriter.write.template import parts_of, space_of
 
 BLANK = "👍 !!!"
 
@@ -30,7 +30,7 @@ def weight(memory: Memory) -> Any:
 
 
 def test_a_text_with_nothing_to_embed_makes_no_space_stale() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("port")
     memory.remember(BLANK, id="blank")
     assert weight(memory) == (0.5, None)
@@ -44,9 +44,9 @@ def test_a_text_with_nothing_to_embed_makes_no_space_stale() -> None:
 
 def test_texts_with_nothing_to_embed_keep_nobody_waiting(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         memory.remember_many([*[BLANK] * 30, *(f"port {n}" for n in range(20))])
-    with recollect.open(path, flush_rows=10) as memory:
+    with memoriter.open(path, flush_rows=10) as memory:
         memory.remember("port ssh")
         assert weight(memory) == (0.3, "50 rows behind")
         reports = [memory.maintain(limit=25) for _ in range(3)]
@@ -57,13 +57,13 @@ def test_texts_with_nothing_to_embed_keep_nobody_waiting(tmp_path: Path) -> None
         assert memory.verify().sound
         memory.export(tmp_path / "out.jsonl")
     shutil.rmtree(tmp_path / "m.db.idx")
-    with recollect.open(path) as memory, recollect.open(":memory:") as other:
+    with memoriter.open(path) as memory, memoriter.open(":memory:") as other:
         other.load(tmp_path / "out.jsonl")
         assert weight(memory) == weight(other) == (0.5, None)
 
 
 def test_a_space_may_serve_whatever_has_nothing_to_embed() -> None:
-    memory = recollect.open(":memory:", embedder=ToyEmbedder())
+    memory = memoriter.open(":memory:", embedder=ToyEmbedder())
     memory.remember_many(["!!!"] * 300 + ["port"])
     space = memory.embedding.migrate("static")
     assert (space.rows, space.of) == (301, 301)
@@ -71,7 +71,7 @@ def test_a_space_may_serve_whatever_has_nothing_to_embed() -> None:
 
 
 def test_a_vector_goes_when_its_own_template_reads_otherwise() -> None:
-    memory = recollect.open(":memory:", embedder=["static", "hash"])
+    memory = memoriter.open(":memory:", embedder=["static", "hash"])
     memory.remember("one two", id="a", tags=["alpha"])
     memory.remember("three", id="b")
     memory.maintain()
@@ -105,10 +105,10 @@ def test_the_name_of_a_space_tells_its_parts(name: str) -> None:
 
 def test_a_space_has_a_name_before_it_serves_and_after(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         memory.remember("port")
         memory.embedding.migrate("hash")
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         assert {space.embedder for space in memory.embedding.status()} == {"static", "hash"}
         memory.embedding.promote("hash")
         memory.embedding.promote("hash")
@@ -118,23 +118,23 @@ def test_a_space_has_a_name_before_it_serves_and_after(tmp_path: Path) -> None:
 
 
 def test_a_model_of_the_callers_own_has_no_name_to_serve_by() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     mine = Function(lambda texts: [[len(text), 1.0] for text in texts], "length", 2)
     memory.remember("port")
     memory.embedding.migrate(mine)
-    with pytest.raises(recollect.InputError, match="has no name to open it by") as caught:
+    with pytest.raises(memoriter.InputError, match="has no name to open it by") as caught:
         memory.embedding.promote(mine)  # pyright: ignore[reportArgumentType]  # wrong on purpose
     assert "embedder=" in caught.value.hint
-    with pytest.raises(recollect.InputError, match="gate"):
+    with pytest.raises(memoriter.InputError, match="gate"):
         memory.embedding.promote("hash", gate=3)  # pyright: ignore[reportArgumentType]  # wrong on purpose
 
 
 def test_a_migration_says_why_it_cannot_go_on() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("port")
     away = ToyEmbedder()
     away.failing = True
-    with pytest.raises(recollect.Unavailable, match="told to fail; 0 rows are done"):
+    with pytest.raises(memoriter.Unavailable, match="told to fail; 0 rows are done"):
         memory.embedding.migrate(away)
 
 
@@ -142,7 +142,7 @@ def test_a_serving_model_that_is_gone_costs_its_vectors_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         memory.remember("port 22", id="old")
         memory.embedding.migrate("hash")
         memory.embedding.promote("hash")
@@ -154,26 +154,26 @@ def test_a_serving_model_that_is_gone_costs_its_vectors_alone(
 
     with monkeypatch.context() as patched:
         patched.setattr(embedding, "embedder_of", gone)
-        with recollect.open(path) as memory:
+        with memoriter.open(path) as memory:
             commit = memory.remember("port 23", id="new")
             assert commit.debt == 1
             result = memory.recall("port")
             assert {hit.id for hit in result} == {"old", "new"}
             assert "its files are not installed" in result.skipped["meaning"]
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         assert memory.maintain().owed == 0
         assert memory.recall("port", require={"meaning"}).status == "complete"
     with monkeypatch.context() as patched:
         patched.setattr(embedding, "embedder_of", gone)
-        with recollect.open(path) as memory:
+        with memoriter.open(path) as memory:
             memory.embedding.rollback()
-        with recollect.open(path) as memory:
+        with memoriter.open(path) as memory:
             memory.maintain()
             assert memory.recall("port", require={"meaning"}).status == "complete"
 
 
 def test_at_the_lowest_floor_everything_is_a_candidate() -> None:
-    memory = recollect.open(":memory:", embedder="given:3")
+    memory = memoriter.open(":memory:", embedder="given:3")
     vector = [0.267261, 0.534522, 0.801784]
     memory.remember("away", vector=[-one for one in vector])
     recipe = recipe_of("semantic").to_data()
@@ -184,7 +184,7 @@ def test_at_the_lowest_floor_everything_is_a_candidate() -> None:
 
 
 def test_codes_count_as_memory() -> None:
-    memory = recollect.open(":memory:", embedder="given:64")
+    memory = memoriter.open(":memory:", embedder="given:64")
     memory.remember_many({"text": "x", "vector": [1.0, n, *[0.5] * 62]} for n in range(100))
     index = memory._parts.shelf.index("default")
     index.reading()

@@ -7,9 +7,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from recollect.embed.hash import Hash
-from recollect.embed.port import Embedder
-from recollect.rank.grid import unit
+from memoriter.embed.hash import Hash
+from memoriter.embed.port import Embedder
+from memoriter.rank.grid import unit
 
 HASH = Hash()
 

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import recollect
-from recollect import Hook
-from recollect.core.errors import InputError
-from recollect.doors.cli.main import app
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter import Hook
+from memoriter.core.errors import InputError
+from memoriter.doors.cli.main import app
+from memoriter.memory.facade import Memory
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def memory() -> Memory:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("Prod SSH port is 49222", id="port")
     memory.remember("Deploys are frozen on Fridays", id="frozen", agent="bot")
     return memory
@@ -89,7 +89,7 @@ def test_an_option_that_does_not_exist_is_an_error_and_no_silence(memory: Memory
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
-    with recollect.open("recollect.db") as memory:
+    with memoriter.open("memoriter.db") as memory:
         memory.remember("Prod SSH port is 49222", id="port")
 
     def call(stdin: str | bytes, *args: str) -> tuple[int, str, str]:
@@ -124,7 +124,7 @@ def test_plain_text_is_answered_with_the_block(run: Run) -> None:
 def test_a_failure_never_drops_the_prompt(run: Run, stdin: str, args: list[str]) -> None:
     code, out, err = run(stdin, *args)
     assert (code, out) == (1, "")
-    assert err.startswith("recollect: ")
+    assert err.startswith("memoriter: ")
 
 
 @pytest.mark.parametrize("args", [["--nope"], ["--budget-tokens", "many"], ["a", "b"]])
@@ -146,6 +146,6 @@ def test_nothing_to_say_is_said_as_empty_json(run: Run) -> None:
 def test_show_prints_what_a_coding_agent_needs(run: Run) -> None:
     code, out, err = run("", "show", "claude-code", "--store", "my store.db")
     (entry,) = json.loads(out)["hooks"]["UserPromptSubmit"]
-    assert entry["hooks"][0]["command"] == "recollect hooks recall --store 'my store.db'"
+    assert entry["hooks"][0]["command"] == "memoriter hooks recall --store 'my store.db'"
     assert (code, ".claude/settings.json" in err) == (0, True)
     assert run("", "show", "zed")[0] == 2

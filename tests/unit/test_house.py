@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.core.errors import InputError, Unavailable
-from recollect.memory.house import House
+import memoriter
+from memoriter.core.errors import InputError, Unavailable
+from memoriter.memory.house import House
 
 
 def test_each_tenant_finds_its_own_and_nothing_else(tmp_path: Path) -> None:
@@ -26,13 +26,13 @@ def test_its_answers_are_those_of_a_memory_opened_alone(tmp_path: Path) -> None:
         for tenant in ("x", "y"):
             house.memory(tenant).remember_many([f"port {n} of {tenant}" for n in range(9)])
         told = house.memory("y").recall("port 3", now=now).receipt.to_bytes()
-    with recollect.open(tmp_path / "a.db", tenant="y") as alone:
+    with memoriter.open(tmp_path / "a.db", tenant="y") as alone:
         assert alone.recall("port 3", now=now).receipt.to_bytes() == told
 
 
 def test_a_tenant_that_chose_another_embedder_is_read_through_it(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    with recollect.open(path, tenant="y") as memory:
+    with memoriter.open(path, tenant="y") as memory:
         memory.remember("cache latency", id="y")
         memory.embedding.migrate("hash")
         memory.embedding.promote("hash")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.unit.servers import KEY, Behaviour, Handler, Server, drips, hangs_up, says, served
 
-import recollect
-from recollect.core.errors import InputError, Unavailable
-from recollect.embed.http import Http
-from recollect.embed.port import Embedder
+import memoriter
+from memoriter.core.errors import InputError, Unavailable
+from memoriter.embed.http import Http
+from memoriter.embed.port import Embedder
 
 
 def vector(text: str) -> list[float]:
@@ -39,9 +39,9 @@ def asked(server: Server) -> list[list[str]]:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.delenv("RECOLLECT_EMBED_KEY", raising=False)
+    monkeypatch.delenv("MEMORITER_EMBED_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("recollect.models.post._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("memoriter.models.post._FIRST_WAIT", 0.01)
     with served(well) as made:
         yield made
 
@@ -111,7 +111,7 @@ def test_a_lone_surrogate_does_no_harm(server: Server) -> None:
 def test_a_key_comes_from_the_environment_unless_it_is_given(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_EMBED_KEY", f" {KEY}\n")
+    monkeypatch.setenv("MEMORITER_EMBED_KEY", f" {KEY}\n")
     Http("small", server.base).embed(["a"], "query")
     Http("small", server.base, key="").embed(["a"], "query")
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
@@ -355,7 +355,7 @@ def test_several_threads_share_one_embedder(server: Server) -> None:
 
 def test_a_server_that_is_away_loses_no_write_and_no_answer(server: Server) -> None:
     server.script = [says(500)] * 6
-    with recollect.open(":memory:", embedder=Http("small", server.base, key=KEY)) as memory:
+    with memoriter.open(":memory:", embedder=Http("small", server.base, key=KEY)) as memory:
         memory.remember("banana bread")
         result = memory.recall("banana")
         assert result[0].record.text == "banana bread"

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.unit.servers import KEY, Behaviour, Handler, Server, drips, hangs_up, says, served
 
-from recollect.core.errors import InputError, Unavailable
-from recollect.rerank.call import Failed, Scored, scored
-from recollect.rerank.http import Http, Options
-from recollect.rerank.port import Reranker
+from memoriter.core.errors import InputError, Unavailable
+from memoriter.rerank.call import Failed, Scored, scored
+from memoriter.rerank.http import Http, Options
+from memoriter.rerank.port import Reranker
 
 
 def rows(scores: list[Any], field: str = "relevance_score") -> list[dict[str, Any]]:
@@ -37,9 +37,9 @@ def well(to: Handler, body: dict[str, Any]) -> None:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    for variable in ("RECOLLECT_RERANK_KEY", "CO_API_KEY", "JINA_API_KEY", "OPENAI_API_KEY"):
+    for variable in ("MEMORITER_RERANK_KEY", "CO_API_KEY", "JINA_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("recollect.models.post._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("memoriter.models.post._FIRST_WAIT", 0.01)
     with served(well) as made:
         yield made
 
@@ -93,7 +93,7 @@ def test_a_lone_surrogate_does_no_harm(server: Server) -> None:
 def test_a_key_comes_from_the_environment_unless_it_is_given(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_RERANK_KEY", f" {KEY}\n")
+    monkeypatch.setenv("MEMORITER_RERANK_KEY", f" {KEY}\n")
     Http("bge", server.base).score("q", ["a"])
     Http("bge", server.base, key="").score("q", ["a"])
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
@@ -160,7 +160,7 @@ def test_a_base_that_is_no_plain_url_is_refused() -> None:
     for base in ("localhost:8080", "ftp://a", "http://me:pw@a/v1", "http://a/v1?key=1", ""):
         with pytest.raises(InputError, match="reranker: the base URL") as caught:
             Http("bge", base)
-        assert "RECOLLECT_RERANK_KEY" in caught.value.hint
+        assert "MEMORITER_RERANK_KEY" in caught.value.hint
 
 
 # --- failures --------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_a_deadline_shortens_the_patience_of_one_question_alone(server: Server) 
 def test_a_server_that_hangs_does_not_hold_the_end_of_the_process(server: Server) -> None:
     server.script = [lambda *_: time.sleep(20.0)]
     code = (
-        "from recollect.rerank.call import scored; from recollect.rerank.http import Http; "
+        "from memoriter.rerank.call import scored; from memoriter.rerank.http import Http; "
         f"print(scored(Http('bge', '{server.base}', seconds=15), 'q', ['a'], 300).reason)"
     )
     start = time.monotonic()

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recollect
-from recollect.core.errors import Corrupt
-from recollect.index.dictionary import Dictionary, union
-from recollect.index.file import load, save
-from recollect.index.merge import due, merge
-from recollect.index.segment import Segment
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
+import memoriter
+from memoriter.core.errors import Corrupt
+from memoriter.index.dictionary import Dictionary, union
+from memoriter.index.file import load, save
+from memoriter.index.merge import due, merge
+from memoriter.index.segment import Segment
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_dictionaries_find_by_code_point() -> None:
 
 def opened(path: Path, **more: object) -> Memory:
     told: dict[str, object] = {"maintenance": "manual", "flush_rows": 3, **more}
-    return recollect.open(path, clock=HandClock(), entropy=CountedEntropy(), **told)  # type: ignore[arg-type]
+    return memoriter.open(path, clock=HandClock(), entropy=CountedEntropy(), **told)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from recollect.text.keywords import Phrases, keywords, phrases_of, words_of
+from memoriter.text.keywords import Phrases, keywords, phrases_of, words_of
 
 
 def test_short_words_and_stop_words_say_nothing() -> None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-import recollect
-from recollect.core.errors import NothingToRun
-from recollect.testing.fakes import ToyEmbedder
+import memoriter
+from memoriter.core.errors import NothingToRun
+from memoriter.testing.fakes import ToyEmbedder
 
 KIN = {"kind": "kin", "pool": 100, "min_cosine": 0.4}
 ALONE = {
-    "name": "kin-alone", "version": 1, "analyzer": "recollect", "lanes": {"kin": KIN},
+    "name": "kin-alone", "version": 1, "analyzer": "memoriter", "lanes": {"kin": KIN},
     "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"kin": 1.0}}}],
 }  # fmt: skip
 FILLER = "numbers without end " * 40
 
 
 def test_a_hit_says_which_word_met_which_and_how_nearly() -> None:
-    memory = recollect.open()
+    memory = memoriter.open()
     memory.remember("My sister had her wedding in June")
     (hit,) = memory.recall("sibling married", recipe=ALONE)
     why = hit.lanes["kin"].why
@@ -33,7 +33,7 @@ def test_a_hit_says_which_word_met_which_and_how_nearly() -> None:
 
 
 def test_words_count_together_only_where_they_stand_together() -> None:
-    memory = recollect.open()
+    memory = memoriter.open()
     memory.remember(f"The sister came. {FILLER} The wedding was late.", id="apart")
     memory.remember(f"{FILLER} The sister came to the wedding.", id="together")
     first, second = memory.recall("sibling married", recipe=ALONE)
@@ -44,20 +44,20 @@ def test_words_count_together_only_where_they_stand_together() -> None:
 
 
 def test_the_title_is_read_too() -> None:
-    memory = recollect.open()
+    memory = memoriter.open()
     memory.remember("In June, by the lake", title="Wedding", id="a")
     assert [hit.id for hit in memory.recall("married", recipe=ALONE)] == ["a"]
 
 
 def test_a_memory_with_any_embedder_has_kin() -> None:
     for embedder in (ToyEmbedder(), "given:2", "static"):
-        memory = recollect.open(embedder=embedder)
+        memory = memoriter.open(embedder=embedder)
         memory.remember("My sister had her wedding in June")
         assert "kin" in memory.recall("sibling married").used
 
 
 def test_a_memory_without_an_embedder_says_why_it_has_none() -> None:
-    memory = recollect.open(embedder=None)
+    memory = memoriter.open(embedder=None)
     memory.remember("My sister had her wedding in June")
     result = memory.recall("my wedding")
     assert result.used == ("words",)
@@ -66,14 +66,14 @@ def test_a_memory_without_an_embedder_says_why_it_has_none() -> None:
 
 
 def test_a_query_without_a_word_of_the_table_is_not_answered() -> None:
-    memory = recollect.open()
+    memory = memoriter.open()
     memory.remember("My sister had her wedding in June")
     with pytest.raises(NothingToRun, match="no word of the query is in the table"):
         memory.recall("…", recipe=ALONE)
 
 
 def test_a_word_alone_meets_only_itself() -> None:
-    memory = recollect.open()
+    memory = memoriter.open()
     memory.remember("My sister had her wedding in June", id="a")
     alone = {**ALONE, "lanes": {"kin": {**KIN, "neighbours": 1}}}
     assert not memory.recall("married", recipe=alone)

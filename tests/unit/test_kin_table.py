@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from tools.kin import nearest
 
-from recollect.core.errors import Corrupt
-from recollect.embed import kin as room
-from recollect.embed.kin import NEIGHBOURS, SHA256, Kin, neighbours
-from recollect.embed.port import Kindred
-from recollect.embed.static import Static, table
+from memoriter.core.errors import Corrupt
+from memoriter.embed import kin as room
+from memoriter.embed.kin import NEIGHBOURS, SHA256, Kin, neighbours
+from memoriter.embed.port import Kindred
+from memoriter.embed.static import Static, table
 
 KIN: Kindred = Kin(Static())
 
@@ -24,7 +24,7 @@ def token(word: str) -> int:
 
 
 def test_the_packaged_list_is_the_one_the_fingerprint_names() -> None:
-    body = resources.files("recollect.embed").joinpath("static_en", "kin.npy").read_bytes()
+    body = resources.files("memoriter.embed").joinpath("static_en", "kin.npy").read_bytes()
     assert hashlib.sha256(body).hexdigest() == SHA256
     assert neighbours().shape == (len(table().rows), NEIGHBOURS)
     assert KIN.fingerprint == Kin(Static()).fingerprint

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.core.explanation import Explanation, reconciles
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import ToyEmbedder
+import memoriter
+from memoriter.core.explanation import Explanation, reconciles
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import ToyEmbedder
 
 TEXTS = ("port ssh", "queue of tokens", "cache memory", "a note on ports", "wedding plans")
 
@@ -50,7 +50,7 @@ def ask(memory: Memory, query: str, **overrides: float) -> Any:
 
 
 def test_the_best_space_counts_and_never_the_sum() -> None:
-    with filled(recollect.open(":memory:", embedder=both())) as memory:
+    with filled(memoriter.open(":memory:", embedder=both())) as memory:
         result = ask(memory, "port of tokens")
         one, other = (cosines(model, "port of tokens") for model in both())
         for hit in result:
@@ -66,7 +66,7 @@ def test_the_best_space_counts_and_never_the_sum() -> None:
 
 
 def test_each_space_is_weighed_by_its_own_freshness() -> None:
-    with recollect.open(":memory:", embedder=both()) as memory:
+    with memoriter.open(":memory:", embedder=both()) as memory:
         filled(memory)
         memory.remember("late", id="late")  # embedded in the space that serves alone
         result = ask(memory, "port ssh", fresh=0.5, stale=0.25)
@@ -84,7 +84,7 @@ def _halves() -> dict[str, object]:
 
 def test_a_query_is_embedded_once_in_each_space() -> None:
     models = both()
-    with filled(recollect.open(":memory:", embedder=models)) as memory:
+    with filled(memoriter.open(":memory:", embedder=models)) as memory:
         before = [model.calls for model in models]
         memory.recall("port")
         memory.plan("port")
@@ -94,7 +94,7 @@ def test_a_query_is_embedded_once_in_each_space() -> None:
 
 def test_a_space_that_does_not_answer_degrades_the_answer() -> None:
     models = both()
-    with filled(recollect.open(":memory:", embedder=models)) as memory:
+    with filled(memoriter.open(":memory:", embedder=models)) as memory:
         models[1].failing = True
         result = ask(memory, "port ssh")
         assert (result.status, result.used) == ("degraded", ("meaning",))
@@ -108,7 +108,7 @@ def test_a_space_that_does_not_answer_degrades_the_answer() -> None:
 
 def test_a_vector_of_the_callers_own_belongs_to_the_serving_space() -> None:
     models = both()
-    with filled(recollect.open(":memory:", embedder=models)) as memory:
+    with filled(memoriter.open(":memory:", embedder=models)) as memory:
         (vector,) = models[0].embed(["port ssh"], "query")
         assert vector is not None
         result = memory.recall("", recipe="semantic", vector=vector.tolist())
@@ -116,7 +116,7 @@ def test_a_vector_of_the_callers_own_belongs_to_the_serving_space() -> None:
 
 
 def test_filters_past_views_and_forgetting_hold_in_every_space() -> None:
-    with filled(recollect.open(":memory:", embedder=both())) as memory:
+    with filled(memoriter.open(":memory:", embedder=both())) as memory:
         seen = memory.status().time
         memory.forget("wedding plans")
         memory.remember("another", id="another")
@@ -134,10 +134,10 @@ def test_filters_past_views_and_forgetting_hold_in_every_space() -> None:
 
 def test_a_space_filled_by_a_migration_is_read_beside(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path) as memory:
+    with memoriter.open(path) as memory:
         memory.remember_many({"text": text, "id": text} for text in TEXTS)
         memory.embedding.migrate("hash")
-    with recollect.open(path, embedder=["static", "hash"]) as memory:
+    with memoriter.open(path, embedder=["static", "hash"]) as memory:
         result = memory.recall("cache memory", recipe="semantic")
         assert [part.label for part in result[0].lanes["meaning"].why.parts] == [
             "static-en",
@@ -150,7 +150,7 @@ def test_a_space_filled_by_a_migration_is_read_beside(tmp_path: Path) -> None:
 
 
 def test_a_memory_with_one_space_shows_no_others() -> None:
-    with filled(recollect.open(":memory:", embedder=[ToyEmbedder()])) as memory:
+    with filled(memoriter.open(":memory:", embedder=[ToyEmbedder()])) as memory:
         result = ask(memory, "port ssh")
         assert result[0].lanes["meaning"].why.label == "cosine"
         assert "spaces" not in str(result.plan)
@@ -160,12 +160,12 @@ def test_a_memory_with_one_space_shows_no_others() -> None:
     "told", [[], ["static", None], ["static", "static"], ["hash"] * 5, ["nope"], [5]]
 )
 def test_a_wrong_list_of_embedders_is_refused(told: Any) -> None:
-    with pytest.raises(recollect.InputError, match="embedder"):
-        recollect.open(":memory:", embedder=told)
+    with pytest.raises(memoriter.InputError, match="embedder"):
+        memoriter.open(":memory:", embedder=told)
 
 
 def test_a_query_vector_of_zeros_finds_nothing_and_says_so() -> None:
-    with filled(recollect.open(":memory:", embedder=ToyEmbedder())) as memory:
+    with filled(memoriter.open(":memory:", embedder=ToyEmbedder())) as memory:
         result = memory.recall("port", recipe="semantic", vector=[0.0] * 8)
         assert (len(result), result.status, result.used) == (0, "complete", ("meaning",))
         assert "vector zero, which points nowhere" in str(result.plan)
@@ -173,7 +173,7 @@ def test_a_query_vector_of_zeros_finds_nothing_and_says_so() -> None:
 
 def test_spaces_are_replayed_in_the_order_in_which_they_are_read() -> None:
     one, two = both()
-    with filled(recollect.open(":memory:", embedder=["static", two, one, "hash"])) as memory:
+    with filled(memoriter.open(":memory:", embedder=["static", two, one, "hash"])) as memory:
         result = memory.recall("cache memory")
         two.failing = True
         failed = memory.recall("cache memory")

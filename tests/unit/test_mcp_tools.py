@@ -13,11 +13,11 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.claims.corpus import open_empty
 
-from recollect.doors.desk import Desk
-from recollect.doors.mcp.server import Local, list_of, server_of
-from recollect.doors.mcp.tools import CHOICES, CORE, MORE, Choice, tools_of
-from recollect.doors.operations import BY_NAME, Right
-from recollect.doors.schema import schema_of
+from memoriter.doors.desk import Desk
+from memoriter.doors.mcp.server import Local, list_of, server_of
+from memoriter.doors.mcp.tools import CHOICES, CORE, MORE, Choice, tools_of
+from memoriter.doors.operations import BY_NAME, Right
+from memoriter.doors.schema import schema_of
 
 
 @pytest.fixture

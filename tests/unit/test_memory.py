@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import recollect
-from recollect import Conflict, Forbidden, Memory, NotFound, Unsupported
-from recollect.core.errors import RecollectError
-from recollect.embed.port import Side
-from recollect.testing.fakes import CountedEntropy, HandClock
+import memoriter
+from memoriter import Conflict, Forbidden, Memory, NotFound, Unsupported
+from memoriter.core.errors import MemoriterError
+from memoriter.embed.port import Side
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
 def test_pages_are_stable_while_others_write(memory: Memory) -> None:
@@ -95,7 +95,7 @@ def test_scopes_filter_and_stamp(memory: Memory) -> None:
 
 def test_async_verbs() -> None:
     async def story() -> None:
-        async with await recollect.aopen(":memory:") as memory:
+        async with await memoriter.aopen(":memory:") as memory:
             many = await asyncio.gather(*(memory.remember(f"port {n}") for n in range(20)))
             assert sorted(c.seq for c in many) == list(range(2, 41, 2))
             assert len(await memory.recall("port", 50)) == 20
@@ -104,7 +104,7 @@ def test_async_verbs() -> None:
             assert len(await mine.recall("port")) == 1
             with pytest.raises(NotFound):
                 await memory.get("nobody")
-        with pytest.raises(recollect.Unavailable, match="closed"):
+        with pytest.raises(memoriter.Unavailable, match="closed"):
             await memory.recall("port")
 
     asyncio.run(story())
@@ -112,7 +112,7 @@ def test_async_verbs() -> None:
 
 def test_cancelling_never_cancels_a_commit(tmp_path: Path) -> None:
     async def story() -> None:
-        memory = await recollect.aopen(tmp_path / "m.db")
+        memory = await memoriter.aopen(tmp_path / "m.db")
         task = asyncio.ensure_future(memory.remember_many([f"port {n}" for n in range(500)]))
         await asyncio.sleep(0.01)
         task.cancel()
@@ -121,13 +121,13 @@ def test_cancelling_never_cancels_a_commit(tmp_path: Path) -> None:
         await memory.close()
 
     asyncio.run(story())
-    with recollect.open(tmp_path / "m.db") as memory:
+    with memoriter.open(tmp_path / "m.db") as memory:
         assert memory.browse().total in (0, 500)
         memory.remember("still fine")
 
 
 def test_a_closed_memory_says_so(tmp_path: Path) -> None:
-    memory = recollect.open(tmp_path / "m.db")
+    memory = memoriter.open(tmp_path / "m.db")
     memory.remember("x")
     memory.close()
     memory.close()
@@ -137,7 +137,7 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
 
 
 def test_many_threads_share_a_memory(tmp_path: Path) -> None:
-    memory = recollect.open(tmp_path / "m.db", flush_rows=20)
+    memory = memoriter.open(tmp_path / "m.db", flush_rows=20)
     failures: list[BaseException] = []
 
     def work(thread: int) -> None:
@@ -162,8 +162,8 @@ def test_many_threads_share_a_memory(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_store_is_not_used_after_fork(tmp_path: Path) -> None:
     script = """
-import os, sys, recollect
-memory = recollect.open(sys.argv[1])
+import os, sys, memoriter
+memory = memoriter.open(sys.argv[1])
 memory.remember("x")
 child = os.fork()
 if not child:
@@ -171,7 +171,7 @@ if not child:
     for act in (lambda: memory.recall("x"), lambda: memory.remember("y")):
         try:
             act()
-        except recollect.Unsupported as error:
+        except memoriter.Unsupported as error:
             told.append("fork" in str(error))
     memory.close()
     os._exit(0 if told == [True, True] else 1)
@@ -189,13 +189,13 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 _READER = """
 import os, sys
-import recollect
-with recollect.open(":memory:") as warm:  # loads everything before the rights are gone
+import memoriter
+with memoriter.open(":memory:") as warm:  # loads everything before the rights are gone
     warm.remember("x")
     warm.recall("x")
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
-memory = recollect.open(sys.argv[1])
+memory = memoriter.open(sys.argv[1])
 assert [hit.id for hit in memory.keywords("ssh port")] == ["a"], "reads"
 assert memory.browse().total == 30
 assert memory.get("a").text == "ssh port"
@@ -203,13 +203,13 @@ for act in (lambda: memory.remember("x"), lambda: memory.update("a", title="t"),
             lambda: memory.forget("a"), lambda: memory.agents.upsert("x")):
     try:
         act()
-    except recollect.Forbidden:
+    except memoriter.Forbidden:
         pass
     else:
         raise AssertionError("it was written")
 try:
     memory.maintain()
-except recollect.Forbidden:
+except memoriter.Forbidden:
     pass
 memory.close()
 print("fine")
@@ -222,7 +222,7 @@ def test_what_may_only_be_read(kind: str) -> None:
         folder = Path(name) / "data"
         folder.mkdir()
         path = folder / "m.db"
-        with recollect.open(path, flush_rows=5, maintenance="manual") as memory:
+        with memoriter.open(path, flush_rows=5, maintenance="manual") as memory:
             memory.remember("ssh port", id="a")
             memory.remember_many(f"other {n}" for n in range(29))
             memory.maintain()
@@ -238,7 +238,7 @@ def test_what_may_only_be_read(kind: str) -> None:
         done = subprocess.run(  # noqa: S603  # our own interpreter
             [sys.executable, "-W", "ignore", "-c", _READER, str(path)],
             check=False, capture_output=True, text=True,
-            env={**os.environ, "PYTHONPATH": str(Path(recollect.__file__).parents[1])},
+            env={**os.environ, "PYTHONPATH": str(Path(memoriter.__file__).parents[1])},
         )  # fmt: skip
         folder.chmod(0o755)
         assert done.stdout == "fine\n", done.stderr
@@ -249,9 +249,9 @@ def test_what_may_only_be_read(kind: str) -> None:
 
 
 def test_opened_to_read_only(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db") as memory:
+    with memoriter.open(tmp_path / "m.db") as memory:
         memory.remember("ssh port")
-        reader = recollect.open(tmp_path / "m.db", read_only=True)
+        reader = memoriter.open(tmp_path / "m.db", read_only=True)
         assert len(reader.recall("port")) == 1
         memory.remember("another port")
         assert len(reader.recall("port")) == 2
@@ -269,7 +269,7 @@ def test_a_failing_embedder_never_loses_a_write(memory: Memory) -> None:
         def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
             raise TimeoutError("no answer")
 
-    opened = recollect.open(
+    opened = memoriter.open(
         ":memory:", embedder=Broken(), clock=HandClock(), entropy=CountedEntropy()
     )
     commit = opened.remember("ssh port")
@@ -278,5 +278,5 @@ def test_a_failing_embedder_never_loses_a_write(memory: Memory) -> None:
     assert (result.status, result.used, len(result)) == ("degraded", ("words", "kin"), 1)
     assert "no answer" in result.skipped["meaning"]
     assert opened.maintain().owed == 1
-    with pytest.raises(RecollectError):
+    with pytest.raises(MemoriterError):
         opened.recall("port", require={"meaning"})

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.testing.fakes import HandClock
-from recollect.text.moments import moment_of
+import memoriter
+from memoriter.testing.fakes import HandClock
+from memoriter.text.moments import moment_of
 
 NOW = datetime(2026, 4, 18, 15, 30, tzinfo=UTC)  # a Saturday
 
@@ -73,7 +73,7 @@ def test_a_text_without_a_date_has_no_hint(text: str) -> None:
 def test_the_lane_prefers_what_happened_then_and_is_an_option() -> None:
     clock = HandClock()
     clock.time = micros(NOW)
-    with recollect.open(":memory:", clock=clock) as memory:
+    with memoriter.open(":memory:", clock=clock) as memory:
         memory.remember("we ran along the river", id="then", occurred="2026-04-08")
         memory.remember("we ran along the river", id="long ago", occurred="2024-01-01")
         text = "where did we run last week?"
@@ -92,11 +92,11 @@ def test_the_lane_prefers_what_happened_then_and_is_an_option() -> None:
 def test_nearness_falls_with_the_distance_and_is_cut() -> None:
     clock = HandClock()
     clock.time = micros(NOW)
-    with recollect.open(":memory:", embedder=None, clock=clock) as memory:
+    with memoriter.open(":memory:", embedder=None, clock=clock) as memory:
         for days, name in enumerate(("2026-04-17", "2026-04-16", "2026-04-10")):
             memory.remember("x", id=str(days), occurred=name)
         recipe = {
-            "name": "mine", "version": 1, "analyzer": "recollect",
+            "name": "mine", "version": 1, "analyzer": "memoriter",
             "lanes": {"moment": {"kind": "moment", "pool": 10, "min_score": 0.4}},
             "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"moment": 1.0}}}],
         }  # fmt: skip

@@ -13,17 +13,17 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.tiny import embedding, needs_extra
 
-from recollect.core.errors import Corrupt, InputError, NotFound, Unsupported
-from recollect.embed import packaged as packages
-from recollect.embed.folder import Setup, read_folder
-from recollect.embed.onnx import Onnx
-from recollect.embed.packaged import PACKAGED, Packaged, Piece, packaged
-from recollect.embed.port import Embedder
-from recollect.rank.grid import unit
+from memoriter.core.errors import Corrupt, InputError, NotFound, Unsupported
+from memoriter.embed import packaged as packages
+from memoriter.embed.folder import Setup, read_folder
+from memoriter.embed.onnx import Onnx
+from memoriter.embed.packaged import PACKAGED, Packaged, Piece, packaged
+from memoriter.embed.port import Embedder
+from memoriter.rank.grid import unit
 
 needs_models = pytest.mark.skipif(
-    os.environ.get("RECOLLECT_TEST_MODELS") != "1",
-    reason="RECOLLECT_TEST_MODELS=1 runs the packaged models that are installed",
+    os.environ.get("MEMORITER_TEST_MODELS") != "1",
+    reason="MEMORITER_TEST_MODELS=1 runs the packaged models that are installed",
 )
 
 
@@ -256,10 +256,10 @@ def test_the_fingerprint_names_all_that_decides_a_vector_and_no_place(tmp_path: 
 def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.models.runtime.find_spec", lambda _: None)
+    monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
         Onnx(read_folder(folder(tmp_path)))
-    assert caught.value.hint == 'pip install "recollect[onnx]"'
+    assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
 
 # --- packages ----------------------------------------------------------------------------------

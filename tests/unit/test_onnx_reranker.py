@@ -13,11 +13,11 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.tiny import cross_encoder, embedding, needs_extra
 
-import recollect
-from recollect.core.errors import InputError, NotFound, Unsupported
-from recollect.rerank.call import Scored, scored
-from recollect.rerank.onnx import Onnx, Setup, likely, read_folder
-from recollect.rerank.port import Reranker
+import memoriter
+from memoriter.core.errors import InputError, NotFound, Unsupported
+from memoriter.rerank.call import Scored, scored
+from memoriter.rerank.onnx import Onnx, Setup, likely, read_folder
+from memoriter.rerank.port import Reranker
 
 
 def folder(at: Path, files: dict[str, Any] | None = None) -> Path:
@@ -166,10 +166,10 @@ def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
 def test_without_the_extra_the_error_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.models.runtime.find_spec", lambda _: None)
+    monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="this reranker needs onnxruntime and tok") as caught:
         Onnx(read_folder(folder(tmp_path)))
-    assert caught.value.hint == 'pip install "recollect[onnx]"'
+    assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
 
 # --- the real runtime --------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
 @needs_extra
 def test_a_memory_opens_with_a_folder_and_asks_it_within_the_deadline(tmp_path: Path) -> None:
     at = cross_encoder(tmp_path / "model")
-    with recollect.open(":memory:", reranker=f"onnx:{at}") as memory:
+    with memoriter.open(":memory:", reranker=f"onnx:{at}") as memory:
         made = memory._parts.reranker
         assert made is not None
         answer = scored(made, "w1", ["w2", "w3"])
@@ -217,6 +217,6 @@ def test_a_memory_opens_with_a_folder_and_asks_it_within_the_deadline(tmp_path: 
 @needs_extra
 def test_a_model_that_is_no_cross_encoder_is_refused_when_it_is_opened(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="answers numbers of shape"):
-        recollect.open(":memory:", reranker=f"onnx:{embedding(tmp_path / 'embedder')}")
+        memoriter.open(":memory:", reranker=f"onnx:{embedding(tmp_path / 'embedder')}")
     with pytest.raises(Unsupported, match=r"cannot be loaded"):
-        recollect.open(":memory:", reranker=f"onnx:{folder(tmp_path / 'damaged')}")
+        memoriter.open(":memory:", reranker=f"onnx:{folder(tmp_path / 'damaged')}")

@@ -9,23 +9,23 @@ from typing import Any, get_args
 import pytest
 from tests.http.asks import FIELDS
 
-import recollect
-from recollect.core.draft import BESIDE, CHECKS
-from recollect.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
-from recollect.doors import requests
-from recollect.doors.cli.tree import PANELS
-from recollect.doors.desk import Desk, Receipts, handle_of, weight_of
-from recollect.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
-from recollect.doors.schema import schema_of
-from recollect.memory.asked import Ask
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter.core.draft import BESIDE, CHECKS
+from memoriter.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
+from memoriter.doors import requests
+from memoriter.doors.cli.tree import PANELS
+from memoriter.doors.desk import Desk, Receipts, handle_of, weight_of
+from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
+from memoriter.doors.schema import schema_of
+from memoriter.memory.asked import Ask
+from memoriter.memory.facade import Memory
 
 NOW = "2026-11-01T00:00:00Z"
 
 
 @pytest.fixture
 def desk() -> Desk:
-    memory = recollect.open(":memory:", tenant="acme")
+    memory = memoriter.open(":memory:", tenant="acme")
     memory.remember("Prod SSH port is 49222", tags=["ops"], id="port")
     memory.remember("The cache is flushed at dawn", id="cache")
     return Desk(memory)
@@ -145,7 +145,7 @@ def test_an_answer_in_full_is_kept_under_the_digest_that_it_names(desk: Desk) ->
 def test_a_brief_answer_makes_no_receipt_until_it_is_asked_for(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.why.account.sealed", lambda _: pytest.fail("made"))
+    monkeypatch.setattr("memoriter.why.account.sealed", lambda _: pytest.fail("made"))
     handle = run(desk, "recall", query="ssh port")["receipt"]
     run(desk, "context", query="ssh port")
     monkeypatch.undo()

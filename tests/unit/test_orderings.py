@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.unit.slates import Data, asked, holding, ids, opened, ranked, step_of
 
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START, ToyReranker
-from recollect.why.result import Result
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START, ToyReranker
+from memoriter.why.result import Result
 
 FIVE = {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0, "e": 1.0}
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import BadRecipe
-from recollect.text.analyzers import NAMES, analyzer
-from recollect.text.lemmas import LEMMAS
-from recollect.text.own import Own
-from recollect.text.port import Analyzer
+from memoriter.core.errors import BadRecipe
+from memoriter.text.analyzers import NAMES, analyzer
+from memoriter.text.lemmas import LEMMAS
+from memoriter.text.own import Own
+from memoriter.text.port import Analyzer
 
 PORTER2 = analyzer("porter2")
 SIMPLE = analyzer("simple")
@@ -30,12 +30,12 @@ OTHERS = (PORTER2, SIMPLE, FTS5, CJK, DASHED)
 
 def test_a_recipe_names_one_of_six_and_all_who_ask_share_it() -> None:
     assert NAMES == (
-        "recollect", "porter2", "simple", "fts5-porter", "fts5-porter-cjk", "fts5-dashed",
+        "memoriter", "porter2", "simple", "fts5-porter", "fts5-porter-cjk", "fts5-dashed",
     )  # fmt: skip
     for name in NAMES:
         assert analyzer(name).name == name
         assert analyzer(name) is analyzer(name)
-    assert isinstance(analyzer("recollect"), Own)
+    assert isinstance(analyzer("memoriter"), Own)
 
 
 def test_a_name_that_nobody_has_is_an_error_that_lists_the_others() -> None:
@@ -301,7 +301,7 @@ def test_a_pair_stands_on_its_first_character_and_does_not_lengthen_the_field() 
     assert "trips" in words.surfaces
 
 
-@pytest.mark.parametrize("name", ["recollect", "fts5-porter-cjk"])
+@pytest.mark.parametrize("name", ["memoriter", "fts5-porter-cjk"])
 def test_a_text_without_stacked_tokens_needs_no_positions(name: str) -> None:
     for text in ("東", "go 東 go", "go", ""):
         assert analyzer(name).analyse({"text": [text]}).positions is None

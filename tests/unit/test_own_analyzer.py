@@ -7,17 +7,17 @@ import time
 
 import pytest
 
-from recollect.text.own import Own
-from recollect.text.port import Analyzer
+from memoriter.text.own import Own
+from memoriter.text.port import Analyzer
 
 OWN = Own()
 
 
 def test_it_is_an_analyzer_with_a_name_a_fingerprint_and_fields() -> None:
     analyzer: Analyzer = OWN
-    assert analyzer.name == "recollect"
-    assert analyzer.fingerprint.startswith("recollect-words/1:")
-    assert len(analyzer.fingerprint) == len("recollect-words/1:") + 16
+    assert analyzer.name == "memoriter"
+    assert analyzer.fingerprint.startswith("memoriter-words/1:")
+    assert len(analyzer.fingerprint) == len("memoriter-words/1:") + 16
     assert analyzer.fingerprint == Own().fingerprint
     assert analyzer.fields == (
         "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",

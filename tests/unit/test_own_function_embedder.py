@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed.callable import Function
-from recollect.embed.port import Embedder
-from recollect.rank.grid import unit
+import memoriter
+from memoriter.embed.callable import Function
+from memoriter.embed.port import Embedder
+from memoriter.rank.grid import unit
 
 
 def lengths(texts: list[str]) -> list[list[float]]:
@@ -56,14 +56,14 @@ def test_blank_texts_are_not_asked_about_and_zeros_are_nothing() -> None:
     ],
 )
 def test_a_wrong_answer_is_named(answer: object, said: str) -> None:
-    with pytest.raises(recollect.InputError, match=said):
+    with pytest.raises(memoriter.InputError, match=said):
         Function(lambda _: answer, "wrong", 2).embed(["a"], "record")
 
 
 def test_a_name_and_a_size_are_needed() -> None:
-    with pytest.raises(recollect.InputError, match="name"):
+    with pytest.raises(memoriter.InputError, match="name"):
         Function(lengths, "", 2)
-    with pytest.raises(recollect.InputError, match="dimension"):
+    with pytest.raises(memoriter.InputError, match="dimension"):
         Function(lengths, "lengths", 0)
 
 
@@ -71,7 +71,7 @@ def test_a_memory_remembers_and_recalls_with_a_function() -> None:
     def letters(texts: list[str]) -> list[list[int]]:
         return [[text.count(letter) for letter in "aeiou"] for text in texts]
 
-    with recollect.open(":memory:", embedder=Function(letters, "vowels", 5)) as memory:
+    with memoriter.open(":memory:", embedder=Function(letters, "vowels", 5)) as memory:
         memory.remember("banana")
         memory.remember("kiwi")
         assert memory.recall("paprika alga")[0].record.text == "banana"
@@ -81,6 +81,6 @@ def test_a_function_that_raises_leaves_a_debt_and_no_lost_write() -> None:
     def broken(texts: list[str]) -> object:
         raise ConnectionError("away")
 
-    with recollect.open(":memory:", embedder=Function(broken, "broken", 2)) as memory:
+    with memoriter.open(":memory:", embedder=Function(broken, "broken", 2)) as memory:
         memory.remember("banana")
         assert memory.recall("banana")[0].record.text == "banana"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.core.errors import InputError
-from recollect.embed.hash import Hash
-from recollect.embed.parts import split, window_of
-from recollect.embed.static import Static
+from memoriter.core.errors import InputError
+from memoriter.embed.hash import Hash
+from memoriter.embed.parts import split, window_of
+from memoriter.embed.static import Static
 
 WORDS = st.lists(st.integers(0, 99).map(str), max_size=200)
 

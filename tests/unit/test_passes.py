@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from tests.unit.slates import Data, asked, holding, ids, opened, ranked, recipe, step_of
 
-from recollect.core.errors import BadRecipe, Unavailable
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.rank.grid import snap_one
-from recollect.testing.fakes import ToyReranker
-from recollect.why.result import Result
+from memoriter.core.errors import BadRecipe, Unavailable
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.rank.grid import snap_one
+from memoriter.testing.fakes import ToyReranker
+from memoriter.why.result import Result
 
 # -- the first pass --------------------------------------------------------------------------------
 

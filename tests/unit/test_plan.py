@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.pipeline.load import ours
-from recollect.testing.fakes import ToyEmbedder, ToyReranker
+import memoriter
+from memoriter.pipeline.load import ours
+from memoriter.testing.fakes import ToyEmbedder, ToyReranker
 
 LOOKS = {"kind", "enabled"}
 """What a plan says by listing a step at all."""
@@ -29,7 +29,7 @@ def numbers(told: object) -> Iterator[float]:
 
 @pytest.mark.parametrize("name", ours())
 def test_every_number_of_what_runs_is_shown(name: str) -> None:
-    memory = recollect.open(":memory:", embedder=ToyEmbedder(), reranker=ToyReranker())
+    memory = memoriter.open(":memory:", embedder=ToyEmbedder(), reranker=ToyReranker())
     memory.remember("which port do I prefer for ssh", id="a")
     plan = memory.plan("which ssh port do I prefer?", recipe=name, cycle=3)
     data: dict[str, Any] = plan.recipe.to_data()

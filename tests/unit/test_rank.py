@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from recollect.rank.bm25 import contribution, idf
-from recollect.rank.fuse import align, by_max, min_max, weighted
-from recollect.rank.grid import STEP, UNIT_STEP, cosines, snap, snap_one, unit
-from recollect.rank.top import top
+from memoriter.rank.bm25 import contribution, idf
+from memoriter.rank.fuse import align, by_max, min_max, weighted
+from memoriter.rank.grid import STEP, UNIT_STEP, cosines, snap, snap_one, unit
+from memoriter.rank.top import top
 
 STEPS = 2.0**32
 

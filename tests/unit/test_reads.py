@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.property.worlds import open_toy
 
-from recollect.core.record import Record
-from recollect.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
-from recollect.index.reading import Reading
-from recollect.index.reads import codes, length, numbers, strings
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START
+from memoriter.core.record import Record
+from memoriter.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
+from memoriter.index.reading import Reading
+from memoriter.index.reads import codes, length, numbers, strings
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START
 
 _SOME: dict[str, list[Any]] = {
     "importance": [0.0, 0.25, 1.0],

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.canonical import canonical, digest
-from recollect.core.errors import BadQuery, Corrupt
-from recollect.memory.facade import Memory
-from recollect.why.receipt import read, sealed
+from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import BadQuery, Corrupt
+from memoriter.memory.facade import Memory
+from memoriter.why.receipt import read, sealed
 
 
 def test_the_envelope(memory: Memory) -> None:
@@ -28,7 +28,7 @@ def test_the_envelope(memory: Memory) -> None:
         "slate",
         "hits",
     }
-    assert body["receipt"] == 1
+    assert body["receipt"] == 2
     assert body["view"] == {"tenant": "default", "seq": result.plan.seq}
     assert body["recipe"]["fingerprint"] == result.plan.recipe.fingerprint
     assert body["query"]["where"] == {"kind": {"eq": "note"}}
@@ -43,8 +43,8 @@ def test_the_digest_covers_all_the_rest(memory: Memory) -> None:
     memory.remember("ssh port")
     body = dict(memory.recall("port").receipt.body)
     told = body.pop("digest")
-    assert told == digest("recollect/receipt/1", canonical(body)).hex()
-    pinned = "8b1c4282f08ca9b17edd8644c866d9bcfadb5b0012f5e7eb887f2e7bd8d5af11"
+    assert told == digest("memoriter/receipt/2", canonical(body)).hex()
+    pinned = "bc5c7c6b3c8ddf87c3f0397648d1aba238496e405e73d196a866065e7adeb962"
     assert sealed({"a": 1}).digest == pinned
     for key in body:
         assert sealed({**body, key: "changed"}).digest != told
@@ -81,7 +81,7 @@ def test_tampering_is_noticed(memory: Memory, tmp_path: Path, path: str) -> None
         b"[]",
         b"5",
         b"{}",
-        b'{"receipt": 2}',
+        b'{"receipt": 1}',
         b"\xff\xfe",
         b'{"receipt":1,"x":NaN}',
         b"[" * 99_999,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import BadRecipe, UnknownRecipe
-from recollect.pipeline.load import library, overridden, read, recipe_of, source
+from memoriter.core.errors import BadRecipe, UnknownRecipe
+from memoriter.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "recollect": "4cd3b82a04f35a43b14b18313fd555143b58715f6c30c6647ac3e39cf1d64614",
+    "memoriter": "4cd3b82a04f35a43b14b18313fd555143b58715f6c30c6647ac3e39cf1d64614",
     "lexical": "699a62fde5cecc8b01bd53dbee3e98debaf44bcabff4d0aa3fcddf38429c9755",
     "linked": "cfb072310ebd0a605715c78427286feb8e334252a53f7f044098673d1fa0bc5c",
     "semantic": "d12e4c6518cd2487eda3026ffe17d46c661e78b442ca0c3e9d2ed14a5deec349",
@@ -66,7 +66,7 @@ MISTAKES: list[tuple[str, object, str]] = [
 
 @pytest.mark.parametrize(("path", "value", "place"), MISTAKES)
 def test_every_mistake_names_its_path(path: str, value: object, place: str) -> None:
-    data: Any = copy.deepcopy(recipe_of("recollect").to_data())
+    data: Any = copy.deepcopy(recipe_of("memoriter").to_data())
     at = data
     *keys, last = path.split(".")
     for key in keys:
@@ -79,16 +79,16 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
 
 
 def test_a_recipe_is_plain_data_in_any_mapping() -> None:
-    data = recipe_of("recollect").to_data()
+    data = recipe_of("memoriter").to_data()
     assert recipe_of(MappingProxyType({**data, "lanes": MappingProxyType(data["lanes"])})) == (
-        recipe_of("recollect")
+        recipe_of("memoriter")
     )
     with pytest.raises(BadRecipe, match="object is not a value of a recipe"):
         recipe_of({**data, "name": object()})
 
 
 def test_overrides() -> None:
-    base = recipe_of("recollect")
+    base = recipe_of("memoriter")
     assert overridden(base, {}) is base
     told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
     changed = overridden(base, told)
@@ -96,7 +96,7 @@ def test_overrides() -> None:
     assert changed.to_data()["pass"][0]["fuse"]["weights"] == told_now
     assert changed.to_data()["lanes"]["words"]["pool"] == 7
     assert changed.select.superseded == "show"
-    assert changed.fingerprint != base.fingerprint == recipe_of("recollect").fingerprint
+    assert changed.fingerprint != base.fingerprint == recipe_of("memoriter").fingerprint
     assert overridden(base, {"lanes.words.pool": base.to_data()["lanes"]["words"]["pool"]}) == base
     assert overridden(base, {"pass.0.fuse.absent": "keep"}) == overridden(
         base, {"fusion.absent": "keep"}
@@ -119,7 +119,7 @@ def test_overrides() -> None:
 )
 def test_an_override_must_name_something(path: str) -> None:
     with pytest.raises(BadRecipe) as caught:
-        overridden(recipe_of("recollect"), {path: 1})
+        overridden(recipe_of("memoriter"), {path: 1})
     assert caught.value.field is not None
 
 
@@ -138,4 +138,4 @@ def test_recipes_from_files(tmp_path: Path) -> None:
     with pytest.raises(UnknownRecipe):
         read(tmp_path / "nothing.toml")
     with pytest.raises(UnknownRecipe):
-        source("../recollect")
+        source("../memoriter")

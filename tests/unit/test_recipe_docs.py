@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from recollect.pipeline.fusing import Rrf, Smooth, Weighted
-from recollect.pipeline.kinds import kind_of, kinds
-from recollect.pipeline.passes import Head, Pass, Rerank, Unanimity
-from recollect.pipeline.recipe import Final_, Mode, Recipe, Select
+from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
+from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
+from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
 

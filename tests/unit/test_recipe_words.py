@@ -6,15 +6,15 @@ from typing import Any, get_args
 
 from rich.console import Console
 
-import recollect
-from recollect.doors.render.phrases import KEYS, KINDS, VALUES
-from recollect.doors.render.recipes import sections, side_by_side, value
-from recollect.pipeline.fusing import Rrf, Smooth, Weighted
-from recollect.pipeline.kinds import kind_of, kinds
-from recollect.pipeline.load import ours, recipe_of
-from recollect.pipeline.passes import Head, Pass, Rerank, Unanimity
-from recollect.pipeline.recipe import Final_, Recipe, Select
-from recollect.text.analyzers import NAMES
+import memoriter
+from memoriter.doors.render.phrases import KEYS, KINDS, VALUES
+from memoriter.doors.render.recipes import sections, side_by_side, value
+from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
+from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.pipeline.load import ours, recipe_of
+from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
+from memoriter.pipeline.recipe import Final_, Recipe, Select
+from memoriter.text.analyzers import NAMES
 
 
 def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
@@ -68,7 +68,7 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
 def test_how_a_query_is_read_is_told_as_it_is() -> None:
     told = _told("jeffs-brain", "mnestic")["Lanes"]
     assert "any of the words but stop words" in told["words"][0]
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember("pricing", id="one")
     any_word = memory.recall("pricing berlin", recipe="jeffs-brain")
     assert [hit.id for hit in any_word] == ["one"]
@@ -89,7 +89,7 @@ def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None
 
 
 def test_what_no_stage_tells_is_still_a_difference() -> None:
-    one = recipe_of("recollect").to_data()
+    one = recipe_of("memoriter").to_data()
     console = Console(width=80)
     with console.capture() as shown:
         console.print(side_by_side(("a", "b"), one, {**one, "name": "other"}))
@@ -103,7 +103,7 @@ def test_every_key_and_every_kind_of_ours_has_words_and_none_has_gone() -> None:
         "fuse": (Weighted, Rrf, Smooth),
     }  # fmt: skip
     for where, parts in made.items():
-        mine = [part for part in parts if part.__module__.startswith("recollect.")]
+        mine = [part for part in parts if part.__module__.startswith("memoriter.")]
         assert set(KINDS[where]) == {kind_of(part) for part in mine}
     parts = [each for some in made.values() for each in some]
     keys = {

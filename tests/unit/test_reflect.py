@@ -12,13 +12,13 @@ import pytest
 from tests.claims.corpus import VECTOR, ids, open_empty
 from tests.property.worlds import dump_of, open_toy
 
-import recollect
-from recollect.core.batch import Batch, Commit
-from recollect.core.errors import BadQuery, Conflict, InputError, NothingToRun
-from recollect.core.record import Record
-from recollect.memory.facade import Memory
-from recollect.rank.cluster import middle
-from recollect.testing.fakes import START, HandClock, ToyEmbedder
+import memoriter
+from memoriter.core.batch import Batch, Commit
+from memoriter.core.errors import BadQuery, Conflict, InputError, NothingToRun
+from memoriter.core.record import Record
+from memoriter.memory.facade import Memory
+from memoriter.rank.cluster import middle
+from memoriter.testing.fakes import START, HandClock, ToyEmbedder
 
 TEXTS = ("the harbour wall", "the harbour crane", "the harbour light")
 EAST = (1.0, 0.0, 0.0, 0.0)
@@ -81,8 +81,8 @@ def test_a_scope_sees_and_writes_its_own_alone() -> None:
 
 
 def test_tenants_know_nothing_of_one_another(tmp_path: Any) -> None:
-    one = recollect.open(tmp_path / "m.db", "one", embedder="given:4")
-    two = recollect.open(tmp_path / "m.db", "two", embedder="given:4")
+    one = memoriter.open(tmp_path / "m.db", "one", embedder="given:4")
+    two = memoriter.open(tmp_path / "m.db", "two", embedder="given:4")
     keep(one, "a", "b")
     keep(two, "c", "d")
     assert one.reflect().created == two.reflect().created == ()
@@ -146,7 +146,7 @@ def test_a_rejected_cluster_is_told_with_its_reason() -> None:
 
 def test_a_reflection_tells_its_members() -> None:
     clock = HandClock()
-    memory = recollect.open(":memory:", clock=clock, embedder="given:4")
+    memory = memoriter.open(":memory:", clock=clock, embedder="given:4")
     for name, day in (("a", 0), ("b", 1), ("c", 3)):
         memory.remember(
             f"The Harbour of Ada {name} {'long ' * 40}",
@@ -380,7 +380,7 @@ def test_reflections_keep_to_recipes_of_reflections() -> None:
 
 def test_async_code_reflects_too() -> None:
     async def scene() -> tuple[int, int]:
-        async with await recollect.aopen(embedder="given:4") as memory:
+        async with await memoriter.aopen(embedder="given:4") as memory:
             for text in TEXTS:
                 await memory.remember(text, vector=EAST)
             done = await memory.reflect()

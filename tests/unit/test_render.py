@@ -8,19 +8,19 @@ import re
 import pytest
 from rich.console import Console, RenderableType
 
-import recollect
-from recollect.core.explanation import Explanation, contributions
-from recollect.doors.render.bar import bar
-from recollect.doors.render.columns import Columns
-from recollect.doors.render.ink import inks
-from recollect.doors.render.marks import marked
-from recollect.doors.render.plain import edge_list, history_list, page_list, record_card
-from recollect.doors.render.table import Table
-from recollect.doors.render.tree import hit_tree, plan_tree
-from recollect.pipeline.load import recipe_of
-from recollect.text.safe import one_line, safe
-from recollect.why.figures import figure, short
-from recollect.why.result import Hit, Result
+import memoriter
+from memoriter.core.explanation import Explanation, contributions
+from memoriter.doors.render.bar import bar
+from memoriter.doors.render.columns import Columns
+from memoriter.doors.render.ink import inks
+from memoriter.doors.render.marks import marked
+from memoriter.doors.render.plain import edge_list, history_list, page_list, record_card
+from memoriter.doors.render.table import Table
+from memoriter.doors.render.tree import hit_tree, plan_tree
+from memoriter.pipeline.load import recipe_of
+from memoriter.text.safe import one_line, safe
+from memoriter.why.figures import figure, short
+from memoriter.why.result import Hit, Result
 
 LANES = inks(["words", "meaning"])
 
@@ -37,7 +37,7 @@ def drawn(what: RenderableType, width: int = 80, *, colours: bool = False) -> st
 
 @pytest.fixture
 def result() -> Result:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember(
         "The cat sleeps on the warm roof", id="cat", created="2026-01-02", tags=["pets"]
     )
@@ -86,12 +86,12 @@ def test_no_line_is_wider_than_the_screen(result: Result, width: int) -> None:
 
 
 def test_an_empty_answer_says_so() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     assert "nothing found" in drawn(Table(memory.recall("anything")))
 
 
 def test_a_lane_that_did_not_run_is_named() -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember("a cat")
     text = drawn(Table(memory.recall("cat")))
     assert "degraded" in text
@@ -119,12 +119,12 @@ def test_a_plan_shows_the_funnel_and_what_is_skipped(result: Result) -> None:
 @pytest.fixture
 def moved() -> Result:
     """An answer that boosts, a reranker and an ordering had a hand in."""
-    memory = recollect.open(":memory:", reranker=lambda query, texts: [len(t) for t in texts])
+    memory = memoriter.open(":memory:", reranker=lambda query, texts: [len(t) for t in texts])
     memory.remember("The cat sleeps on the roof", id="cat", session="s")
     memory.remember("It is warm up there", id="warm", session="s")
     memory.remember("The cat sleeps on a roof", id="copy")
     memory.remember("Roofs of the old town", id="town")
-    recipe = recipe_of("recollect").to_data()
+    recipe = recipe_of("memoriter").to_data()
     recipe["pass"].append({"head": 2, "rerank": {}})
     recipe["order"] = [{"kind": "mmr"}, {"kind": "collapse"}]
     recipe["final"]["min_score"] = 0.01
@@ -167,7 +167,7 @@ def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result)
 
 def found(text: str, query: str) -> Hit:
     """The one memory, found by a query."""
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memoriter.open(":memory:", embedder=None) as memory:
         memory.remember(text)
         return memory.recall(query)[0]
 
@@ -189,7 +189,7 @@ def test_wide_letters_are_cut_by_columns_not_by_count() -> None:
 def test_text_of_strangers_cannot_steer_the_terminal() -> None:
     assert safe("a\x1b[2Jb\x07\x7f\u202e\tc\n") == "a␛[2Jb␇␡�\tc\n"
     assert one_line(" a\n\tb  c ") == "a b c"
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember(
         "evil \x1b]0;title\x07 text", id="e\u200eid", tags=["t\u202ea"], title="\x9b31m"
     )
@@ -208,7 +208,7 @@ def test_columns_cut_the_wide_one_and_keep_ids_whole() -> None:
 
 
 def test_a_card_leaves_out_defaults_and_a_history_shows_changes() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("one", id="a", title="t", metadata={"n": 1})
     memory.update("a", text="two", title=None)
     card = drawn(record_card(memory.get("a")))
@@ -221,7 +221,7 @@ def test_a_card_leaves_out_defaults_and_a_history_shows_changes() -> None:
 
 
 def test_links_point_away_or_towards() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("one", id="a")
     memory.remember("two", id="b", supersedes="a")
     assert "→  supersedes  a" in drawn(edge_list(memory.links("b"), "b"))

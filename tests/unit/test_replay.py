@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.core.errors import BadQuery, BadRecipe, Corrupt, Expired, Forbidden, NotFound
-from recollect.memory import proving
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
-from recollect.why.receipt import Receipt, sealed
+import memoriter
+from memoriter.core.errors import BadQuery, BadRecipe, Corrupt, Expired, Forbidden, NotFound
+from memoriter.memory import proving
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
+from memoriter.why.receipt import Receipt, sealed
 
 DAY = 86_400
-RERANKED: dict[str, Any] = {**recipe_of("recollect").to_data(), "name": "reranked"}
+RERANKED: dict[str, Any] = {**recipe_of("memoriter").to_data(), "name": "reranked"}
 RERANKED["pass"] = [*RERANKED["pass"], {"head": 3, "rerank": {"timeout_ms": 5000}}]
 
 
@@ -29,7 +29,7 @@ def filled(memory: Memory, count: int = 12) -> Memory:
 
 
 def opened(place: Path, clock: HandClock, **more: Any) -> Memory:
-    return recollect.open(
+    return memoriter.open(
         place, clock=clock, entropy=CountedEntropy(), maintenance="manual", flush_rows=3, **more
     )
 
@@ -111,7 +111,7 @@ def test_the_vectors_that_served_then_are_read_after_another_model_serves(tmp_pa
 
 def test_it_asks_neither_the_embedder_nor_the_reranker() -> None:
     model, judge = ToyEmbedder(), ToyReranker()
-    memory = filled(recollect.open(":memory:", embedder=model, reranker=judge))
+    memory = filled(memoriter.open(":memory:", embedder=model, reranker=judge))
     results = [memory.recall("ssh port 3", recipe=RERANKED), memory.recall("ssh", mode="bm25")]
     judge.failing = True
     results.append(memory.recall("ssh port 3", recipe=RERANKED))
@@ -127,7 +127,7 @@ def test_it_asks_neither_the_embedder_nor_the_reranker() -> None:
 
 
 def test_a_vector_of_the_callers_own_is_replayed() -> None:
-    memory = recollect.open(":memory:", embedder="given:3")
+    memory = memoriter.open(":memory:", embedder="given:3")
     for n in range(4):
         memory.remember(f"note {n}", vector=[1.0, float(n), 0.0])
     result = memory.recall("", recipe="semantic", vector=[0.0, 1.0, 0.5])
@@ -197,7 +197,7 @@ def test_a_leg_whose_every_seed_was_forgotten_cannot_be_answered(memory: Memory)
 
 
 def test_a_reranker_that_never_saw_a_row_is_said_to_have_failed() -> None:
-    memory = filled(recollect.open(":memory:", reranker=ToyReranker()))
+    memory = filled(memoriter.open(":memory:", reranker=ToyReranker()))
     receipt = memory.recall("ssh port 3", recipe=RERANKED).receipt
     memory.forget("r3")
     found = memory.replay(receipt)
@@ -252,7 +252,7 @@ def test_the_words_of_an_analyzer_that_was_removed_are_read_again_or_gone(
 def test_an_analyzer_that_could_not_be_used_is_not_used_in_a_replay_either(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.memory.parts.IN_MEMORY", 3)
+    monkeypatch.setattr("memoriter.memory.parts.IN_MEMORY", 3)
     recipe = {**memory.plan("x").recipe.to_data(), "analyzer": "simple"}
     result = filled(memory).recall("ssh", recipe=recipe)
     assert "too many" in result.skipped["words"]
@@ -261,8 +261,8 @@ def test_an_analyzer_that_could_not_be_used_is_not_used_in_a_replay_either(
 
 
 def test_another_tenant_and_a_wider_scope_are_refused(tmp_path: Path) -> None:
-    ours = filled(recollect.open(tmp_path / "m.db", "ours"))
-    theirs = filled(recollect.open(tmp_path / "m.db", "theirs"))
+    ours = filled(memoriter.open(tmp_path / "m.db", "ours"))
+    theirs = filled(memoriter.open(tmp_path / "m.db", "theirs"))
     receipt = ours.recall("ssh").receipt
     for ask in (theirs.replay, lambda told: theirs.why_not(told, "r1")):
         with pytest.raises(Forbidden, match="another tenant"):
@@ -277,7 +277,7 @@ def test_another_tenant_and_a_wider_scope_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_receipt_of_another_store_is_not_the_same(memory: Memory) -> None:
-    receipt = filled(recollect.open(":memory:")).recall("ssh port").receipt
+    receipt = filled(memoriter.open(":memory:")).recall("ssh port").receipt
     with pytest.raises(NotFound, match="the log ends at 0"):
         memory.replay(receipt)
     memory.remember_many(f"ssh {n}" for n in range(12))
@@ -296,7 +296,7 @@ def test_a_receipt_of_another_store_is_not_the_same(memory: Memory) -> None:
         ("query.scope", {"team": "x"}, BadQuery),
         ("query.surprise", 1, BadQuery),
         ("query.where", None, BadQuery),
-        ("query.where", {"nothing": 1}, recollect.BadFilter),
+        ("query.where", {"nothing": 1}, memoriter.BadFilter),
         ("query.seeds", "r1", BadQuery),
         ("query.tenant", "other", BadQuery),
         ("query", [], BadQuery),
@@ -327,7 +327,7 @@ def test_a_receipt_that_makes_no_sense_is_refused(
 
 def test_what_is_no_receipt_and_what_was_tampered_with(memory: Memory, tmp_path: Path) -> None:
     receipt = filled(memory).recall("ssh port").receipt
-    wrong: list[Any] = [{}, {"receipt": 2}, 5, None, {"receipt": 1, "x": np.nan}]
+    wrong: list[Any] = [{}, {"receipt": 1}, 5, None, {"receipt": 2, "x": np.nan}]
     for what in wrong:
         with pytest.raises(BadQuery):
             memory.replay(what)

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.core.errors import Unavailable
-from recollect.rank.grid import STEP
-from recollect.rerank.call import MOST_LEFT, TIMEOUT_MS, Failed, Scored, counts, scored
-from recollect.rerank.callable import Function
-from recollect.testing.fakes import ToyReranker
+from memoriter.core.errors import Unavailable
+from memoriter.rank.grid import STEP
+from memoriter.rerank.call import MOST_LEFT, TIMEOUT_MS, Failed, Scored, counts, scored
+from memoriter.rerank.callable import Function
+from memoriter.testing.fakes import ToyReranker
 
 TEXTS = ["red fish", "blue bird", "red bird"]
 MARGIN = 0.25
@@ -50,7 +50,7 @@ def answering(answer: object) -> ToyReranker:
 
 
 def running() -> int:
-    return sum(thread.name == "recollect-rerank" for thread in threading.enumerate())
+    return sum(thread.name == "memoriter-rerank" for thread in threading.enumerate())
 
 
 # --- answers ---------------------------------------------------------------------------------

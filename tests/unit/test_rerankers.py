@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import InputError, NotFound
-from recollect.memory.rerankers import KNOWN, reranker_of
-from recollect.rerank.callable import Function
-from recollect.rerank.http import Http
-from recollect.testing.fakes import ToyReranker
+import memoriter
+from memoriter.core.errors import InputError, NotFound
+from memoriter.memory.rerankers import KNOWN, reranker_of
+from memoriter.rerank.callable import Function
+from memoriter.rerank.http import Http
+from memoriter.testing.fakes import ToyReranker
 
 
 def by_length(query: str, texts: list[str]) -> list[float]:
@@ -108,18 +108,18 @@ def test_an_asynchronous_function_is_told_what_to_become() -> None:
 
 
 def test_co_22_a_memory_has_no_reranker_unless_one_is_named() -> None:
-    with recollect.open(":memory:") as memory:
+    with memoriter.open(":memory:") as memory:
         assert memory._parts.reranker is None
 
 
 def test_a_memory_and_its_scopes_share_one_reranker() -> None:
     toy = ToyReranker()
-    with recollect.open(":memory:", reranker=toy) as memory:
+    with memoriter.open(":memory:", reranker=toy) as memory:
         assert memory._parts.reranker is toy
         assert memory.scoped("bob")._parts.reranker is toy
 
     async def opened() -> Any:
-        async with await recollect.aopen(":memory:", reranker=by_length) as memory:
+        async with await memoriter.aopen(":memory:", reranker=by_length) as memory:
             return memory.memory._parts.reranker
 
     assert asyncio.run(opened()).name == "by_length"
@@ -127,15 +127,15 @@ def test_a_memory_and_its_scopes_share_one_reranker() -> None:
 
 def test_a_wrong_reranker_makes_no_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no reranker 'best'"):
-        recollect.open(tmp_path / "m.db", reranker="best")
+        memoriter.open(tmp_path / "m.db", reranker="best")
     with pytest.raises(NotFound, match="no model folder"):
-        recollect.open(tmp_path / "m.db", reranker=f"onnx:{tmp_path / 'nowhere'}")
+        memoriter.open(tmp_path / "m.db", reranker=f"onnx:{tmp_path / 'nowhere'}")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_opening_a_memory_with_a_function_loads_no_client_and_no_runtime() -> None:
     code = (
-        "import sys, recollect; recollect.open(':memory:', reranker=lambda q, t: [0.0] * len(t)); "
+        "import sys, memoriter; memoriter.open(':memory:', reranker=lambda q, t: [0.0] * len(t)); "
         "print(*({'ssl', 'http.client', 'onnxruntime', 'tokenizers'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter.memory.facade import Memory
 
 Act = Callable[[Memory], Any]
 
@@ -17,7 +17,7 @@ Act = Callable[[Memory], Any]
 @pytest.fixture(params=["memory", "file"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     place = ":memory:" if request.param == "memory" else tmp_path / "m.db"
-    with recollect.open(place, embedder=None) as memory:
+    with memoriter.open(place, embedder=None) as memory:
         for name in "abc":
             memory.remember(f"text {name}", id=name)
         memory.scoped("bob").remember("text of bob", id="bobs")
@@ -125,9 +125,9 @@ OTHERS: dict[str, tuple[Act, Act, Act]] = {
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("update", recollect.Conflict),
-        ("link", recollect.NotFound),
-        ("alias", recollect.Conflict),
+        ("update", memoriter.Conflict),
+        ("link", memoriter.NotFound),
+        ("alias", memoriter.Conflict),
     ],
 )
 def test_another_payload_or_another_key_is_no_retry(
@@ -143,13 +143,13 @@ def test_another_payload_or_another_key_is_no_retry(
 @pytest.mark.parametrize(
     ("act", "error", "says"),
     [
-        (lambda m: m.update("nobody", text="x", key="k"), recollect.NotFound, "nobody"),
-        (lambda m: m.update("a", nonsense=1, key="k"), recollect.BadRecord, "nonsense"),
-        (lambda m: m.link("a", "nobody", key="k"), recollect.NotFound, "nobody"),
-        (lambda m: m.forget("nobody", key="k"), recollect.NotFound, "nobody"),
+        (lambda m: m.update("nobody", text="x", key="k"), memoriter.NotFound, "nobody"),
+        (lambda m: m.update("a", nonsense=1, key="k"), memoriter.BadRecord, "nonsense"),
+        (lambda m: m.link("a", "nobody", key="k"), memoriter.NotFound, "nobody"),
+        (lambda m: m.forget("nobody", key="k"), memoriter.NotFound, "nobody"),
         (
             lambda m: bob(m).remember("x", supersedes="a", key="k"),
-            recollect.NotFound,
+            memoriter.NotFound,
             "there is no record 'a'",
         ),
     ],

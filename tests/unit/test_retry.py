@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.text.retry import jaccard, nearest, sanitised, strongest, tokens, trigrams
+from memoriter.text.retry import jaccard, nearest, sanitised, strongest, tokens, trigrams
 
 
 def never(word: str) -> int:

@@ -8,24 +8,24 @@ from pathlib import Path
 import apsw
 import pytest
 
-import recollect
-from recollect.memory.facade import Memory
+import memoriter
+from memoriter.memory.facade import Memory
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    return recollect.open(tmp_path / "m.db", embedder=None)
+    return memoriter.open(tmp_path / "m.db", embedder=None)
 
 
 def test_many_threads_may_open_one_file_at_once(tmp_path: Path) -> None:
-    recollect.open(tmp_path / "m.db", embedder=None).close()
+    memoriter.open(tmp_path / "m.db", embedder=None).close()
     failed: list[BaseException] = []
     barrier = threading.Barrier(8)
 
     def one() -> None:
         barrier.wait()
         try:
-            recollect.open(tmp_path / "m.db", embedder=None).close()
+            memoriter.open(tmp_path / "m.db", embedder=None).close()
         except BaseException as error:
             failed.append(error)
 
@@ -42,12 +42,12 @@ def test_an_export_never_harms_a_file(memory: Memory, tmp_path: Path) -> None:
     memory.remember("kept")
     kept = tmp_path / "keep.jsonl"
     kept.write_text("mine")
-    with pytest.raises(recollect.BadFilter):
+    with pytest.raises(memoriter.BadFilter):
         memory.export(kept, where={"nope": 1})
     assert kept.read_text() == "mine"
-    with pytest.raises(recollect.InputError, match="belongs to the store"):
+    with pytest.raises(memoriter.InputError, match="belongs to the store"):
         memory.export(tmp_path / "m.db")
-    with pytest.raises(recollect.RecollectError):
+    with pytest.raises(memoriter.MemoriterError):
         memory.export(tmp_path / "nowhere" / "x")
     assert memory.verify().sound
     memory.close()
@@ -57,7 +57,7 @@ def test_a_forget_of_several_is_retried_whole(memory: Memory) -> None:
     memory.remember_many([{"text": "x", "id": "a"}, {"text": "y", "id": "b"}])
     first = memory.forget(["a", "b"], key="k")
     assert memory.forget(["a", "b"], key="k") == first
-    with pytest.raises(recollect.InputError, match="ids"):
+    with pytest.raises(memoriter.InputError, match="ids"):
         memory.forget(where={"kind": "note"}, key="w")
     memory.close()
 
@@ -67,7 +67,7 @@ def test_a_key_knows_values_and_not_their_spelling(memory: Memory) -> None:
     first = memory.update("a", key="k", tags=["t"], importance=1)
     assert memory.update("a", key="k", tags=("t",), importance=1.0) == first
     memory.update("a", key="n", title=None)
-    with pytest.raises(recollect.Conflict):
+    with pytest.raises(memoriter.Conflict):
         memory.update("a", key="n", title="None")
     memory.close()
 
@@ -95,21 +95,21 @@ def test_a_row_that_was_changed_or_taken_away_is_seen(
     memory.link("a", "b")
     memory.agents.upsert("bot", description="deploys")
     memory.close()
-    with recollect.open(tmp_path / "m.db", embedder=None) as again:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as again:
         assert again.verify().sound
     db = apsw.Connection(str(tmp_path / "m.db"))
     db.execute(sql)
     db.close()
-    with recollect.open(tmp_path / "m.db", embedder=None) as again:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as again:
         assert not again.verify().sound
 
 
 def test_a_scope_cannot_reach_out_by_ties(memory: Memory) -> None:
     memory.remember("theirs", id="b1", agent="b")
     mine = memory.scoped(agent="a")
-    with pytest.raises(recollect.NotFound):
+    with pytest.raises(memoriter.NotFound):
         mine.remember("x", supersedes="b1")
-    with pytest.raises(recollect.NotFound):
+    with pytest.raises(memoriter.NotFound):
         mine.remember("x", links=[{"target": "b1", "kind": "supports"}])
     memory.close()
 
@@ -125,14 +125,14 @@ def test_refs_can_be_filtered(memory: Memory) -> None:
 
 @pytest.mark.parametrize("place", [5, None, "a\0b", "a\ud800b", "a" * 300])
 def test_a_place_that_is_none_is_told(place: object) -> None:
-    with pytest.raises(recollect.RecollectError):
-        recollect.open(place)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(memoriter.MemoriterError):
+        memoriter.open(place)  # type: ignore[arg-type]  # on purpose
 
 
 def test_what_is_no_plain_file_is_left_alone(tmp_path: Path) -> None:
     import os  # noqa: PLC0415  # only here
 
     os.mkfifo(tmp_path / "pipe", 0o644)
-    with pytest.raises(recollect.Unsupported, match="plain file"):
-        recollect.open(tmp_path / "pipe")
+    with pytest.raises(memoriter.Unsupported, match="plain file"):
+        memoriter.open(tmp_path / "pipe")
     assert (tmp_path / "pipe").stat().st_mode & 0o777 == 0o644

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import CountedEntropy, HandClock
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import CountedEntropy, HandClock
 
 SPACED = {
     "Arabic": "اجتماع الميزانية غدا صباحا في مكتب القاهرة الجديد",
@@ -50,7 +50,7 @@ WORDS += [(script, word) for script, (_, words) in UNSPACED.items() for word in 
 @pytest.fixture(scope="module")
 def memory() -> Iterator[Memory]:
     """One record in each of twelve scripts."""
-    with recollect.open(
+    with memoriter.open(
         ":memory:",
         embedder=None,
         clock=HandClock(),

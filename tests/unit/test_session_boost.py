@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.pipeline.boosts.session import beside
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.boosts.session import beside
 
 acts = st.lists(
     st.tuples(
@@ -22,7 +22,7 @@ acts = st.lists(
 
 
 def written(told: list[tuple[str | None, str, int]]) -> Memory:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     ids: list[str] = []
     for n, (session, act, which) in enumerate(told):
         ids += memory.remember(f"turn {n}", session=session).ids
@@ -55,7 +55,7 @@ def test_a_neighbour_is_the_record_before_or_after_in_the_session(
 
 
 def test_the_better_neighbour_lends_a_share_of_its_score() -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     for text, session in (
         ("did you adopt a dog", "s"), ("yes, from the shelter dog dog", "s"), ("dog food", "t"),
     ):  # fmt: skip

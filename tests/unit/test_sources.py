@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from tests.claims.corpus import open_empty
 
-from recollect.core.query import Query
-from recollect.core.scope import Scope
-from recollect.core.where import parse
-from recollect.lanes.port import Context, Skipped
-from recollect.lanes.sources import sources_of
-from recollect.memory.facade import Memory
-from recollect.pipeline.bind import bind
-from recollect.pipeline.load import recipe_of
-from recollect.rank.sources import Lift, Sources, lifted
-from recollect.text.own import Own
+from memoriter.core.query import Query
+from memoriter.core.scope import Scope
+from memoriter.core.where import parse
+from memoriter.lanes.port import Context, Skipped
+from memoriter.lanes.sources import sources_of
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.load import recipe_of
+from memoriter.rank.sources import Lift, Sources, lifted
+from memoriter.text.own import Own
 
 
 def told(*edges: tuple[int, int, float], unwanted: Sequence[int] = ()) -> Sources:

@@ -8,9 +8,9 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from recollect.embed.port import Embedder
-from recollect.embed.static import SHA256, Static, sums, table, words
-from recollect.rank.grid import unit
+from memoriter.embed.port import Embedder
+from memoriter.embed.static import SHA256, Static, sums, table, words
+from memoriter.rank.grid import unit
 
 STATIC = Static()
 
@@ -32,7 +32,7 @@ def test_it_is_an_embedder_with_a_name_a_fingerprint_and_a_dimension() -> None:
 
 @pytest.mark.parametrize("file", SHA256)
 def test_the_packaged_files_are_the_ones_the_fingerprint_names(file: str) -> None:
-    body = resources.files("recollect.embed").joinpath("static_en", file).read_bytes()
+    body = resources.files("memoriter.embed").joinpath("static_en", file).read_bytes()
     assert hashlib.sha256(body).hexdigest() == SHA256[file]
 
 

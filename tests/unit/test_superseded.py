@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from recollect.core.errors import BadRecipe
-from recollect.doors.cli.asking import drawn
-from recollect.doors.render.bundles import bundle_list
-from recollect.memory.facade import Memory
-from recollect.testing.fakes import START
+from memoriter.core.errors import BadRecipe
+from memoriter.doors.cli.asking import drawn
+from memoriter.doors.render.bundles import bundle_list
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START
 
 DAY = 86_400 * 1_000_000
 SHOW: dict[str, Any] = {"select.superseded": "show"}
@@ -58,9 +58,9 @@ def test_what_the_scope_does_not_hold_and_what_is_forgotten_is_not_named(memory:
 
 
 def test_replacements_are_named_across_segments(tmp_path: Any) -> None:
-    import recollect  # noqa: PLC0415  # loads the engine only where it is used
+    import memoriter  # noqa: PLC0415  # loads the engine only where it is used
 
-    with recollect.open(tmp_path / "m.db", embedder=None, flush_rows=2) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None, flush_rows=2) as memory:
         for n in range(9):
             more: dict[str, Any] = {"supersedes": f"r{n - 1}"} if n else {}
             memory.remember(f"port {n}", id=f"r{n}", **more)

@@ -20,13 +20,13 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect import Unavailable, Unsupported
-from recollect.aio import aopen
-from recollect.store import lease
-from recollect.store.sqlite import connect, store
-from recollect.store.sqlite.group import Job
-from recollect.testing import acts
+import memoriter
+from memoriter import Unavailable, Unsupported
+from memoriter.aio import aopen
+from memoriter.store import lease
+from memoriter.store.sqlite import connect, store
+from memoriter.store.sqlite.group import Job
+from memoriter.testing import acts
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system is needed")
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a POSIX system 
 def python(script: str, *given: object) -> str:
     """What a script prints, in a process of its own."""
     done = subprocess.run(  # noqa: S603  # our own interpreter
-        [sys.executable, "-W", "ignore", "-c", f"import os, sys\nimport recollect\n{script}"]
+        [sys.executable, "-W", "ignore", "-c", f"import os, sys\nimport memoriter\n{script}"]
         + [str(each) for each in given],
         check=False, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
@@ -61,7 +61,7 @@ def test_a_writer_that_waits_for_a_stopped_one_gives_up_and_can_try_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "WAIT_LIMIT_S", 0.05)
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("first")
         stopped = os.open(tmp_path / "m.db.lock", os.O_RDWR)
         fcntl.flock(stopped, fcntl.LOCK_EX)
@@ -78,7 +78,7 @@ def test_a_writer_that_waits_for_a_stopped_one_gives_up_and_can_try_again(
 def test_a_signal_right_after_the_lock_was_taken_leaves_it_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("first")
 
         def taken(handle: int, how: int) -> None:
@@ -100,7 +100,7 @@ def test_a_signal_right_after_the_lock_was_taken_leaves_it_free(
 
 def test_a_forked_child_does_not_keep_the_lock_of_its_parent(tmp_path: Path) -> None:
     script = """
-from recollect.store.lease import Lease
+from memoriter.store.lease import Lease
 from pathlib import Path
 from typing import Any
 path = Path(sys.argv[1] + ".lock")
@@ -129,24 +129,24 @@ with held.held():
 def test_a_file_that_was_open_at_the_fork_is_not_opened_in_the_child(tmp_path: Path) -> None:
     script = """
 path, other, closed = sys.argv[1:]
-recollect.open(closed, embedder=None).close()
-memory = recollect.open(path, embedder=None)
+memoriter.open(closed, embedder=None).close()
+memory = memoriter.open(path, embedder=None)
 memory.remember("parent")
 child = os.fork()
 if not child:
     for place in (path, closed, other):
         try:
-            with recollect.open(place, embedder=None) as mine:
+            with memoriter.open(place, embedder=None) as mine:
                 mine.remember("child")
                 print("wrote")
-        except recollect.Unsupported as error:
+        except memoriter.Unsupported as error:
             print(error, "|", error.hint)
     sys.stdout.flush()
     os._exit(0)
 _, status = os.waitpid(child, 0)
 memory.remember("parent again")
 memory.close()
-with recollect.open(path, embedder=None) as memory:
+with memoriter.open(path, embedder=None) as memory:
     print(memory.browse().total)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
@@ -161,12 +161,12 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 # -- strangers on the file ---------------------------------------------------------------------
 
-OTHER = 'with recollect.open(sys.argv[1], embedder=None) as m: m.remember("other", id="other")'
+OTHER = 'with memoriter.open(sys.argv[1], embedder=None) as m: m.remember("other", id="other")'
 
 
 def test_a_stranger_that_comes_later_stops_the_next_write(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         for _ in range(5):  # threads come and go, and leave handles to SQLite
             thread = threading.Thread(target=memory.browse)
             thread.start()
@@ -180,7 +180,7 @@ def test_a_stranger_that_comes_later_stops_the_next_write(tmp_path: Path) -> Non
 
 def test_a_write_into_a_log_that_was_thrown_away_is_not_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    memory = recollect.open(path, embedder=None)
+    memory = memoriter.open(path, embedder=None)
     memory.remember("first", id="first")
     stranger = sqlite3.connect(path)
     stranger.execute("SELECT count(*) FROM records").fetchone()
@@ -192,7 +192,7 @@ def test_a_write_into_a_log_that_was_thrown_away_is_not_acknowledged(tmp_path: P
             memory.remember("second", key="k")
         assert "open it again" in told.value.hint
     memory.close()
-    with recollect.open(path, embedder=None) as again:
+    with memoriter.open(path, embedder=None) as again:
         again.remember("second", key="k")
         assert {record.text for record in again.browse().records} == {"first", "other", "second"}
         assert again.verify().sound
@@ -202,7 +202,7 @@ def test_a_log_that_vanishes_during_a_write_is_noticed_before_it_is_acknowledged
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.db"
-    memory = recollect.open(path, embedder=None)
+    memory = memoriter.open(path, embedder=None)
     memory.remember("first")
     read = store.head_of
 
@@ -221,12 +221,12 @@ def test_a_log_that_vanishes_during_a_write_is_noticed_before_it_is_acknowledged
 def test_what_other_memories_of_this_process_do_is_no_stranger(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     failed: list[BaseException] = []
-    recollect.open(path, embedder=None).close()
+    memoriter.open(path, embedder=None).close()
 
     def come_and_go(*, close: bool) -> None:
         try:
             for _ in range(25):
-                memory = recollect.open(path, embedder=None)
+                memory = memoriter.open(path, embedder=None)
                 memory.remember("x")
                 if close:
                     memory.close()
@@ -242,7 +242,7 @@ def test_what_other_memories_of_this_process_do_is_no_stranger(tmp_path: Path) -
     for thread in running:
         thread.join()
     assert not failed, failed
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         assert memory.browse().total == 100
 
 
@@ -254,7 +254,7 @@ def kept(tmp_path: Path) -> Path:
     """A store that holds one memory."""
     path = tmp_path / "kept" / "m.db"
     path.parent.mkdir()
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         memory.remember("first", id="first")
     return path
 
@@ -264,10 +264,10 @@ def test_a_file_with_two_names_is_refused_until_it_has_one(kept: Path) -> None:
     other.hardlink_to(kept)
     for path in (kept, other):
         with pytest.raises(Unsupported, match="more than one name") as told:
-            recollect.open(path, embedder=None)
+            memoriter.open(path, embedder=None)
         assert "remove the other names" in told.value.hint
     other.unlink()
-    with recollect.open(kept, embedder=None) as memory:
+    with memoriter.open(kept, embedder=None) as memory:
         assert memory.browse().total == 1
 
 
@@ -278,16 +278,16 @@ def test_a_symbolic_link_leads_to_the_file_and_all_that_lies_beside_it(
     folder.mkdir()
     link = folder / "current.db"
     link.symlink_to(kept)
-    with recollect.open(link, embedder=None, flush_rows=1, maintenance="manual") as memory:
+    with memoriter.open(link, embedder=None, flush_rows=1, maintenance="manual") as memory:
         memory.remember("second")
         memory.maintain()
         assert memory.status().segments == 1
-        with pytest.raises(recollect.InputError, match="belongs to the store"):
+        with pytest.raises(memoriter.InputError, match="belongs to the store"):
             memory.export(kept)
     (tmp_path / "folder").symlink_to(kept.parent)
-    with recollect.open(tmp_path / "folder" / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "folder" / "m.db", embedder=None) as memory:
         assert memory.status().segments == 1
-        with pytest.raises(recollect.InputError, match="belongs to the store"):
+        with pytest.raises(memoriter.InputError, match="belongs to the store"):
             memory.export(tmp_path / "folder" / "m.db")
     assert [path.name for path in folder.iterdir()] == ["current.db"]
     assert {path.name for path in kept.parent.iterdir()} == {"m.db", "m.db.idx", "m.db.lock"}
@@ -301,7 +301,7 @@ def test_the_network_is_seen_behind_a_symbolic_link(
     (tmp_path / "near.db").symlink_to(far / "m.db")
     monkeypatch.setattr(connect, "filesystem", lambda at: "nfs" if at == far else "ext4")
     with pytest.raises(Unsupported, match="network"):
-        recollect.open(tmp_path / "near.db", embedder=None)
+        memoriter.open(tmp_path / "near.db", embedder=None)
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -311,7 +311,7 @@ def test_a_log_without_its_file_is_damage_and_stays(
 ) -> None:
     path, wal = tmp_path / "m.db", tmp_path / "m.db-wal"
     python(
-        "m = recollect.open(sys.argv[1], embedder=None); m.remember('kept')\n"
+        "m = memoriter.open(sys.argv[1], embedder=None); m.remember('kept')\n"
         "sys.stdout.flush(); os._exit(0)",
         path,
     )
@@ -321,13 +321,13 @@ def test_a_log_without_its_file_is_damage_and_stays(
     else:
         os.truncate(path, 0)
     with pytest.raises(
-        recollect.Corrupt, match=r"m\.db is missing or empty, while m\.db-wal"
+        memoriter.Corrupt, match=r"m\.db is missing or empty, while m\.db-wal"
     ) as told:
-        recollect.open(path, embedder=None, read_only=read_only)
+        memoriter.open(path, embedder=None, read_only=read_only)
     assert "m.db-wal" in told.value.hint
     assert wal.read_bytes() == log
     path.write_bytes(whole)
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         assert memory.browse().total == 1
 
 
@@ -337,11 +337,11 @@ import resource
 for limit in (0, 20_000, 40_000, 100_000):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
-        recollect.open(sys.argv[1], embedder=None).close()
-    except recollect.RecollectError as error:
+        memoriter.open(sys.argv[1], embedder=None).close()
+    except memoriter.MemoriterError as error:
         print(type(error).__name__)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-with recollect.open(sys.argv[1], embedder=None) as memory:
+with memoriter.open(sys.argv[1], embedder=None) as memory:
     memory.remember("and then it fits")
 """
     assert set(python(script, tmp_path / "m.db").split()) == {"StorageFull"}
@@ -354,12 +354,12 @@ print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode=delete").fetcho
 """
     assert python(script, kept) == "delete\n"
     with pytest.raises(Unsupported, match="out of WAL mode") as told:
-        recollect.open(kept, embedder=None, read_only=True)
+        memoriter.open(kept, embedder=None, read_only=True)
     assert "for writing" in told.value.hint
-    with recollect.open(kept, embedder=None) as memory:
+    with memoriter.open(kept, embedder=None) as memory:
         memory.remember("second")
         assert kept.with_name("m.db-wal").exists()
-    with recollect.open(kept, embedder=None, read_only=True) as memory:
+    with memoriter.open(kept, embedder=None, read_only=True) as memory:
         assert memory.browse().total == 2
 
 
@@ -380,7 +380,7 @@ def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
             return done
 
     monkeypatch.setattr(apsw, "Connection", Interrupted)
-    with recollect.open(kept, embedder=None) as memory:
+    with memoriter.open(kept, embedder=None) as memory:
         log: Any = memory._parts.log
         for doomed in ("BEGIN", "ROLLBACK"):
             with contextlib.suppress(KeyboardInterrupt):
@@ -395,17 +395,17 @@ def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
 
 _BARRED = """
 import time
-with recollect.open(":memory:", embedder=None) as warm:  # loads everything before rights are gone
+with memoriter.open(":memory:", embedder=None) as warm:  # loads everything before rights are gone
     warm.remember("x"); warm.recall("x")
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
-memory = recollect.open(sys.argv[1], embedder=None)
+memory = memoriter.open(sys.argv[1], embedder=None)
 print("ready", flush=True)
 for line in sys.stdin:
     try:
         total = memory.browse().total
         print(total, len(memory.recall("note", 1000).hits), memory.verify().sound, flush=True)
-    except recollect.RecollectError as error:
+    except memoriter.MemoriterError as error:
         print(type(error).__name__, error, flush=True)
 """
 
@@ -414,7 +414,7 @@ for line in sys.stdin:
 def barred(path: Path) -> Iterator[Callable[[], str]]:
     """A reader who may not write to the folder; yields how to ask it."""
     with subprocess.Popen(  # noqa: S603  # our own interpreter
-        [sys.executable, "-c", f"import os, sys\nimport recollect\n{_BARRED}", str(path)],
+        [sys.executable, "-c", f"import os, sys\nimport memoriter\n{_BARRED}", str(path)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as reader:  # fmt: skip
         assert reader.stdin is not None
@@ -433,7 +433,7 @@ def barred(path: Path) -> Iterator[Callable[[], str]]:
 def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to other users
         folder, path = Path(name), Path(name) / "m.db"
-        with recollect.open(path, embedder=None) as memory:
+        with memoriter.open(path, embedder=None) as memory:
             memory.remember_many({"text": f"note {n} " * 30, "id": f"n{n}"} for n in range(300))
         folder.chmod(0o555)
         path.chmod(0o444)
@@ -441,7 +441,7 @@ def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
             assert ask() == "300 300 True"
             folder.chmod(0o755)
             path.chmod(0o644)
-            with recollect.open(path, embedder=None) as memory:
+            with memoriter.open(path, embedder=None) as memory:
                 memory.forget([f"n{n}" for n in range(0, 300, 2)])
                 memory.remember_many([f"note again {n} " * 30 for n in range(400)])
                 folder.chmod(0o555)
@@ -454,7 +454,7 @@ def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
 
 
 def test_the_connection_of_a_thread_goes_with_the_thread(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         log: Any = memory._parts.log
         gc.disable()
         try:
@@ -473,16 +473,16 @@ def test_the_connection_of_a_thread_goes_with_the_thread(tmp_path: Path) -> None
 def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     for tenant in ("a", "b"):
-        with recollect.open(path, tenant, embedder=None) as memory:
+        with memoriter.open(path, tenant, embedder=None) as memory:
             memory.remember_many([f"note {n}" for n in range(70)])
     db = apsw.Connection(str(path))
     db.execute("UPDATE tenants SET seq=seq-64 WHERE name='a'")  # one flipped bit
     db.close()
-    with recollect.open(path, "a", embedder=None) as memory:
+    with memoriter.open(path, "a", embedder=None) as memory:
         log: Any = memory._parts.log
         jobs = [Job(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")]
         log._commit_all(jobs)
-        assert [type(job.refused) for job in jobs] == [type(None), recollect.Corrupt, type(None)]
+        assert [type(job.refused) for job in jobs] == [type(None), memoriter.Corrupt, type(None)]
         assert "'a'" in str(jobs[1].refused)
         assert log.head("b").positions == 72
 
@@ -490,7 +490,7 @@ def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
 def test_use_after_fork_is_refused_though_every_lock_was_held_at_the_fork(tmp_path: Path) -> None:
     script = """
 import signal
-memory = recollect.open(sys.argv[1], embedder=None)
+memory = memoriter.open(sys.argv[1], embedder=None)
 memory.remember("x", id="x")
 memory.recall("x")
 log, shelf = memory._parts.log, memory._parts.shelf
@@ -509,7 +509,7 @@ with log._mutex, log._queue._gate, log._queue._leading, shelf._lock:
         for act in acts:
             try:
                 act()
-            except recollect.Unsupported as error:
+            except memoriter.Unsupported as error:
                 told.append("fork" in str(error))
         memory.close()
         os._exit(0 if told == [True] * len(acts) else 1)
@@ -525,7 +525,7 @@ sys.exit(os.waitstatus_to_exitcode(status) and 1)
 
 def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> None:
     path, told, acked = tmp_path / "m.db", list[BaseException](), list[str]()
-    memory = recollect.open(path, embedder=None)
+    memory = memoriter.open(path, embedder=None)
     memory.remember_many([f"note {n} " * 20 for n in range(1000)])
 
     def until_closed(act: Callable[[], object]) -> None:
@@ -552,7 +552,7 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
     assert [type(error) for error in told] == [Unsupported] * len(acts), told
     assert all("closed" in str(error) for error in told)
     assert is_free(path)
-    with recollect.open(path, embedder=None) as again:
+    with memoriter.open(path, embedder=None) as again:
         assert again.browse().total >= 1000 + len(acked)
         assert again.verify().sound
 
@@ -578,7 +578,7 @@ def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
 ) -> None:
     monkeypatch.setattr(store, "LOG_LIMIT", 6_000_000)
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder=None, durability="fast", maintenance="manual") as memory:
+    with memoriter.open(path, embedder=None, durability="fast", maintenance="manual") as memory:
         log: Any = memory._parts.log
         memory.remember("first")
         done = threading.Event()
@@ -620,7 +620,7 @@ def test_a_log_that_a_reader_holds_back_fails_no_write(
     monkeypatch.setattr(store, "LOG_LIMIT", 100_000)
     monkeypatch.setattr(store, "SHRINK_WAIT_S", 0.01)
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder=None) as memory:
+    with memoriter.open(path, embedder=None) as memory:
         memory.remember("first")
         held: Any = memory._parts.log
         with held._snapshot() as db:

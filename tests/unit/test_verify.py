@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from tests.compat.make_receipts import filled, receipts
 
-import recollect
-from recollect.core.canonical import canonical
-from recollect.core.errors import BadQuery
-from recollect.why import verify as alone
-from recollect.why.receipt import columns_of, sealed
+import memoriter
+from memoriter.core.canonical import canonical
+from memoriter.core.errors import BadQuery
+from memoriter.why import verify as alone
+from memoriter.why.receipt import columns_of, sealed
 
 Data = dict[str, Any]
 ALL = {name: json.loads(body) for name, body in receipts().items()}
@@ -49,13 +49,13 @@ def test_it_takes_a_receipt_its_bytes_its_data_or_its_path(tmp_path: Path) -> No
     receipt.save(tmp_path / "r.json")
     path = tmp_path / "r.json"
     told = [receipt, receipt.to_bytes(), receipt.body, path, str(path)]
-    found = [recollect.verify(each) for each in told]
+    found = [memoriter.verify(each) for each in told]
     assert all(each.ok for each in found)
     assert len({each.checked for each in found}) == 1
 
 
 def test_every_part_is_checked_or_attested(body: Data) -> None:
-    found = recollect.verify(body)
+    found = memoriter.verify(body)
     told = {*found.checked, *found.attested}
     parts = {"recipe/fingerprint", "digest", "hits", "moves", "evidence", "query"}
     parts |= {f"slate/columns/{name}" for name in body["slate"]["columns"]}
@@ -67,21 +67,21 @@ def test_every_part_is_checked_or_attested(body: Data) -> None:
 
 def test_a_change_without_a_new_digest_is_always_noticed(body: Data) -> None:
     body["query"]["text"] += "?"
-    (problem,) = recollect.verify(body).problems
+    (problem,) = memoriter.verify(body).problems
     assert problem.startswith("digest: ")
 
 
 def test_a_changed_recipe_is_noticed_by_its_fingerprint(body: Data) -> None:
     body["recipe"]["data"]["window"] += 1
     rest = {key: value for key, value in body.items() if key != "digest"}
-    problems = recollect.verify(sealed(rest)).problems
+    problems = memoriter.verify(sealed(rest)).problems
     assert any(problem.startswith("recipe/fingerprint: ") for problem in problems)
 
 
 def test_a_problem_says_where_it_is_and_what_follows() -> None:
     told = copied("lexical")
     told["slate"]["columns"]["fuse"]["grid"][1] += 1
-    (problem,) = recollect.verify(resealed(told)).problems
+    (problem,) = memoriter.verify(resealed(told)).problems
     row = told["slate"]["rows"][1]
     assert problem.startswith(f"slate/columns/fuse: at row {row} is 0.")
 
@@ -90,10 +90,10 @@ def test_counts_behind_a_word_are_derived_from() -> None:
     told = copied("lexical")
     facts = told["evidence"][0]["words"]["parts"][0]["facts"]
     facts["df"] += 1
-    assert any("idf" in problem for problem in recollect.verify(resealed(told)).problems)
+    assert any("idf" in problem for problem in memoriter.verify(resealed(told)).problems)
     told = copied("lexical")
     told["evidence"][0]["words"]["parts"][0]["facts"]["tf"] += 1
-    assert any("value" in problem for problem in recollect.verify(resealed(told)).problems)
+    assert any("value" in problem for problem in memoriter.verify(resealed(told)).problems)
 
 
 def test_a_vector_of_a_hit_is_compared_anew() -> None:
@@ -102,7 +102,7 @@ def test_a_vector_of_a_hit_is_compared_anew() -> None:
     one, two = list(rows)[:2]
     assert rows[one] != rows[two]
     rows[one], rows[two] = rows[two], rows[one]
-    assert any("meaning" in problem for problem in recollect.verify(resealed(told)).problems)
+    assert any("meaning" in problem for problem in memoriter.verify(resealed(told)).problems)
 
 
 def test_a_given_vector_is_brought_to_unit_length_anew() -> None:
@@ -110,15 +110,15 @@ def test_a_given_vector_is_brought_to_unit_length_anew() -> None:
     receipt = filled().recall("", vector=given, recipe="semantic").receipt
     told = json.loads(receipt.to_bytes())
     assert told["query"]["vector"] == given
-    assert "outcomes/vector" in recollect.verify(told).checked
+    assert "outcomes/vector" in memoriter.verify(told).checked
     told["query"]["vector"][0] = 0.75
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 def test_a_missing_vector_of_what_diversity_took_is_noticed() -> None:
     told = copied("ordered")
     del told["vectors"]["units"][str(told["slate"]["rows"][0])]
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 def test_what_fits_a_budget_follows_from_the_sizes() -> None:
@@ -126,15 +126,15 @@ def test_what_fits_a_budget_follows_from_the_sizes() -> None:
     told = json.loads(receipt.to_bytes())
     kept = told["budget"]["kept"]
     assert 0 < len(kept) < len(told["budget"]["chars"])
-    assert "budget/kept" in recollect.verify(told).checked
+    assert "budget/kept" in memoriter.verify(told).checked
     told["budget"]["chars"][kept[0]] += 500
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 def test_who_was_asked_again_follows_from_the_first_pass() -> None:
     told = copied("rerank")
     told["outcomes"]["rerank"]["rows"].reverse()
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 # -- kinds that other packages bring ---------------------------------------------------------------
@@ -143,35 +143,35 @@ def test_who_was_asked_again_follows_from_the_first_pass() -> None:
 def test_a_lane_of_another_package_is_attested_but_its_ranks_fall_with_its_scores() -> None:
     told = copied("rrf")
     told["recipe"]["data"]["lanes"]["words"]["kind"] = "theirs"
-    found = recollect.verify(resealed(told))
+    found = memoriter.verify(resealed(told))
     assert found.ok, found.problems
     assert "evidence/0/words/port in text" in found.attested
     ranks = told["slate"]["columns"]["words.rank"]["whole"]
     first, second = ranks.index(1), ranks.index(3)
     ranks[first], ranks[second] = 3, 1
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 def test_a_boost_of_another_package_is_attested_but_its_steps_add_up() -> None:
     told = copied("weighted")
     told["recipe"]["data"]["boosts"]["session"]["kind"] = "theirs"
-    found = recollect.verify(resealed(told))
+    found = memoriter.verify(resealed(told))
     assert found.ok, found.problems
     assert "slate/columns/boost.session" in found.attested
     name = told["slate"]["steps"][-1]["out"]
     told["slate"]["columns"][name]["grid"][0] += 1
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 def test_an_ordering_of_another_package_is_attested() -> None:
     told = copied("ordered")
     told["recipe"]["data"]["order"][1]["kind"] = "theirs"
     told["moves"][1]["name"] = "theirs"
-    found = recollect.verify(resealed(told))
+    found = memoriter.verify(resealed(told))
     assert found.ok, found.problems
     assert "moves/1" in found.attested
     told["moves"][1]["kept"][0] = told["moves"][1]["kept"][1]
-    assert not recollect.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(told)).ok
 
 
 # -- what a receipt holds --------------------------------------------------------------------------
@@ -179,14 +179,14 @@ def test_an_ordering_of_another_package_is_attested() -> None:
 
 def test_a_receipt_does_not_depend_on_the_order_in_which_lanes_are_written() -> None:
     memory = filled()
-    first = memory.recall("ssh port", recipe="recollect").receipt
+    first = memory.recall("ssh port", recipe="memoriter").receipt
     again = json.loads(first.to_bytes())["recipe"]["data"]
     assert list(again["lanes"]) == sorted(again["lanes"])
     assert memory.recall("ssh port", recipe=again).receipt.to_bytes() == first.to_bytes()
 
 
 def test_no_text_of_a_record_is_there_but_words_that_matched() -> None:
-    memory = recollect.open(":memory:")
+    memory = memoriter.open(":memory:")
     memory.remember("the ssh port of Zanzibar", title="quixotic", metadata={"secret": "hush"})
     told = memory.recall("ssh port").receipt.to_bytes().decode().lower()
     assert "ssh" in told
@@ -201,7 +201,7 @@ def test_what_was_skipped_is_there_with_its_reason() -> None:
     told = json.loads(filled().recall("port", recipe=recipe).receipt.to_bytes())
     assert told["skipped"]["off"] == "switched off"
     assert told["skipped"]["old"].startswith("no cycle is given")
-    assert recollect.verify(told).ok
+    assert memoriter.verify(told).ok
 
 
 def test_columns_are_plain_numbers_again() -> None:
@@ -221,18 +221,18 @@ def paths(node: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int
         yield from paths(value, (*at, key))
 
 
-@pytest.mark.parametrize("name", ["recollect", "weighted", "again", "rerank", "ordered"])
+@pytest.mark.parametrize("name", ["memoriter", "weighted", "again", "rerank", "ordered"])
 @pytest.mark.parametrize("other", [None, [], {}, "x", -1, 1e300, True], ids=repr)
 def test_whatever_stands_anywhere_the_verifier_answers(name: str, other: object) -> None:
     told = copied(name)
     del told["digest"]
-    for path in list(paths(told))[:: 7 if name == "recollect" else 3]:
+    for path in list(paths(told))[:: 7 if name == "memoriter" else 3]:
         holder: Any = told
         for key in path[:-1]:
             holder = holder[key]
         before, holder[path[-1]] = holder[path[-1]], other
         try:
-            recollect.verify(sealed(told))
+            memoriter.verify(sealed(told))
         except BadQuery:
             assert path == ("receipt",)
         holder[path[-1]] = before
@@ -241,7 +241,7 @@ def test_whatever_stands_anywhere_the_verifier_answers(name: str, other: object)
 @pytest.mark.parametrize("given", [b"", b"[]", b'{"receipt":2}', b"\xff", {}, 5, None, "none.json"])
 def test_what_is_no_receipt_is_a_typed_error(given: Any) -> None:
     with pytest.raises(BadQuery):
-        recollect.verify(given)
+        memoriter.verify(given)
 
 
 # -- alone -----------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_what_is_no_receipt_is_a_typed_error(given: Any) -> None:
 def copy(tmp_path: Path) -> Path:
     """The folder of the verifier, somewhere else."""
     shutil.copytree(Path(alone.__file__).parent, tmp_path / "verify")
-    for name, told in (("good", ALL["recollect"]), ("bad", {**ALL["recollect"], "hits": []})):
+    for name, told in (("good", ALL["memoriter"]), ("bad", {**ALL["memoriter"], "hits": []})):
         (tmp_path / f"{name}.json").write_bytes(canonical(told))
     (tmp_path / "other.json").write_text("{}")
     return tmp_path

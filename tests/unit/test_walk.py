@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rank.walk import Adjacency, Budget, Tree, Ways, bfs, cheapest, hops, hops_of
-from recollect.rank.walks import Forest, Worth, gather, walks
+from memoriter.rank.walk import Adjacency, Budget, Tree, Ways, bfs, cheapest, hops, hops_of
+from memoriter.rank.walks import Forest, Worth, gather, walks
 
 
 def graph_of(*pairs: tuple[int, int], count: int = 8) -> tuple[Adjacency, Ways]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import parse
-from recollect.pipeline.waves import waves_of
-from recollect.why.receipt import columns_of
+from memoriter.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import parse
+from memoriter.pipeline.waves import waves_of
+from memoriter.why.receipt import columns_of
 
 WORDS = {"kind": "bm25", "pool": 9, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}}
 
@@ -18,7 +18,7 @@ WORDS = {"kind": "bm25", "pool": 9, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0
 def recipe(**lanes: dict[str, Any]) -> dict[str, Any]:
     fuse = {"kind": "weighted", "scale": "max", "weights": dict.fromkeys(lanes, 1.0)}
     return {
-        "name": "mine", "version": 1, "analyzer": "recollect",
+        "name": "mine", "version": 1, "analyzer": "memoriter",
         "lanes": lanes, "pass": [{"fuse": fuse}],
     }  # fmt: skip
 

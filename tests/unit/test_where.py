@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.core import where
-from recollect.core.errors import BadFilter
-from recollect.core.where import DEPTH_LIMIT, EVERYTHING, AllOf, AnyOf, Not, Range, parse
+from memoriter.core import where
+from memoriter.core.errors import BadFilter
+from memoriter.core.where import DEPTH_LIMIT, EVERYTHING, AllOf, AnyOf, Not, Range, parse
 
 One = where.Test
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.core.errors import BadQuery, Forbidden
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
-from recollect.testing.fakes import SECOND, START, HandClock, ToyReranker
-from recollect.why.whynot import WhyNot
+import memoriter
+from memoriter.core.errors import BadQuery, Forbidden
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
+from memoriter.testing.fakes import SECOND, START, HandClock, ToyReranker
+from memoriter.why.whynot import WhyNot
 
 
 def asked(memory: Memory, text: str, id: str, **ask: Any) -> WhyNot:
@@ -235,7 +235,7 @@ def test_a_cosine_below_the_floor_and_outside_the_pool(memory: Memory) -> None:
 
 
 def test_without_a_vector() -> None:
-    memory = recollect.open(":memory:", embedder="given:2", clock=HandClock())
+    memory = memoriter.open(":memory:", embedder="given:2", clock=HandClock())
     memory.remember("ssh", id="a", vector=[1.0, 0.0])
     memory.remember("port", id="bare")
     found = asked(memory, "", "bare", recipe="semantic", vector=[1.0, 0.0])
@@ -246,7 +246,7 @@ def test_without_a_vector() -> None:
 def test_kin_that_is_too_far(memory: Memory) -> None:
     memory.remember("the wedding was lovely", id="wed")
     memory.remember("they are married", id="married")
-    mine = recipe("recollect", lanes={"kin": recipe_of("recollect").to_data()["lanes"]["kin"]})
+    mine = recipe("memoriter", lanes={"kin": recipe_of("memoriter").to_data()["lanes"]["kin"]})
     mine |= {"modes": {}, "boosts": {}}
     mine["pass"] = [{"fuse": {"kind": "rrf"}}]
     far = {"lanes.kin.min_cosine": 0.99}
@@ -288,7 +288,7 @@ def test_lanes_that_did_not_run(memory: Memory) -> None:
 
 
 def test_a_time_that_is_too_far(memory: Memory) -> None:
-    mine = recipe("recollect", lanes={"moment": {"kind": "moment", "pool": 10, "min_score": 0.5}})
+    mine = recipe("memoriter", lanes={"moment": {"kind": "moment", "pool": 10, "min_score": 0.5}})
     mine |= {"modes": {}, "boosts": {}}
     mine["pass"] = [{"fuse": {"kind": "rrf"}}]
     memory.remember("we ran", id="near", occurred=START - 86_400 * SECOND)
@@ -402,7 +402,7 @@ def test_behind_the_limit(memory: Memory) -> None:
 
 def test_below_the_head_of_a_reranker_that_is_asked_again() -> None:
     judge = ToyReranker()
-    memory = recollect.open(":memory:", reranker=judge, clock=HandClock())
+    memory = memoriter.open(":memory:", reranker=judge, clock=HandClock())
     for n in range(6):
         memory.remember("ssh port " + "sea " * n, id=f"r{n}")
     mine = recipe("lexical")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.memory.facade import Memory
-from recollect.pipeline.load import recipe_of
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.pipeline.load import recipe_of
 
 
 def lane(**changes: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def lane(**changes: Any) -> dict[str, Any]:
 
 
 def memory_of(*texts: str) -> Memory:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember_many(texts)
     return memory
 
@@ -29,7 +29,7 @@ def found(memory: Memory, query: str, **ask: Any) -> list[str]:
 
 
 def test_skipping_is_exact_where_most_records_lack_the_field() -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember_many(
         [{"text": "x", "title": "rare"}] * 50
         + [{"text": "best", "title": "rare common"}]
@@ -61,7 +61,7 @@ def test_what_a_query_takes_away_does_not_come_back() -> None:
 
 
 def test_a_word_that_counts_nothing_still_takes_away() -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember("apple pie", title="secret")
     memory.remember("apple tart", title="open")
     for fields in ({"text": 1.0, "title": 0.0}, {"text": 1.0}):
@@ -118,7 +118,7 @@ def test_boosts_stay_where_sums_are_exact() -> None:
 
 
 def test_an_analyzer_that_is_removed_leaves_no_file_behind(tmp_path: Path) -> None:
-    with recollect.open(
+    with memoriter.open(
         tmp_path / "m.db", embedder=None, flush_rows=10, maintenance="manual"
     ) as memory:
         memory.remember_many(f"topsecret {n}" for n in range(30))
@@ -131,7 +131,7 @@ def test_an_analyzer_that_is_removed_leaves_no_file_behind(tmp_path: Path) -> No
 
 
 def test_a_typing_error_names_the_word_and_its_field() -> None:
-    memory = recollect.open(":memory:", embedder=None)
+    memory = memoriter.open(":memory:", embedder=None)
     memory.remember("expires in 2027", title="The passport")
     hit = memory.keywords("pasport")[0]
     assert hit.matched == {"passport": ["title"]}
@@ -144,7 +144,7 @@ def test_aliases_stand_for_a_word_in_our_dialect() -> None:
 
 def test_a_resumed_reading_tells_all_of_its_progress(tmp_path: Path) -> None:
     told: list[int] = []
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember_many(f"note {n}" for n in range(50))
         memory.analyzers.add("simple")
         memory.remember_many(f"more {n}" for n in range(50))
@@ -160,5 +160,5 @@ def test_a_query_without_words_is_an_empty_answer_and_no_error(text: str) -> Non
 
 
 def test_a_blank_query_is_an_error_that_says_why() -> None:
-    with pytest.raises(recollect.NothingToRun, match="no words"):
+    with pytest.raises(memoriter.NothingToRun, match="no words"):
         memory_of("hello world").keywords("  ")

@@ -13,7 +13,7 @@ import pytest
 MISSING = [name for name in ("onnxruntime", "tokenizers", "onnx") if find_spec(name) is None]
 needs_extra = pytest.mark.skipif(
     bool(MISSING),
-    reason=f'not installed: {", ".join(MISSING)}; pip install "recollect[onnx]" onnx runs this',
+    reason=f'not installed: {", ".join(MISSING)}; pip install ".[onnx]" onnx runs this',
 )
 
 

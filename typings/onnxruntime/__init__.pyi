@@ -1,4 +1,4 @@
-"""The part of onnxruntime that Recollect uses."""
+"""The part of onnxruntime that Memoriter uses."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The part of tokenizers that Recollect uses."""
+"""The part of tokenizers that Memoriter uses."""
 
 class Encoding:
     @property

@@ -1,0 +1,117 @@
+"""Memoriter: a memory engine for agents that can say why it recalled what it recalled.
+
+>>> import memoriter
+>>> memory = memoriter.open(":memory:")
+>>> kept = memory.remember("Prod SSH port is 49222", tags=["ops"])
+>>> result = memory.recall("which port for ssh?")
+>>> result[0].record.text
+'Prod SSH port is 49222'
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from memoriter.core.errors import (
+    BadFilter,
+    BadQuery,
+    BadRecipe,
+    BadRecord,
+    Conflict,
+    Corrupt,
+    Expired,
+    Forbidden,
+    InputError,
+    MemoriterError,
+    NotFound,
+    NothingToRun,
+    StorageFull,
+    Unavailable,
+    UnknownRecipe,
+    Unsupported,
+)
+
+if TYPE_CHECKING:
+    from memoriter import rank
+    from memoriter.aio import AsyncMemory, aopen
+    from memoriter.core.batch import Commit
+    from memoriter.core.edge import Edge
+    from memoriter.core.explanation import Explanation
+    from memoriter.core.record import Record
+    from memoriter.doors.hook import Hook
+    from memoriter.memory.facade import Memory
+    from memoriter.memory.opening import open_memory as open  # the word users type
+    from memoriter.why.diff import diff
+    from memoriter.why.receipt import Receipt, verify
+    from memoriter.why.result import Hit, Result
+    from memoriter.why.verify import Verified
+
+__version__ = "0.1.0"
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+_LAZY = {
+    "AsyncMemory": "memoriter.aio",
+    "Commit": "memoriter.core.batch",
+    "Edge": "memoriter.core.edge",
+    "Explanation": "memoriter.core.explanation",
+    "Hit": "memoriter.why.result",
+    "Hook": "memoriter.doors.hook",
+    "Memory": "memoriter.memory.facade",
+    "Receipt": "memoriter.why.receipt",
+    "Record": "memoriter.core.record",
+    "Result": "memoriter.why.result",
+    "Verified": "memoriter.why.verify",
+    "aopen": "memoriter.aio",
+    "diff": "memoriter.why.diff",
+    "open": "memoriter.memory.opening",
+    "verify": "memoriter.why.receipt",
+}
+"""Names that are loaded when first used, so that importing the package costs nothing."""
+
+__all__ = [
+    "AsyncMemory",
+    "BadFilter",
+    "BadQuery",
+    "BadRecipe",
+    "BadRecord",
+    "Commit",
+    "Conflict",
+    "Corrupt",
+    "Edge",
+    "Expired",
+    "Explanation",
+    "Forbidden",
+    "Hit",
+    "Hook",
+    "InputError",
+    "MemoriterError",
+    "Memory",
+    "NotFound",
+    "NothingToRun",
+    "Receipt",
+    "Record",
+    "Result",
+    "StorageFull",
+    "Unavailable",
+    "UnknownRecipe",
+    "Unsupported",
+    "Verified",
+    "aopen",
+    "diff",
+    "open",
+    "rank",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    import importlib  # noqa: PLC0415  # only when something is loaded
+
+    if name == "rank":
+        return importlib.import_module("memoriter.rank")
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name)
+    globals()[name] = found
+    return found

@@ -1,0 +1,129 @@
+"""update, link, expire: a memory changes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memoriter.doors.cli.fields import Fields, cleared, fields_of, time_of
+from memoriter.doors.cli.opening import opened
+from memoriter.doors.cli.options import Id, Key, Scoped
+from memoriter.doors.cli.out import show
+from memoriter.doors.cli.tree import command
+from memoriter.doors.cli.values import json_object
+
+if TYPE_CHECKING:
+    from memoriter.core.batch import Commit
+    from memoriter.memory.facade import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A new text, or a new owner, of a memory."""
+
+    text: Annotated[str | None, typer.Option("--text", help="What it says now.")] = None
+    to_agent: Annotated[str | None, typer.Option("--to-agent", help="Give it to this agent.")] = (
+        None
+    )
+    to_user: Annotated[str | None, typer.Option("--to-user", help="Give it to this user.")] = None
+    to_session: Annotated[
+        str | None, typer.Option("--to-session", help="Move it to this session.")
+    ] = None
+
+    def given(self) -> dict[str, object]:
+        """What was given, by the names of the fields."""
+        told = {
+            "text": self.text,
+            "agent": self.to_agent,
+            "user": self.to_user,
+            "session": self.to_session,
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+Clear = Annotated[
+    list[str] | None,
+    typer.Option("--clear", metavar="FIELD", help="Take an optional field away; may be repeated."),
+]
+
+
+@command("update", "memoriter update ID --tag ops --tag ssh --clear expires")
+def update(
+    id: Id, at: Scoped, new: Owner, fields: Fields, clear: Clear = None, key: Key = None
+) -> None:  # the word users type
+    """Change fields of a memory; the old version stays in its history."""
+    changes = cleared(clear, {**fields_of(fields), **new.given()})
+    with opened(at, "change") as memory:
+        commit = memory.update(id, key=key, **_whole(memory, id, changes))
+    _told(commit, f"updated {id}", at)
+
+
+def _whole(memory: Memory, record_id: str, changes: dict[str, Any]) -> dict[str, Any]:
+    """A source is one value: parts that were not given stay as they are."""
+    if not isinstance(changes.get("source"), dict):
+        return changes
+    return {**changes, "source": {**asdict(memory.get(record_id).source), **changes["source"]}}
+
+
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """What a link says."""
+
+    kind: Annotated[str, typer.Option("--kind", help="How the first belongs to the second.")] = (
+        "related_to"
+    )
+    weight: Annotated[float | None, typer.Option("--weight", help="How strongly (default: 1).")] = (
+        None
+    )
+    valid_from: Annotated[
+        str | None, typer.Option("--valid-from", metavar="TIME", help="When it begins to hold.")
+    ] = None
+    valid_until: Annotated[
+        str | None, typer.Option("--valid-until", metavar="TIME", help="When it no longer holds.")
+    ] = None
+    metadata: Annotated[
+        str | None, typer.Option("--metadata", metavar="JSON", help="Fields of your own.")
+    ] = None
+
+    def given(self) -> dict[str, object]:
+        """What was given beside the kind."""
+        told: dict[str, object] = {
+            "weight": self.weight,
+            "valid_from": time_of(self.valid_from),
+            "valid_until": time_of(self.valid_until),
+            "metadata": None if self.metadata is None else json_object(self.metadata, "metadata"),
+        }
+        return {name: value for name, value in told.items() if value is not None}
+
+
+End = Annotated[str, typer.Argument(metavar="ID", help="Where it points to.", show_default=False)]
+
+
+@command("link", "memoriter link SUMMARY_ID NOTE_ID --kind derived_from --weight 0.8")
+def link(source: Id, target: End, at: Scoped, bond: Bond, key: Key = None) -> None:
+    """Connect two memories."""
+    given = bond.given()
+    with opened(at, "change") as memory:
+        commit = memory.link(source, target, bond.kind, key=key, **given)
+    _told(commit, f"linked {source} {bond.kind} {target}", at)
+
+
+When = Annotated[
+    str | None, typer.Option("--at", metavar="TIME", help="From when on (default: now).")
+]
+
+
+@command("expire", "memoriter expire ID --at 2027-01-01")
+def expire(id: Id, at: Scoped, when: When = None) -> None:  # as above
+    """Let a memory leave all answers from a moment on; `update --clear expires` takes it back."""
+    with opened(at, "change") as memory:
+        commit = memory.expire(id, time_of(when))
+    _told(commit, f"{id} expires", at)
+
+
+def _told(commit: Commit, line: str, at: Scoped) -> None:
+    from memoriter.text.safe import one_line  # noqa: PLC0415  # beside the rest that prints
+
+    show(commit.to_dict(), lambda: one_line(line), as_json=at.json)

@@ -1,0 +1,202 @@
+"""jeffs-brain's tools: search, recall and ask, on the recipe `jeffs-brain`."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import Field, create_model
+
+from memoriter.core.budget import FREE
+from memoriter.doors.compat.speech import Said, knobs, own_tenant, said, spoken
+from memoriter.doors.compat.tool import Compat
+from memoriter.doors.desk import Desk
+from memoriter.doors.replies import Reply
+from memoriter.doors.requests import Request
+from memoriter.why.context import block_of
+from memoriter.why.result import Hit, Result
+
+Plain = dict[str, Any]
+RECIPE: Final = "jeffs-brain"
+KNOBS: Final = (
+    "mode", "candidateK", "rerankTopN", "rrfK", "rerank", "agreeMin", "skipRetryLadder", "aliases",
+    "pathPrefix", "paths", "tags", "project", "questionDate",
+)  # fmt: skip
+FOLDERS: Final = {
+    "global": "memory/global/", "project": "memory/project/", "agent": "memory/agent/",
+}  # fmt: skip
+"""Where the notes of a scope lie."""
+NOTHING: Final = "Nothing that is remembered fits the question."
+_NEAR: Final = 0.1
+"""Vectors of texts that have nothing in common are not quite at right angles either."""
+_NUMBERS: Final = ("rrfK", "candidateK", "rerankTopN")
+
+Brain = Annotated[
+    str | None, Field(description="The brain; it has to be the one of your credential.")
+]
+Scope = Annotated[
+    Literal["all", "global", "project", "agent"], Field(description="Whose notes, by their folder.")
+]
+Query = Annotated[str, Field(min_length=1, max_length=8192, description="The question.")]
+Few = Annotated[int, Field(ge=1, le=50, description="How many passages at most.")]
+
+
+class Searched(Request):
+    """A search."""
+
+    query: Annotated[str, Field(min_length=1, max_length=4096, description="What to look for.")]
+    brain: Brain = None
+    top_k: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 10
+    scope: Scope = "all"
+    sort: Annotated[
+        Literal["relevance", "recency", "relevance_then_recency"],
+        Field(description="The order of what was found."),
+    ] = "relevance"
+
+
+class Recalled(Request):
+    """A question, for what belongs into a prompt."""
+
+    query: Query
+    brain: Brain = None
+    top_k: Few = 5
+    scope: Scope = "all"
+
+
+class Questioned(Request):
+    """A question, for an answer."""
+
+    query: Query
+    brain: Brain = None
+    top_k: Few = 10
+    scope: Scope = "all"
+
+
+_fields = knobs(RECIPE, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
+Search = create_model("Search", __base__=Searched, **_fields)
+Recall = create_model("Recall", __base__=Recalled, **_fields)
+Question = create_model("Question", __base__=Questioned, **_fields)
+
+
+class Chunks(Reply):
+    """Passages, best first, and how they were found."""
+
+    chunks: list[Plain]
+    tookMs: int  # noqa: N815  # jeffs-brain's spelling
+    trace: Plain
+    attempts: list[Plain]
+
+
+class Memories(Chunks):
+    """The same, with the block for a prompt."""
+
+    context: str
+
+
+class Answer(Chunks):
+    """The same, with an answer made of passages alone."""
+
+    answer: str
+    citations: list[Plain]
+
+
+def search(desk: Desk, asked: Any) -> Plain:
+    """Passages, in the order asked for."""
+    began = perf_counter()
+    found = _found(desk, asked)
+    hits = list(found)
+    if asked.sort != "relevance":
+        exact = asked.sort == "relevance_then_recency"
+        hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
+    return _told(desk, found, hits, asked, began)
+
+
+def recall(desk: Desk, asked: Any) -> Plain:
+    """Passages, and their block for a prompt."""
+    began = perf_counter()
+    found = _found(desk, asked)
+    return {**_told(desk, found, list(found), asked, began), "context": str(found.context())}
+
+
+def ask(desk: Desk, asked: Any) -> Plain:
+    """The passages that bear on a question, quoted and cited; no model makes anything up."""
+    began = perf_counter()
+    found = _found(desk, asked)
+    fitting = [hit for hit in found if _fits(hit)]
+    cited = [
+        {"number": n, "chunkId": hit.id, "path": hit.record.source.path, "title": hit.record.title}
+        for n, hit in enumerate(fitting, start=1)
+    ]
+    quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in fitting], FREE)
+    answer = str(quoted) if fitting else NOTHING
+    return {**_told(desk, found, list(found), asked, began), "answer": answer, "citations": cited}
+
+
+def _found(desk: Desk, asked: Any) -> Result:
+    told = _said(desk, asked)
+    return desk.memory(asked).recall(asked.query, asked.top_k, **told.ask())
+
+
+def _said(desk: Desk, asked: Any) -> Said:
+    if asked.brain is not None:
+        own_tenant(desk, "brain", asked.brain)
+    told = said(RECIPE, desk, asked, "query", "brain", "top_k", "scope", "sort")
+    told.options.setdefault("mode", "auto")
+    if asked.scope in FOLDERS:
+        told.tests.append({"source.path": {"prefix": FOLDERS[asked.scope]}})
+    return told
+
+
+def _fits(hit: Hit) -> bool:
+    """Whether words found it, or its vector clearly points the question's way."""
+    near = hit.lanes.get("vector")
+    return "words" in hit.lanes or (near is not None and near.score >= _NEAR)
+
+
+def _age(hit: Hit) -> tuple[int, int]:
+    """Newest first; of one moment what was written last."""
+    record = hit.record
+    return -(record.created if record.occurred is None else record.occurred), -record.position
+
+
+def _told(desk: Desk, found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
+    trace = _trace(found)
+    return {
+        "chunks": [{**spoken(RECIPE, "hit", hit), "documentId": hit.id} for hit in hits],
+        "tookMs": round((perf_counter() - began) * 1000),
+        "trace": trace,
+        "attempts": [
+            {
+                "rung": attempt.rung,
+                "mode": trace["effectiveMode"],
+                "topK": asked.top_k,
+                "reason": attempt.name,
+                "query": attempt.query,
+                "chunks": attempt.hits,
+            }
+            for attempt in found.attempts
+        ],
+        "receipt": desk.handle(found),
+    }
+
+
+def _trace(found: Result) -> Plain:
+    told = spoken(RECIPE, "result", found)
+    numbers = cast("Plain", found.trace["numbers"])
+    skipped = told["rerankSkipReason"]
+    return {
+        **{name: value for name, value in told.items() if name not in ("trace", "attempts")},
+        **{name: told[name] or 0 for name in ("bm25Hits", "vectorHits", "fusedHits")},
+        "unanimitySkipped": skipped == "unanimity",
+        **{name: numbers[name] for name in _NUMBERS},
+    }
+
+
+TOOLS: Final = (
+    Compat("memory_search", RECIPE, Search, Chunks, search,
+           "jeffs-brain: find passages by words and vectors, with the trace of the search."),
+    Compat("memory_recall", RECIPE, Recall, Memories, recall,
+           "jeffs-brain: recall passages as a block for a prompt."),
+    Compat("memory_ask", RECIPE, Question, Answer, ask,
+           "jeffs-brain: answer a question by the passages that bear on it, cited."),
+)  # fmt: skip

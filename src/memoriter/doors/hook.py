@@ -1,0 +1,153 @@
+"""The recall hook: an agent loop asks once before each reply and gets the block for its prompt.
+
+It asks a memory in this process or a running server; both run the operation `context`. A memory
+that is away never stops an agent: the block is then empty, and says why.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Self, cast
+
+from memoriter.core.errors import InputError, MemoriterError, Unavailable
+from memoriter.core.names import number, text
+from memoriter.doors.desk import Desk
+from memoriter.doors.operations import BY_NAME
+from memoriter.memory.facade import Memory
+from memoriter.models.post import Post, Server, Want, key_for, server_of
+
+BUDGET_TOKENS: Final = 800
+MESSAGE_LIMIT: Final = 8192
+WORDS_LIMIT: Final = 256
+"""Of a longer message its last words are asked with: what is wanted stands at the end."""
+_WANT: Final = Want("memory", "MEMORITER_TOKEN", {}, "memory.example.com:8321")
+_CONTEXT: Final = BY_NAME["context"]
+_log = logging.getLogger(__name__)
+
+
+class Recalled(str):
+    """The block for a prompt, empty where nothing fits or nothing could be asked."""
+
+    __slots__ = ("citations", "problem", "receipt", "status")
+
+    citations: Mapping[str, str]
+    """The id that each number of the block stands for."""
+    status: str
+    """`complete`, `degraded`, or `failed`."""
+    receipt: str | None
+    """The handle of the answer."""
+    problem: str | None
+    """Why nothing could be asked."""
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Self:
+        """A block from the answer of the operation."""
+        made = cls(told["text"])
+        made.citations = dict(told["citations"])
+        made.status, made.receipt, made.problem = told["status"], told["receipt"], None
+        return made
+
+    @classmethod
+    def nothing(cls, problem: str | None = None) -> Self:
+        """An empty block."""
+        made = cls()
+        made.citations, made.receipt, made.problem = {}, None, problem
+        made.status = "complete" if problem is None else "failed"
+        return made
+
+
+class Hook:
+    """Asks before each reply. Safe to share between threads.
+
+    Args:
+        memory: An open memory, or the address of a running server.
+        token: For a server; MEMORITER_TOKEN by default.
+        timeout: How many seconds a server may take.
+        **ask: What every question says beside its text, for example `agent`, `limit`, `recipe` or
+            `budget_tokens`, which is 800 unless a budget is given.
+
+    """
+
+    def __init__(
+        self,
+        memory: Memory | str,
+        *,
+        token: str | None = None,
+        timeout: float = 2.0,
+        **ask: Any,
+    ) -> None:
+        budgets = {"budget_tokens", "budget_chars"} & set(ask)
+        self._ask = ask if budgets else {"budget_tokens": BUDGET_TOKENS, **ask}
+        self._seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
+        self._desk = Desk(memory) if isinstance(memory, Memory) else None
+        self._server = None if isinstance(memory, Memory) else _server(memory)
+        self._key = "" if self._server is None else key_for(self._server, token, _WANT)
+
+    def __call__(self, message: str, **more: Any) -> Recalled:
+        """The block for the reply to a message."""
+        asked = _end(text(message, "message", InputError))
+        if not asked:
+            return Recalled.nothing()
+        request = {**self._ask, **more, "query": asked}
+        try:
+            return Recalled.of(self._answer(request))
+        except InputError:
+            raise
+        except MemoriterError as error:
+            _log.warning("recall before the reply failed: %s", type(error).__name__)
+            return Recalled.nothing(error.message)
+
+    def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
+        if self._desk is not None:
+            return _CONTEXT.run(self._desk, request)
+        try:
+            body = json.dumps(request, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise InputError(f"an option is no JSON: {error}", hint="give plain values") from None
+        with _Ask(cast("Server", self._server), self._key, self._seconds, tries=2) as post:
+            content = post.send(_CONTEXT.path, body)
+        try:
+            told = json.loads(content)
+            Recalled.of(told)
+        except (ValueError, TypeError, KeyError):
+            raise Unavailable("the server answers something else than a block") from None
+        return told
+
+
+class _Ask(Post):
+    """A request to a server of ours; what it cannot understand is an error as it is in process."""
+
+    def declined(self, status: int, content: bytes) -> MemoriterError:
+        """The error that the server tells."""
+        try:
+            told = json.loads(content)
+            message, hint, field = told["message"], told["hint"], told["field"]
+        except (ValueError, TypeError, KeyError):
+            return super().declined(status, content)
+        if status == InputError.status:
+            return InputError(str(message), hint=str(hint), field=field)
+        return super().declined(status, str(message).encode())
+
+
+def _end(message: str) -> str:
+    """The last words of a message.
+
+    >>> _end("lorem ipsum, which port?")
+    'lorem ipsum, which port?'
+    """
+    last = message[-MESSAGE_LIMIT:].strip()
+    starts = [found.start() for found in re.finditer(r"\S+", last)]
+    return last[starts[-WORDS_LIMIT] :] if len(starts) > WORDS_LIMIT else last
+
+
+def _server(address: object) -> Server:
+    if not isinstance(address, str) or "://" not in address:
+        raise InputError(
+            f"memory: {address!r} is neither an open memory nor an address",
+            hint='memoriter.open("agent.db"), or "http://127.0.0.1:8321"',
+            field="memory",
+        )
+    return server_of(address, _WANT)

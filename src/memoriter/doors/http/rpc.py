@@ -1,0 +1,126 @@
+"""JSON-RPC 2.0 at one path: every operation by its name, and the methods of Comis.
+
+Our own errors come under a code of the server's range, with the one error shape as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memoriter.core.errors import InputError, MemoriterError
+from memoriter.doors.compat import comis
+from memoriter.doors.http.bodies import dumped, loaded
+from memoriter.doors.http.guards import CREDENTIAL
+from memoriter.doors.http.office import Offered, Office
+from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tokens import Credential
+
+PATH: Final = "/rpc"
+METHODS: Final[Mapping[str, Offered]] = {**BY_NAME, **comis.METHODS}
+"""Everything that can be called."""
+PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
+_OURS: Final = -32000
+_EMPTY: Final = 204
+_KNOWN: Final = frozenset({"jsonrpc", "method", "params", "id"})
+
+
+class Refused(Exception):
+    """A call that cannot be made, as JSON-RPC says it."""
+
+    def __init__(self, code: int, message: str, data: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.told = {"code": code, "message": message, **({"data": data} if data else {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call, well formed."""
+
+    method: str
+    params: object
+    id: str | int | float | None
+    answered: bool
+    """Whether the caller wants an answer: a notification does not."""
+
+
+async def endpoint(request: Request, office: Office) -> Response:
+    """Answer a call, or a batch of calls one after the other."""
+    who: Credential = request.scope[CREDENTIAL]
+    try:
+        told = loaded(await request.body(), office.limits.depth)
+    except InputError as error:
+        return _reply(_failed(None, Refused(PARSE, error.message)))
+    if not isinstance(told, list):
+        answer = await _one(told, who, office)
+        return _reply(answer) if answer is not None else Response(status_code=_EMPTY)
+    calls = cast("list[object]", told)
+    if not 0 < len(calls) <= office.limits.batch:
+        message = f"a batch has 1 to {office.limits.batch} calls"
+        return _reply(_failed(None, Refused(INVALID, message)))
+    office.rates.take(who.id, len(calls) - 1)
+    answers = [await _one(call, who, office) for call in calls]
+    wanted = [answer for answer in answers if answer is not None]
+    return _reply(b"[" + b",".join(wanted) + b"]") if wanted else Response(status_code=_EMPTY)
+
+
+async def _one(told: object, who: Credential, office: Office) -> bytes | None:
+    """The answer of one call; None for a notification, whatever came of it."""
+    try:
+        call = _read(told)
+    except Refused as refused:
+        return _failed(None, refused)
+    try:
+        answer = b'"result":' + await _done(call, who, office)
+    except Refused as refused:
+        answer = b'"error":' + dumped(refused.told)
+    return _framed(call.id, answer) if call.answered else None
+
+
+def _read(told: object) -> Call:
+    if not isinstance(told, dict):
+        raise Refused(INVALID, "a call is an object")
+    data = cast("dict[str, Any]", told)
+    if data.get("jsonrpc") != "2.0" or not isinstance(data.get("method"), str):
+        raise Refused(INVALID, 'a call has "jsonrpc": "2.0" and a method')
+    if unknown := set(data) - _KNOWN:
+        raise Refused(INVALID, f"a call has no {min(unknown)!r}")
+    id = data.get("id")
+    if isinstance(id, bool) or not isinstance(id, str | int | float | None):
+        raise Refused(INVALID, "an id is text, a number or null")
+    return Call(data["method"], data.get("params", {}), id, "id" in data)
+
+
+async def _done(call: Call, who: Credential, office: Office) -> bytes:
+    offered = METHODS.get(call.method)
+    if offered is None:
+        raise Refused(UNKNOWN, f"there is no method {call.method[:80]!r}")
+    if not isinstance(call.params, dict):
+        raise Refused(PARAMS, "params are given by name, as an object")
+    try:
+        return await office.answered(who, offered, lambda: call.params)
+    except MemoriterError as error:
+        raise Refused(_code(error), error.message, error.to_dict()) from None
+
+
+def _code(error: MemoriterError) -> int:
+    """The code of an error: that of JSON-RPC where there is one, else after our exit code."""
+    if isinstance(error, InputError):
+        return PARAMS
+    return INTERNAL if type(error) is MemoriterError else _OURS - error.exit_code
+
+
+def _failed(id: str | float | None, refused: Refused) -> bytes:
+    return _framed(id, b'"error":' + dumped(refused.told))
+
+
+def _framed(id: str | float | None, answer: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":' + dumped(id) + b"," + answer + b"}"
+
+
+def _reply(body: bytes) -> Response:
+    return Response(body, media_type="application/json")

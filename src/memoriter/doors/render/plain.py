@@ -1,0 +1,112 @@
+"""Records, pages, versions, links, agents and reports, for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from memoriter.core.edge import Edge
+from memoriter.core.record import Record, plain
+from memoriter.doors.render.columns import Columns
+from memoriter.doors.render.ink import DIM, STRONG, day, moment
+from memoriter.text.safe import one_line, safe
+from memoriter.why.figures import short
+
+_TIMES = ("created", "occurred", "valid_from", "valid_until", "expires", "committed")
+_QUIET: Mapping[str, object] = {
+    "kind": "note", "role": "memory", "memory_type": "semantic", "importance": 0.5,
+    "priority": "P3", "trust": "learned", "agent": "default", "archived": False, "pinned": False,
+}  # fmt: skip
+"""Defaults that need no line."""
+
+
+def record_card(record: Record) -> RenderableType:
+    """One memory, whole."""
+    told = {k: v for k, v in plain(record).items() if k != "text" and _QUIET.get(k) != v}
+    told |= {
+        "version": f"row {record.row}",
+        "position": record.position,
+        "committed": record.committed,
+    }
+    parts: list[RenderableType] = [
+        Text(one_line(record.id), STRONG),
+        Text(safe(record.text)),
+        Text(),
+    ]
+    return Group(*parts, facts({name: _told(name, value) for name, value in told.items()}))
+
+
+def _told(name: str, value: object) -> str:
+    if name in _TIMES and isinstance(value, int):
+        return moment(value)
+    if name == "metadata":
+        return json.dumps(value, ensure_ascii=False)
+    return ", ".join(map(str, value)) if isinstance(value, list) else short(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
+
+
+def facts(told: Mapping[str, object]) -> RenderableType:
+    """Names and values in two columns."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style=DIM, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in told.items():
+        grid.add_row(name.replace("_", " "), safe(str(value)))
+    return grid
+
+
+def page_list(records: Sequence[Record], total: int, cursor: str | None) -> RenderableType:
+    """Records of a page, one line each, and how to get the next page."""
+    noun = "memory" if total == 1 else "memories"
+    head = Text(
+        f"{len(records)} of {total} {noun}" if len(records) != total else f"{total} {noun}", STRONG
+    )
+    rows = [(day(r.created), r.id, r.text) for r in records]
+    parts: list[RenderableType] = [head]
+    if rows:
+        parts.append(Columns(("date", "id", "text"), rows, wide=2))
+    if cursor is not None:
+        parts += [
+            Text(),
+            Text(f"next page: --cursor {cursor}", DIM, no_wrap=True, overflow="ignore"),
+        ]
+    return Group(*parts)
+
+
+def history_list(versions: Sequence[Record]) -> RenderableType:
+    """All versions of a memory, and which fields each one changed."""
+    parts: list[RenderableType] = [Text(one_line(versions[-1].id), STRONG)]
+    before: Record | None = None
+    for at, version in enumerate(versions, start=1):
+        parts.append(Text(f"version {at} · {moment(version.committed)} · row {version.row}", DIM))
+        changes = plain(version) if before is None else changed(before, version)
+        shown = {"text": version.text} if before is None else changes
+        parts.append(facts({name: _told(name, value) for name, value in shown.items()}))
+        before = version
+    return Group(*parts)
+
+
+def changed(before: Record, after: Record) -> dict[str, object]:
+    """The fields that differ, with their new value; a dash where a field went away."""
+    old, new = plain(before), plain(after)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return {name: new.get(name, "—") for name in names} or {"nothing": "changed"}
+
+
+def edge_list(edges: Sequence[Edge], at: str) -> RenderableType:
+    """The links of a memory, one line each, with an arrow away from it or towards it."""
+    if not edges:
+        return Text("no links", DIM)
+    rows = [
+        (
+            "→" if e.source == at else "←",
+            e.kind,
+            e.target if e.source == at else e.source,
+            f"{e.weight:g}",
+        )
+        for e in edges
+    ]
+    return Columns(("", "kind", "memory", "weight"), rows, wide=1)

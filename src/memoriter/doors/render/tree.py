@@ -1,0 +1,129 @@
+"""Why a hit stands here, and what a plan will do, as trees of readable lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Attempt
+from memoriter.doors.render.ink import (
+    DIM,
+    MATCH,
+    STRONG,
+    WARN,
+    Ink,
+    inks_of,
+    joined,
+    replaced,
+)
+from memoriter.pipeline.plan import Plan, PlanStep
+from memoriter.text.safe import one_line
+from memoriter.why.figures import beside, figure, moves_of, pairs, said
+from memoriter.why.result import Hit
+
+_AFTER: Final = "after "
+_NAME: Final = 8
+_COUNT: Final = 9
+
+
+def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
+    """The score of a hit, taken apart down to the counts."""
+    head = joined([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
+    journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
+    head.append(f"\n{journey}", DIM)
+    for stage, told in moves_of(hit.moves, hit.rank):
+        head.append(f"\n{stage}: {told}", DIM)
+    if hit.superseded_by:
+        head.append("\n").append_text(replaced(hit.superseded_by))
+    tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
+    _grow(tree, hit.explanation, hit, lanes)
+    return Group(head, tree, *(_beside(label, hit, lanes) for label in beside(hit)))
+
+
+def _beside(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
+    """A lane that found the hit and has no part in its last score."""
+    line = Text(f"{label} #{hit.lanes[label].rank}", lanes[label].style if label in lanes else "")
+    tree = Tree(line.append(", before", DIM), guide_style=DIM)
+    why = hit.lanes[label].why
+    _grow(tree.add(_label(why, lanes)), why, hit, lanes)
+    return tree
+
+
+def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> None:
+    for part in node.parts:
+        branch = tree.add(_label(part, lanes))
+        _grow(branch, part, hit, lanes)
+        if part.op == "leaf" and part.label in hit.lanes:
+            why = hit.lanes[part.label].why
+            _grow(branch.add(_label(why, lanes)), why, hit, lanes)
+
+
+def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
+    ink, told = lanes.get(node.label), said(node)
+    line = Text().append(f"{figure(node.value)}  ", STRONG)
+    if told.matched:
+        line.append(told.matched, MATCH).append(f" {told.label}" if told.label else "")
+        return line.append(f"\n{told.detail}", DIM)
+    name, comma, made = told.label.partition(", ")
+    line.append(name, ink.style if ink else "").append(comma + made, DIM)
+    return line.append(f"  {told.detail}", DIM) if told.detail else line
+
+
+def plan_tree(plan: Plan) -> RenderableType:
+    """What runs with which numbers, what is skipped and why, and how many rows each step left."""
+    recipe = plan.recipe
+    head = joined(
+        [
+            Text(f"recipe {recipe.name} v{recipe.version}", STRONG),
+            recipe.fingerprint[:12],
+            f"tenant {one_line(plan.tenant)}",
+            f"view {plan.seq}",
+        ]
+    )
+    tree = Tree(head, guide_style=DIM)
+    colours = inks_of(recipe)
+    width = max(_NAME, *(cell_len(step.name) for step in plan.steps))
+    for step in plan.steps:
+        tree.add(_step(step, colours.get(step.name), width))
+    return tree
+
+
+def _step(step: PlanStep, ink: Ink | None, width: int) -> RenderableType:
+    """One line of three columns; what does not fit goes on below its own column."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(width=width)
+    grid.add_column(width=_COUNT, justify="right")
+    grid.add_column(overflow="fold")
+    count = "" if step.rows is None else f"{step.rows} row{'' if step.rows == 1 else 's'}"
+    told = (
+        Text(_told(step), DIM)
+        if step.skipped is None
+        else Text(f"skipped: {one_line(step.skipped)}", WARN)
+    )
+    cells = [Text(step.name, ink.style if ink else STRONG), Text(count), told]
+    grid.add_row(*cells)
+    return grid
+
+
+def _tried(attempt: Attempt) -> str:
+    query = "" if attempt.query is None else f" {one_line(attempt.query)!r}"
+    return f"then {attempt.name}{query}: {attempt.hits}"
+
+
+def _told(step: PlanStep) -> str:
+    passed = {
+        key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)
+    }
+    rest = {k: v for k, v in step.shows.items() if not k.startswith(_AFTER) and v not in ([], {})}
+    told = [pairs(rest)] if rest else []
+    told += [_tried(attempt) for attempt in step.attempts[1:]]
+    if passed:
+        told.append("rows left: " + " → ".join(f"{key} {count}" for key, count in passed.items()))
+    return one_line(" · ".join(told))

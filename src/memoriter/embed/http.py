@@ -1,0 +1,173 @@
+"""Any server that speaks `POST {base}/embeddings`: the only embedder that texts leave for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Final, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import InputError, Unavailable
+from memoriter.core.names import integer, name, number, text
+from memoriter.embed.answers import checked, placed, told
+from memoriter.embed.port import Side
+from memoriter.models.parsed import parsed
+from memoriter.models.post import Post, Want, key_for, server_of
+
+_WANT: Final = Want(
+    "embedder", "MEMORITER_EMBED_KEY", {"api.openai.com": "OPENAI_API_KEY"}, "api.openai.com/v1"
+)
+_TRIES: Final[dict[Side, int]] = {"record": 4, "query": 2}
+"""A question that cannot be embedded is answered by words; nobody should wait long for that."""
+
+
+class Options(TypedDict, total=False):
+    """What `Http` takes beside the model and the base URL."""
+
+    key: str | None
+    """Sent as a bearer token. None: from the environment. Empty: none."""
+    dimension: int | None
+    """Length of the vectors; None: the server is asked once, when it is needed."""
+    query_prefix: str
+    record_prefix: str
+    window: int | None
+    """Words per part of a long text; None: texts stay whole."""
+    record_seconds: float
+    query_seconds: float
+    batch_texts: int
+    batch_bytes: int
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(strict=True)
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Answer(BaseModel):
+    data: list[_Row]
+
+
+class Http:
+    """Embeds over the network; it satisfies `Embedder` and is safe to share.
+
+    Args:
+        model: The name by which the server knows its model.
+        base: Its URL up to `/embeddings`, for example `http://localhost:11434/v1`.
+        **options: See `Options`.
+
+    """
+
+    timely = True
+    """It keeps a deadline of its own."""
+
+    def __init__(self, model: str, base: str, **options: Unpack[Options]) -> None:
+        if unknown := set(options) - set(Options.__annotations__):
+            raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
+        self._model = name(model, "model", InputError, 256)
+        self._server = server_of(base, _WANT)
+        self._key = key_for(self._server, options.get("key"), _WANT)
+        self._prefixes: dict[Side, str] = {
+            "record": text(options.get("record_prefix", ""), "record_prefix", InputError, 4096),
+            "query": text(options.get("query_prefix", ""), "query_prefix", InputError, 4096),
+        }
+        self._seconds: dict[Side, float] = {
+            "record": number(options.get("record_seconds", 30), "seconds", 0.01, 1e5, InputError),
+            "query": number(options.get("query_seconds", 5), "seconds", 0.01, 1e5, InputError),
+        }
+        self._texts = integer(options.get("batch_texts", 100), "batch_texts", 1, 2048, InputError)
+        self._bytes = integer(
+            options.get("batch_bytes", 2**18), "batch_bytes", 1, 2**30, InputError
+        )
+        self.window = _size(options.get("window"), "window")
+        self._lock = threading.Lock()
+        self._dimension = _size(options.get("dimension"), "dimension")
+        named = canonical([self._model, str(self._server), self._prefixes])
+        self._fingerprint = "http/1:" + digest("http", named).hex()[:16]
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return f"http:{self._model}@{self._server}"
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the model, the server and the prefixes; never the key."""
+        return self._fingerprint
+
+    @property
+    def known_dimension(self) -> int | None:
+        """Length of every vector, as far as it is known without asking the server."""
+        return self._dimension
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector; the server is asked when nobody has said."""
+        if self._dimension is None:
+            self.embed(["length"], "query")
+        return self._dimension or 0
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
+        """One vector per text, in order, or None for a blank one; it raises `Unavailable`."""
+        at, asked = told(texts, self._prefixes[side])
+        if not asked:
+            return [None] * len(texts)
+        with Post(self._server, self._key, self._seconds[side], _TRIES[side]) as post:
+            tables = [self._ask(post, batch) for batch in self._batches(asked)]
+        return placed(np.concatenate(tables), at, len(texts))
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        size = 0
+        for each in texts:
+            own = len(each.encode())
+            if batch and (len(batch) == self._texts or size + own > self._bytes):
+                yield batch
+                batch, size = [], 0
+            batch.append(each)
+            size += own
+        yield batch
+
+    def _ask(self, post: Post, texts: list[str]) -> NDArray[np.floating]:
+        body = json.dumps({"model": self._model, "input": texts}).encode()
+        content = post.send("/embeddings", body)
+        try:
+            rows = _in_order(parsed(content, _Answer).data)
+            table = checked(rows, len(texts), self._dimension)
+        except ValueError as wrong:
+            raise self._nonsense(str(wrong)) from None
+        self._learn(table.shape[1])
+        return table
+
+    def _learn(self, dimension: int) -> None:
+        with self._lock:
+            if self._dimension not in {None, dimension}:
+                raise self._nonsense(f"vectors of {self._dimension} and of {dimension} numbers")
+            self._dimension = dimension
+
+    def _nonsense(self, why: str) -> Unavailable:
+        return Unavailable(
+            f"{self._server}: the answer is not usable: {why}",
+            hint=f"does {self._model!r} embed texts there?",
+        )
+
+
+def _size(value: int | None, field: str) -> int | None:
+    return None if value is None else integer(value, field, 1, 65_536, InputError)
+
+
+def _in_order(rows: Sequence[_Row]) -> list[list[float]]:
+    """The vectors in the order of the texts: servers may answer in any order and say which."""
+    if not all(any(row.embedding) for row in rows):
+        raise ValueError("a vector is empty or all zeros")
+    places = [row.index for row in rows]
+    if all(place is None for place in places):
+        return [row.embedding for row in rows]
+    if sorted(-1 if place is None else place for place in places) != list(range(len(rows))):
+        raise ValueError("the places of the vectors are not 0, 1, 2 …")
+    return [row.embedding for row in sorted(rows, key=lambda row: row.index or 0)]

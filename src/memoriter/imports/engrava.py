@@ -1,0 +1,129 @@
+"""engrava: its database, its snapshot and its export. Thoughts, edges, the vector of a thought."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any, Final
+
+from memoriter.core.record import ESSENCE_CHARS
+from memoriter.imports.engrava_rows import stored, what_it_is
+from memoriter.imports.fields import Filling, kind_of, moment, usable
+from memoriter.imports.port import Found, Linked, Lost
+from memoriter.imports.shapes import is_object
+from memoriter.imports.source import Refused, Source
+
+NAME: Final = "engrava"
+_TAKEN: Final = (
+    "thought_id", "thought_type", "essence", "content", "priority", "updated_cycle", "source",
+    "confidence", "created_at", "expires_at", "valid_from", "valid_until", "metadata_json",
+    "provenance", "pinned", "model_name", "vector_blob", "content_hash", "embedding_ref",
+    "revision",
+)  # fmt: skip
+_USUAL: Final = {
+    "lifecycle_status": "ACTIVE", "source_type": "EXPERIENCE", "visibility": "selective",
+    "confirmation_count": 0, "access_count": 0, "created_cycle": 0,
+}  # fmt: skip
+"""What says nothing, because it is so by default."""
+_USUAL_OF_EDGES: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
+_KINDS: Final = {"ASSOCIATED": "related_to"}
+_ASIDE: Final = "a history of theirs"
+
+
+def recognise(source: Source) -> str | None:
+    """Whether it is a database, a snapshot or an export of thoughts."""
+    return what_it_is(source)
+
+
+def read(source: Source) -> Iterator[Found]:
+    """Thoughts in the order they were made, then edges."""
+    for found in stored(source):
+        if isinstance(found, Refused | Lost):
+            yield found
+        elif found.table == "thought":
+            yield from _record(found.data)
+        elif found.table == "edge":
+            yield from _edge(found.data)
+        else:
+            yield Lost(f"table {found.table}", _ASIDE, times=found.times)
+
+
+def _record(row: dict[str, Any]) -> Iterator[Found]:
+    where = f"thought {row['thought_id']}"
+    filling = Filling(NAME, where, row["thought_id"])
+    text, essence = row.get("content"), row.get("essence")
+    filling.put("text", text, "content")
+    if "text" not in filling.fields or not isinstance(text, str):
+        yield Refused(where, "content: is missing, empty or no text")
+        return
+    filling.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
+    filling.put("kind", str(row["thought_type"]).lower(), "thought_type")
+    filling.put("priority", row.get("priority"))
+    filling.put("cycle", row.get("updated_cycle"), "updated_cycle")
+    filling.put("archived", _is_away(row) or None)
+    filling.put("pinned", bool(row.get("pinned")) or None)
+    filling.share("confidence", row.get("confidence"))
+    filling.put("source", {"who": str(row["source"])} if row.get("source") else None)
+    filling.when("created", row.get("created_at"), "created_at")
+    filling.when("expires", row.get("expires_at"), "expires_at")
+    filling.when("valid_from", row.get("valid_from"))
+    filling.when("valid_until", row.get("valid_until"))
+    _provenance(filling, _object(row.get("provenance")))
+    filling.metadata = _object(row.get("metadata_json"))
+    _vector(filling, row)
+    usual = [name for name, value in _USUAL.items() if row.get(name) == value]
+    filling.rest(row, *_TAKEN, *usual)
+    yield from filling.found(f"id {row['thought_id']}")
+
+
+def _is_away(row: dict[str, Any]) -> bool:
+    """Whether their searches leave it out: archived, or a reflection that is not in use."""
+    status = row.get("lifecycle_status")
+    retired = row["thought_type"] == "REFLECTION" and status not in (None, "ACTIVE")
+    return retired or status == "ARCHIVED"
+
+
+def _provenance(filling: Filling, told: dict[str, Any]) -> None:
+    filling.put("session", told.pop("session_id", None), "provenance.session_id")
+    filling.put("agent", told.pop("actor_id", None), "provenance.actor_id")
+    filling.keep("provenance", {key: value for key, value in told.items() if value is not None})
+
+
+def _vector(filling: Filling, row: dict[str, Any]) -> None:
+    blob = row.get("vector_blob")
+    if not isinstance(blob, bytes):
+        return
+    numbers = struct.unpack(f"<{len(blob) // 4}f", blob) if len(blob) % 4 == 0 else ()
+    if not any(numbers):
+        filling.drop("vector", f"{len(blob)} bytes of {row.get('model_name')}")
+        return
+    filling.fields["vector"] = list(numbers)
+    filling.origin["model"] = str(row.get("model_name"))
+
+
+def _edge(row: dict[str, Any]) -> Iterator[Found]:
+    told = {"format": NAME, "id": row["edge_id"], "source": row.get("source")}
+    for called, usual in _USUAL_OF_EDGES.items():
+        if row.get(called) not in (None, usual):
+            told[called] = row[called]
+            yield Lost(f"edge: {called}", row[called], kept=True)
+    given: dict[str, Any] = {"weight": row.get("weight")}
+    for called in ("valid_from", "valid_until"):
+        given[called] = moment(row[called]) if row.get(called) else None
+        if row.get(called) and given[called] is None:
+            yield Lost(f"edge: {called}", row[called])
+    given["metadata"] = {**_object(row.get("metadata_json")), "origin": told}
+    kind = _KINDS.get(row["edge_type"]) or kind_of(str(row["edge_type"]))
+    ends = usable(str(row["from_thought_id"])), usable(str(row["to_thought_id"]))
+    fields = {key: value for key, value in given.items() if value is not None}
+    yield Linked(f"edge {row['edge_id']}", *ends, kind, fields)
+
+
+def _object(text: object) -> dict[str, Any]:
+    """The JSON object that a column holds; an empty one where it holds none."""
+    try:
+        found = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        found = None
+    return found if is_object(found) else {}

@@ -1,0 +1,179 @@
+"""Where the rows of engrava lie: a database, a snapshot (JSON lines), an export (one JSON value).
+
+A snapshot has its vectors behind its thoughts, so these are collected first and held.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from memoriter.core.errors import Unsupported
+from memoriter.imports.port import Lost
+from memoriter.imports.shapes import is_list, is_object, list_of, object_of
+from memoriter.imports.source import Refused, Source
+from memoriter.imports.sqlite import counted, objects, reading, tables
+
+SCHEMA: Final = 21
+"""The schema of engrava 0.7.2, the newest that is known."""
+_EXPORT: Final = "engrava-export"
+_NEEDED: Final = {
+    "thought": ("thought_id", "thought_type", "content"),
+    "edge": ("edge_id", "from_thought_id", "to_thought_id", "edge_type"),
+}
+_ASIDE: Final = ("action", "journal_entry")
+_FURTHER: Final = "further vectors of a thought"
+_VECTOR: Final = """
+    LEFT JOIN embedding v ON v.embedding_id = (
+        SELECT e.embedding_id FROM embedding e WHERE e.owner_id = t.thought_id
+        ORDER BY e.model_name = coalesce(
+            (SELECT value FROM _metadata WHERE key = 'embedding_model_name'), '') DESC,
+            e.created_at DESC, e.embedding_id LIMIT 1)"""
+
+
+class Stored(NamedTuple):
+    """A row of a table, or so many rows of one that is only counted."""
+
+    table: str
+    data: dict[str, Any]
+    times: int = 1
+
+
+Row = Stored | Refused | Lost
+
+
+def what_it_is(source: Source) -> str | None:
+    """Of which of the three kinds a file is; None where of none."""
+    if source.kind == "sqlite":
+        whole = tables(source.path).get("thought", set()).issuperset(_NEEDED["thought"])
+        return "it is a SQLite database with a table of thoughts" if whole else None
+    values = [value for value in source.sample if is_object(value)]
+    if any(value.get("format") == _EXPORT and is_list(value.get("thoughts")) for value in values):
+        return f"its format is {_EXPORT}"
+    if any(_table(value) == "thought" and "data" in value for value in values):
+        return "its lines are rows of tables, some of thoughts"
+    return None
+
+
+def stored(source: Source) -> Iterator[Row]:
+    """Every row, thoughts first; a thought has its vector among its columns."""
+    if source.kind == "sqlite":
+        yield from _database(source)
+    elif any(object_of(value).get("format") == _EXPORT for value in source.sample):
+        yield from _export(source)
+    else:
+        yield from _snapshot(source)
+
+
+def thoughts_in(source: Source) -> int:
+    """How many thoughts a database has."""
+    with reading(source.path) as db:
+        return counted(db, "thought")
+
+
+def _database(source: Source) -> Iterator[Row]:
+    known = tables(source.path)
+    with reading(source.path) as db:
+        _must_know(source.path, db.pragma("user_version"))
+        joined = {"embedding", "_metadata"} <= set(known)
+        vector = ", v.model_name, v.vector_blob" if joined else ""
+        order = _VECTOR if joined else ""
+        sql = f"SELECT t.*{vector} FROM thought t {order} ORDER BY t.rowid"  # noqa: S608  # constants
+        for row in objects(db, "thought", sql):
+            yield row if isinstance(row, Refused) else Stored("thought", row)
+        if "edge" in known:
+            for row in objects(db, "edge", "SELECT * FROM edge ORDER BY rowid"):
+                yield row if isinstance(row, Refused) else Stored("edge", row)
+        for table in _ASIDE:
+            if table in known and (rows := counted(db, table)):
+                yield Stored(table, {}, rows)
+        if joined:
+            found = db.execute("SELECT count(*) - count(DISTINCT owner_id) FROM embedding")
+            ((further,),) = found.fetchall()
+            if isinstance(further, int) and further:
+                yield Lost(_FURTHER, "of other models", times=further)
+
+
+def _export(source: Source) -> Iterator[Row]:
+    for found in source.values():
+        if isinstance(found, Refused):
+            yield found
+            continue
+        value = object_of(found.value)
+        for table in ("thought", "edge"):
+            for nth, row in enumerate(list_of(value.get(f"{table}s"))):
+                yield _whole(table, f"{found.where} {table}s[{nth}]", row)
+
+
+def _snapshot(source: Source) -> Iterator[Row]:
+    vectors, further = _vectors(source)
+    for found in source.values():
+        if isinstance(found, Refused):
+            yield found
+            continue
+        value = object_of(found.value)
+        table = _table(value)
+        if table in _NEEDED:
+            row = _whole(table, found.where, value.get("data"))
+            if isinstance(row, Stored) and table == "thought":
+                row = Stored(table, {**row.data, **vectors.get(str(row.data["thought_id"]), {})})
+            yield row
+        elif table == "metadata":
+            _must_know(source.path, value.get("schema_version"))
+        elif table != "embedding":
+            yield Stored(table, {}) if table else Refused(found.where, "is a row of no table")
+    if further:
+        yield Lost(_FURTHER, "of other models", times=further)
+
+
+def _vectors(source: Source) -> tuple[dict[str, dict[str, Any]], int]:
+    """(model and vector of each thought: the serving model's newest; how many stay behind)."""
+    best: dict[str, tuple[tuple[bool, str], dict[str, Any]]] = {}
+    serving, seen = "", 0
+    for found in source.values():
+        value = {} if isinstance(found, Refused) else object_of(found.value)
+        data = object_of(value.get("data"))
+        if _table(value) == "metadata":
+            serving = str(value.get("embedding_model_name") or "")
+        elif _table(value) == "embedding" and data.get("owner_id") is not None:
+            seen += 1
+            model, owner = str(data.get("model_name")), str(data["owner_id"])
+            worth = model == serving, str(data.get("created_at"))
+            if owner not in best or worth > best[owner][0]:
+                blob = _bytes(data.get("vector_blob"))
+                best[owner] = worth, {"model_name": model, "vector_blob": blob}
+    return {owner: told for owner, (_, told) in best.items()}, seen - len(best)
+
+
+def _bytes(text: object) -> bytes:
+    """What a column of bytes holds; nothing where it is spelled wrongly."""
+    try:
+        return base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _table(value: dict[str, Any]) -> str:
+    """The table that a line of a snapshot belongs to; older ones call it otherwise."""
+    named = value.get("_type", value.get("table"))
+    return named if isinstance(named, str) else ""
+
+
+def _whole(table: str, where: str, row: object) -> Stored | Refused:
+    """A row that has what every row of its table has."""
+    data = object_of(row)
+    missing = [name for name in _NEEDED[table] if data.get(name) is None]
+    if missing:
+        return Refused(where, f"{missing[0]}: is missing")
+    return Stored(table, data)
+
+
+def _must_know(path: Path, version: object) -> None:
+    if isinstance(version, int) and version > SCHEMA:
+        raise Unsupported(
+            f"{path.name} has schema {version} of engrava, this version reads up to {SCHEMA}",
+            hint="a newer Memoriter may read it",
+        )

@@ -1,0 +1,221 @@
+"""jeffs-brain: a brain's folder of notes with a head of fields, one such note, or its JSON."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from memoriter.imports.fields import Filling, moment, usable
+from memoriter.imports.frontmatter import listed, split
+from memoriter.imports.markdown import Note, files, notes
+from memoriter.imports.port import Found, Linked, Lost
+from memoriter.imports.shapes import is_object, object_of
+from memoriter.imports.source import MARKDOWN, Refused, Source, Value, rows, sampled
+
+NAME: Final = "jeffs-brain"
+_LISTS: Final = ("chunks", "documents", "items", "notes")
+_ROOTS: Final = ("memory", "wiki", "raw")
+_SCOPES: Final = frozenset({"global", "project", "agent"})
+_TYPES: Final = frozenset({"user", "feedback", "project", "reference", "reflection", "episode"})
+_TAKEN: Final = (
+    "name", "title", "description", "summary", "type", "created", "session_id", "tags", "source",
+    "observed_on", "observedOn", "session_date", "sessionDate", "confidence", "supersedes",
+    "importance",
+)  # fmt: skip
+_ROW: Final = (
+    "id", "chunkId", "documentId", "path", "text", "content", "score", "bm25Rank", "metadata",
+    "vectorSimilarity", "rerankScore", "title", "summary", "tags",
+)  # fmt: skip
+_ROW_NAMES: Final = {"title": "name", "summary": "description", "tags": "tags"}
+_LEVELS: Final = {"low": 0.3, "medium": 0.6, "high": 0.9}
+"""The words of its heuristics, as numbers."""
+_SEEN: Final = ("observed_on", "observedOn", "session_date", "sessionDate")
+"""What says when it happened, in a head or in the metadata of a chunk."""
+_LINK: Final = re.compile(r"\[\[([^\]|#]+)(?:[|#][^\]]*)?\]\]")
+_INDEX: Final = "MEMORY.md"
+
+
+def recognise(source: Source) -> str | None:
+    """Whether it is a brain, a note of one, or what its search answers."""
+    if source.kind == "folder":
+        return _folder(source.path)
+    if source.kind == "text" and _native(split(source.text)[0]):
+        return "its head has the fields of a jeffs-brain note"
+    for row in sampled(source, *_LISTS):
+        chunk = "chunkId" in row and "text" in row
+        if chunk or (str(row.get("path", "")).endswith(".md") and "content" in row):
+            return "its rows are chunks or documents with a path"
+    return None
+
+
+def _folder(path: Path) -> str | None:
+    for root in _ROOTS:
+        if (path / root).is_dir() and next(files(path / root), None):
+            return f"it is a folder with {root}/ and Markdown files in it"
+    return None
+
+
+def _native(fields: dict[str, Any]) -> bool:
+    scoped = fields.get("scope") in _SCOPES and fields.get("type") in _TYPES
+    return scoped and bool({"name", "title"} & set(fields))
+
+
+def read(source: Source) -> Iterator[Found]:
+    """Notes with their links, or the rows of an answer."""
+    if source.kind in ("folder", "text"):
+        yield from _notes(source)
+        return
+    heads = dict(_heads_of_rows(source))
+    for found in rows(source, *_LISTS):
+        if isinstance(found, Refused):
+            yield found
+        elif is_object(found.value):
+            yield from _row(found, heads)
+        else:
+            yield Refused(found.where, "expected a chunk or a document, an object")
+
+
+def _notes(source: Source) -> Iterator[Found]:
+    known = (note for note in notes(source) if isinstance(note, Note))
+    heads = {_placed(source, note.path): note.fields for note in known}
+    for note in notes(source):
+        if isinstance(note, Refused):
+            yield note
+            continue
+        placed = Note(_placed(source, note.path), note.fields, note.text)
+        base = PurePosixPath(placed.path).name
+        if base.startswith("_") or base == _INDEX:
+            yield Lost("generated files", placed.path)
+            continue
+        yield from _note(placed)
+        yield from _links(placed, heads)
+
+
+def _placed(source: Source, path: str) -> str:
+    """The path inside the brain: of a single file, from its last memory/, wiki/ or raw/ on."""
+    parts = source.path.absolute().parts if source.kind == "text" else PurePosixPath(path).parts
+    roots = [at for at, part in enumerate(parts[:-1]) if part in _ROOTS]
+    if source.kind == "text":
+        return "/".join(parts[roots[-1] :]) if roots else parts[-1]
+    return path
+
+
+def _note(note: Note) -> Iterator[Found]:
+    if not note.text.strip():
+        yield Refused(note.path, "holds no text")
+        return
+    filling = Filling(NAME, note.path, note.path)
+    filling.put("text", note.text.strip())
+    _head(filling, note.path, note.fields)
+    yield from filling.found(f"id {note.path}")
+
+
+def _head(filling: Filling, path: str, fields: Mapping[str, Any]) -> None:
+    """What the head of a note says, and its path."""
+    filling.put("title", fields.get("name") or fields.get("title"), "name")
+    filling.put("summary", fields.get("description") or fields.get("summary"), "description")
+    filling.put("kind", fields.get("type"), "type")
+    filling.put("tags", listed(fields.get("tags")))
+    filling.put("session", fields.get("session_id"), "session_id")
+    filling.when("created", fields.get("created"))
+    filling.when("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
+    level = fields.get("confidence")
+    filling.share("confidence", _LEVELS.get(level, level) if isinstance(level, str) else level)
+    filling.share("importance", fields.get("importance"))
+    told = {"path": path, "channel": fields.get("source")}
+    filling.put("source", {key: str(value) for key, value in told.items() if value})
+    if project := _project(path):
+        filling.metadata["project"] = project
+    filling.rest(fields, *_TAKEN)
+
+
+def _project(path: str) -> str | None:
+    """The slug of a path like memory/project/<slug>/note.md."""
+    found = re.match(r"memory/project/([^/]+)/", path)
+    return found[1] if found else None
+
+
+def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
+    """What a note replaces, what replaced it, and the notes that it names between brackets."""
+    for named in listed(note.fields.get("supersedes")):
+        old = meant(named, note.path, heads)
+        if old is None:
+            yield Lost("supersedes of notes that are not here", named)
+        else:
+            yield _replaced(note.path, (note.path, old), note.fields)
+    for named in listed(note.fields.get("superseded_by")):
+        new = meant(named, note.path, heads)
+        if new is not None:  # else it stands in the metadata
+            yield _replaced(note.path, (new, note.path), heads[new])
+    for named in dict.fromkeys(_LINK.findall(note.text)):
+        target = meant(named, note.path, heads)
+        if target is None:
+            yield Lost("links to notes that are not here", named)
+        elif target != note.path:
+            yield Linked(note.path, usable(note.path), usable(target), "related_to", {})
+
+
+def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> Linked:
+    """The edge from a note to the one that it replaces, since it was made."""
+    since = moment(newer["created"]) if newer.get("created") else None
+    fields = {} if since is None else {"valid_from": since}
+    newest, old = ends
+    return Linked(where, usable(newest), usable(old), "supersedes", fields)
+
+
+def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
+    """The path that a note means: whole, from its own folder, or the one that ends so.
+
+    >>> known = dict.fromkeys(["memory/x/a.md", "memory/y/a.md", "wiki/b.md"])
+    >>> meant("memory/y/a.md", "wiki/b.md", known), meant("a", "memory/x/c.md", known)
+    ('memory/y/a.md', 'memory/x/a.md')
+    >>> meant("y/a", "wiki/b.md", known), meant("b", "memory/x/a.md", known)
+    ('memory/y/a.md', 'wiki/b.md')
+    >>> meant("a", "wiki/b.md", known)  # either of two
+    """
+    plain = named.strip().lstrip("/")
+    plain = plain if PurePosixPath(plain).suffix.lower() in MARKDOWN else f"{plain}.md"
+    near = posixpath.normpath(posixpath.join(posixpath.dirname(beside), plain))
+    for path in (near, posixpath.normpath(plain)):
+        if path in paths:
+            return path
+    ending = [path for path in paths if f"/{path}".endswith(f"/{posixpath.normpath(plain)}")]
+    return ending[0] if len(ending) == 1 else None
+
+
+def _heads_of_rows(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The head of every document that has a path."""
+    for found in rows(source, *_LISTS):
+        row = {} if isinstance(found, Refused) else object_of(found.value)
+        if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
+            yield row["path"], split(str(row.get("text") or row.get("content")))[0]
+
+
+def _row(found: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
+    """A chunk of an answer, or a document; what the row says goes before what its head says."""
+    row = found.value
+    text = row.get("text") or row.get("content")
+    head, body = split(text) if isinstance(text, str) else ({}, text)
+    path = str(row.get("path") or "")
+    chunk = row.get("chunkId") or row.get("id") or path or None
+    filling = Filling(NAME, found.where, chunk)
+    filling.put("text", body, "content")
+    if "text" not in filling.fields:
+        yield Refused(found.where, "text: is missing, empty or no text")
+        return
+    inner = object_of(row.get("metadata"))
+    told = {
+        **{key: inner[key] for key in _SEEN if key in inner}, **head,
+        **{name: row[own] for own, name in _ROW_NAMES.items() if row.get(own)},
+    }  # fmt: skip
+    _head(filling, path, told)
+    filling.metadata = {**filling.metadata, **inner}
+    if row.get("documentId"):
+        filling.origin["document"] = str(row["documentId"])
+    filling.rest(row, *_ROW)
+    yield from filling.found(f"id {chunk}" if chunk else str(body))
+    if path in heads:
+        yield from _links(Note(path, head, str(body)), heads)

@@ -1,0 +1,93 @@
+"""Dialogs in LoCoMo's shape: sessions with a date each, made of turns with a speaker each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from memoriter.imports.fields import Filling, moment
+from memoriter.imports.port import Found, Lost
+from memoriter.imports.shapes import is_list, is_object
+from memoriter.imports.source import Refused, Source, rows, sampled
+
+NAME: Final = "locomo"
+_SESSION: Final = re.compile(r"session_(\d+)")
+_DATE: Final = "%I:%M %p on %d %B, %Y"
+
+
+def recognise(source: Source) -> str | None:
+    """Whether its rows are dialogs of numbered sessions."""
+    if any(_sessions(_dialog(row)) for row in sampled(source)):
+        return "its rows are dialogs with session_1, session_2 …"
+    return None
+
+
+def _dialog(row: dict[str, Any]) -> dict[str, Any]:
+    inner = row.get("conversation")
+    return inner if is_object(inner) else row
+
+
+def _sessions(talk: dict[str, Any]) -> list[str]:
+    return [key for key in talk if _SESSION.fullmatch(key) and is_list(talk[key])]
+
+
+def read(source: Source) -> Iterator[Found]:
+    """Every turn of every dialog."""
+    nth = 0
+    for found in rows(source):
+        if isinstance(found, Refused):
+            yield found
+        elif not is_object(found.value) or not _sessions(_dialog(found.value)):
+            yield Refused(found.where, "expected a dialog with session_1, session_2 …")
+        else:
+            yield from _talk(found.where, found.value, f"{source.path.stem}-{nth}")
+            nth += 1
+
+
+def _talk(where: str, row: dict[str, Any], named: str) -> Iterator[Found]:
+    talk = _dialog(row)
+    name = str(row.get("sample_id") or named)
+    for session in _sessions(talk):
+        date = talk.get(f"{session}_date_time")
+        for number, turn in enumerate(talk[session]):
+            place = f"{where}.{session}[{number}]"
+            if is_object(turn):
+                yield from _turn(place, turn, (name, session, number), date)
+            else:
+                yield Refused(place, "expected a turn, an object")
+    for called in row:
+        if called not in ("conversation", "sample_id") and talk is not row:
+            yield Lost(called, f"of {name}")
+
+
+def _turn(
+    where: str, turn: dict[str, Any], at: tuple[str, str, int], date: object
+) -> Iterator[Found]:
+    name, session, number = at
+    spoken = turn.get("dia_id") or f"{session}.{number}"
+    filling = Filling(NAME, where, f"{name}/{spoken}")
+    text, speaker = turn.get("text"), turn.get("speaker")
+    caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+    if not isinstance(text, str) or not (text.strip() or caption):
+        yield Refused(where, "text: is missing, empty or no text")
+        return
+    filling.put("text", f"{speaker}: {text}{caption}" if speaker else f"{text}{caption}")
+    filling.put("source", {"who": str(speaker)} if speaker else None)
+    filling.put("kind", "message")
+    filling.put("memory_type", "episodic")
+    filling.put("session", f"{name}/{session.removeprefix('session_')}")
+    filling.when("created", _time(date), f"{session}_date_time")
+    filling.rest(turn, "dia_id", "text", "speaker", "blip_caption")
+    yield from filling.found(f"{name} {spoken} {text}")
+
+
+def _time(date: object) -> object:
+    """The date of a session in LoCoMo's spelling, or as it stands."""
+    if not isinstance(date, str) or moment(date) is not None:
+        return date
+    try:
+        return datetime.strptime(date, _DATE).replace(tzinfo=UTC).isoformat()
+    except ValueError:
+        return date

@@ -1,0 +1,130 @@
+"""Markdown notes: each section of a file becomes a record, under the headings above it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from memoriter.core.errors import InputError
+from memoriter.imports.fields import Filling
+from memoriter.imports.frontmatter import listed, split
+from memoriter.imports.port import Found
+from memoriter.imports.source import MARKDOWN, Refused, Source, read_text
+
+_HEADING: Final = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
+_FENCE: Final = re.compile(r"\s*(```|~~~)")
+_TAKEN: Final = (
+    "title", "name", "summary", "description", "type", "tags", "created", "date", "session",
+    "importance", "confidence", "author",
+)  # fmt: skip
+
+
+class Note(NamedTuple):
+    """One file: its path as the source tells it, its fields and its text."""
+
+    path: str
+    fields: dict[str, Any]
+    text: str
+
+
+def recognise(source: Source) -> str | None:
+    """Whether it is a Markdown file, or a folder of such."""
+    if source.kind == "folder":
+        found = next(files(source.path), None)
+        return "it is a folder with Markdown files" if found else None
+    if source.kind == "text" and source.path.suffix.lower() in MARKDOWN:
+        return "its name says that it is Markdown"
+    return None
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """The Markdown files below a folder, by path; hidden folders and links are passed over."""
+    try:
+        for child in sorted(folder.iterdir()):
+            if child.name.startswith(".") or child.is_symlink():
+                continue
+            if child.is_dir():
+                yield from files(child)
+            elif child.suffix.lower() in MARKDOWN:
+                yield child
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}", hint="check its rights") from None
+
+
+def notes(source: Source) -> Iterator[Note | Refused]:
+    """The notes of a file or of a folder; one that cannot be read stands as refused."""
+    if source.kind != "folder":
+        yield Note(source.name, *split(source.text))
+        return
+    for path in files(source.path):
+        told = path.relative_to(source.path).as_posix()
+        try:
+            yield Note(told, *split(read_text(path)))
+        except InputError as error:
+            yield Refused(told, error.message, error.hint)
+
+
+def read(source: Source) -> Iterator[Found]:
+    """The sections of every note."""
+    for note in notes(source):
+        if isinstance(note, Refused):
+            yield note
+            continue
+        told = sections(note.text)
+        if not told:
+            yield Refused(note.path, "holds no text", "")
+        for headings, line, text in told:
+            yield from _section(note, headings, line, text)
+
+
+def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Iterator[Found]:
+    fields = note.fields
+    filling = Filling("markdown", f"{note.path}:{line}")
+    filling.put("text", text)
+    named = fields.get("title") or fields.get("name")
+    above = [str(named)] if named and str(named) not in headings else []
+    filling.put("title", " › ".join([*above, *headings]) or Path(note.path).stem)
+    filling.put("tags", listed(fields.get("tags")))
+    filling.put("summary", fields.get("summary") or fields.get("description"))
+    filling.put("kind", fields.get("type"))
+    filling.when("created", fields.get("created") or fields.get("date"))
+    filling.put("session", fields.get("session"))
+    filling.share("importance", fields.get("importance"))
+    filling.share("confidence", fields.get("confidence"))
+    who = {"who": str(fields["author"])} if fields.get("author") else {}
+    filling.put("source", {"path": note.path, **who})
+    filling.rest(fields, *_TAKEN)
+    yield from filling.found("\n".join([note.path, *headings, text]))
+
+
+def sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
+    r"""(the headings above, the line it begins at, the text) of every section that says something.
+
+    >>> sections("# A\nfirst\n## B\nsecond\n")
+    [(('A',), 2, 'first'), (('A', 'B'), 4, 'second')]
+    """
+    out: list[tuple[tuple[str, ...], int, str]] = []
+    above: list[tuple[int, str]] = []
+    lines: list[str] = []
+    begun, fenced = 1, False
+
+    def close() -> None:
+        said = "\n".join(lines).strip("\n").rstrip()
+        if said.strip():
+            skipped = next(n for n, line in enumerate(lines) if line.strip())
+            out.append((tuple(name for _, name in above), begun + skipped, said))
+
+    for number, line in enumerate(text.splitlines(), start=1):
+        fenced ^= bool(_FENCE.match(line))
+        heading = None if fenced else _HEADING.match(line)
+        if heading is None:
+            lines.append(line)
+            continue
+        close()
+        depth = len(heading[1])
+        above = [*(one for one in above if one[0] < depth), (depth, heading[2])]
+        lines, begun = [], number + 1
+    close()
+    return out

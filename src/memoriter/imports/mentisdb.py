@@ -1,0 +1,204 @@
+"""MentisDB: a chain as JSON, one thought on each line or many in a list, and its MEMORY.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from memoriter.core.edge import REPLACING
+from memoriter.imports.fields import Filling, kind_of, moment, usable
+from memoriter.imports.port import Found, Known, Linked, Lost
+from memoriter.imports.shapes import is_object, list_of, object_of
+from memoriter.imports.source import Refused, Source, Value, rows, sampled
+
+NAME: Final = "mentisdb"
+_LISTS: Final = ("thoughts", "results")
+_TAKEN: Final = (
+    "id", "content", "thought_type", "role", "agent_id", "agent_name", "agent_owner", "session_id",
+    "timestamp", "tags", "concepts", "importance", "confidence", "entity_type", "source_episode",
+    "refs", "relations", "schema_version", "prev_hash", "thought_signature", "signing_key_id",
+)  # fmt: skip
+_DROPPED: Final = ("prev_hash", "thought_signature", "signing_key_id")
+"""What proves a chain there; our log has a chain of its own."""
+_SECTIONS: Final = (
+    "Identity", "Knowledge", "Constraints And Decisions", "Corrections", "Open Threads",
+    "Execution State",
+)  # fmt: skip
+_LINE: Final = re.compile(r"- \[#(\d+)\] (\w+): (.*)", re.DOTALL)
+_BEHIND: Final = re.compile(r"(.*) \((agent .*?; importance [\d.]+.*)\)\s*", re.DOTALL)
+_AGENT: Final = re.compile(r"(?:(.*) \[(.*)\]|(.*?))(?: owned by (.*))?", re.DOTALL)
+
+
+def recognise(source: Source) -> str | None:
+    """Whether its rows are thoughts."""
+    if any(_is_thought(_thought(row)) for row in sampled(source, *_LISTS)):
+        return "its rows have a thought_type and a content"
+    begun = source.head.decode("utf-8", "replace").lstrip("\ufeff")
+    listed = re.search(r"^- \[#\d+\] \w+: ", begun, re.MULTILINE)
+    if source.kind == "text" and listed and re.search(r"^#{1,2} ", begun, re.MULTILINE):
+        return "its lines are those of a MEMORY.md: - [#0] Decision: …"
+    return None
+
+
+def read(source: Source) -> Iterator[Found]:
+    """Thoughts with their refs and relations, and the agents that they name."""
+    yield from _markdown(source) if source.kind == "text" else _thoughts(source)
+
+
+def _is_thought(row: dict[str, Any]) -> bool:
+    """Whether it has what every thought has; those of engrava have a thought_id."""
+    return {"thought_type", "content"} <= set(row) and "thought_id" not in row
+
+
+def _thought(row: Any) -> dict[str, Any]:
+    """A thought, bare or as a search answers it."""
+    inner = row.get("thought") if is_object(row) else None
+    return inner if is_object(inner) else row
+
+
+def _thoughts(source: Source) -> Iterator[Found]:
+    ids: dict[int, str] = {}
+    agents: set[tuple[str, ...]] = set()
+    for found in rows(source, *_LISTS):
+        row = found if isinstance(found, Refused) else _thought(found.value)
+        if not is_object(row):
+            reason = "expected a thought, an object"
+            yield row if isinstance(row, Refused) else Refused(found.where, reason)
+            continue
+        if isinstance(row.get("index"), int):
+            ids[row["index"]] = str(row.get("id") or row["index"])
+        yield from _record(Value(found.where, row))
+        yield from _links(found.where, row, ids)
+        yield from _agent(found.where, row, agents)
+
+
+def _record(found: Value) -> Iterator[Found]:
+    row = found.value
+    original = row.get("id") or row.get("index")
+    filling = Filling(NAME, found.where, original)
+    filling.put("text", row.get("content"), "content")
+    if "text" not in filling.fields:
+        yield Refused(found.where, "content: is missing, empty or no text")
+        return
+    filling.put("kind", row.get("thought_type"), "thought_type")
+    filling.put("role", str(row.get("role") or "Memory").lower())
+    filling.put("agent", row.get("agent_id"), "agent_id")
+    filling.put("session", row.get("session_id"), "session_id")
+    filling.when("created", row.get("timestamp"), "timestamp")
+    filling.words("tags", row.get("tags"))
+    filling.words("concepts", row.get("concepts"))
+    filling.share("importance", row.get("importance"))
+    filling.share("confidence", row.get("confidence"))
+    filling.put("entity_type", row.get("entity_type"))
+    filling.put("source_episode", row.get("source_episode"))
+    for called in _DROPPED:
+        if row.get(called):
+            filling.drop(called, row[called])
+    elsewhere = [each for each in list_of(row.get("relations")) if _leaves(each)]
+    filling.keep("relations to other chains", elsewhere)
+    filling.rest(row, *_TAKEN)
+    said = [row.get("thought_type"), row.get("content"), row.get("timestamp")]
+    yield from filling.found(f"id {original}" if original is not None else json.dumps(said))
+
+
+def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Found]:
+    """An edge for every relation, and for every ref that no relation repeats."""
+    mine = usable(str(row.get("id") or row.get("index")))
+    told: set[str] = set()
+    for relation in list_of(row.get("relations")):
+        if not is_object(relation) or not relation.get("target_id"):
+            yield Refused(where, "relations: expected objects with kind and target_id")
+        elif not _leaves(relation):
+            target, kind = str(relation["target_id"]), kind_of(str(relation.get("kind", "")))
+            told |= {target} if kind == "references" else set()
+            yield Linked(where, mine, usable(target), kind, _validity(row, relation, kind))
+            yield from _untimely(relation)
+    for ref in list_of(row.get("refs")):
+        target = ids.get(ref) if isinstance(ref, int) else None
+        if target is None:
+            yield Lost("refs to thoughts that the file does not hold before", str(ref))
+        elif target not in told:
+            yield Linked(where, mine, usable(target), "references", {})
+
+
+def _untimely(relation: dict[str, Any]) -> Iterator[Found]:
+    """The times of a relation that are none."""
+    for called in ("valid_at", "invalid_at"):
+        if relation.get(called) and moment(relation[called]) is None:
+            yield Lost(f"relations: {called}", str(relation[called]))
+
+
+def _leaves(relation: object) -> bool:
+    """Whether a relation leads to another chain; here no edge leaves its tenant."""
+    return bool(object_of(relation).get("chain_key"))
+
+
+def _validity(row: dict[str, Any], relation: dict[str, Any], kind: str) -> dict[str, object]:
+    since, until = moment(relation.get("valid_at")), moment(relation.get("invalid_at"))
+    if since is None and kind in REPLACING:
+        since = moment(row.get("timestamp"))
+    told = {"valid_from": since, "valid_until": until}
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def _agent(where: str, row: dict[str, Any], seen: set[tuple[str, ...]]) -> Iterator[Found]:
+    """The agent of a row, once for each thing that is said of it."""
+    told = {"display_name": row.get("agent_name"), "owner": row.get("agent_owner")}
+    fields = {key: str(value) for key, value in told.items() if value}
+    mark = (str(row.get("agent_id")), *fields.values())
+    if row.get("agent_id") and fields and mark not in seen:
+        seen.add(mark)
+        yield Known(where, mark[0], fields)
+
+
+def _markdown(source: Source) -> Iterator[Found]:
+    """The lines of a MEMORY.md; a text may go on over several lines."""
+    begun, lines = 0, list[str]()
+    for number, line in enumerate([*source.text.splitlines(), "- [#"], start=1):
+        if line.startswith("- [#") or _is_section(line, lines):
+            if lines:
+                yield from _item(f"{source.name}:{begun}", "\n".join(lines).rstrip())
+            begun, lines = number, [line] if line.startswith("- [#") else []
+        elif lines:
+            lines.append(line)
+
+
+def _is_section(line: str, item: list[str]) -> bool:
+    """Whether a section begins; another heading may stand in a text that is not over yet."""
+    over = line[3:].strip() in _SECTIONS or _BEHIND.fullmatch("\n".join(item)) is not None
+    return line.startswith("## ") and over
+
+
+def _item(where: str, text: str) -> Iterator[Found]:
+    line = _LINE.fullmatch(text)
+    if line is None:
+        yield Refused(where, "is not - [#0] Type: text (agent …)")
+        return
+    split = _BEHIND.fullmatch(line[3])
+    said, behind = (split[1], split[2]) if split else (line[3], "")
+    told = {part.split(" ")[0]: part.partition(" ")[2] for part in behind.split("; ")}
+    filling = Filling(NAME, where)
+    filling.put("text", said)
+    filling.put("kind", line[2])
+    filling.put("role", told.get("role", "memory").lower())
+    label = _AGENT.fullmatch(told.get("agent", ""))
+    named = (label[2] or label[3]) if label else None
+    filling.put("agent", named)
+    filling.share("importance", _number(told.get("importance")))
+    filling.share("confidence", _number(told.get("confidence")))
+    filling.put("tags", [tag for tag in told.get("tags", "").split(", ") if tag])
+    filling.origin["index"] = int(line[1])
+    yield from filling.found(f"#{line[1]} {line[2]}: {said}")
+    yield Lost("ids, times, concepts, refs and relations", "a MEMORY.md does not tell them")
+    if label and named and (label[1] or label[4]):
+        told_of = {"display_name": label[1], "owner": label[4]}
+        yield Known(where, named, {key: value for key, value in told_of.items() if value})
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

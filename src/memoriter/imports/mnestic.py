@@ -1,0 +1,191 @@
+"""mnestic: what `export_relations` answers, written as JSON: relations with headers and rows.
+
+A relation with a text is one of records, one with two ends is one of edges. A column of validity
+makes a history: its versions become records of their own that the newest one supersedes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+from typing import Any, Final, NamedTuple
+
+from memoriter.imports.fields import Filling, kind_of, shown, usable
+from memoriter.imports.port import Found, Linked, Lost
+from memoriter.imports.shapes import is_list, is_object, list_of
+from memoriter.imports.source import Refused, Source
+
+NAME: Final = "mnestic"
+_IDS: Final = ("id", "uid", "uuid", "key", "k", "memory_id", "doc_id")
+_TEXTS: Final = ("text", "content", "body", "memory", "note", "message", "document", "chunk")
+_ENDS: Final = (("from", "to"), ("fr", "to"), ("src", "dst"), ("source", "target"))
+_VECTORS: Final = ("emb", "embedding", "vector", "vec", "v")
+_PLACES: Final = {
+    "title": "title", "summary": "summary", "kind": "kind", "type": "kind",
+    "agent": "agent", "agent_id": "agent",
+    "user": "user", "user_id": "user", "session": "session", "session_id": "session",
+    "priority": "priority", "cycle": "cycle", "role": "role",
+}  # fmt: skip
+_LISTS: Final = ("tags", "concepts", "entities")
+_TIMES: Final = {"created_at": "created", "created": "created", "ts": "created"}
+_SHARES: Final = ("importance", "confidence")
+_KINDS: Final = ("kind", "rel", "type", "label", "relation")
+_WEIGHTS: Final = ("weight", "w", "score")
+_PAIR: Final = 2
+_UNTIL: Final = "\0until"
+"""The end of a version, beside its columns; no column has such a name."""
+
+
+class Relation(NamedTuple):
+    """One relation of a dump, its rows by the names of their columns."""
+
+    name: str
+    headers: list[str]
+    rows: list[dict[str, Any]]
+    broken: int
+    moments: str | None
+    """The column that says since when a row holds, or no longer holds."""
+
+    def column(self, among: tuple[str, ...]) -> str | None:
+        """The first column of these names."""
+        return next((name for name in among if name in self.headers), None)
+
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """The columns of an edge's two ends."""
+        return next((pair for pair in _ENDS if set(pair) <= set(self.headers)), None)
+
+
+def recognise(source: Source) -> str | None:
+    """Whether it is a JSON object of relations."""
+    (only,) = source.sample if len(source.sample) == 1 else (None,)
+    if is_object(only) and only and all(_relation(told) for told in only.values()):
+        return "it is a JSON object of relations with headers and rows"
+    return None
+
+
+def _relation(told: object) -> bool:
+    inner: dict[str, Any] = told if is_object(told) else {}
+    return is_list(inner.get("headers")) and is_list(inner.get("rows"))
+
+
+def _validity(value: object) -> bool:
+    """A moment and whether the row holds from then on."""
+    pair = list_of(value)
+    return len(pair) == _PAIR and type(pair[0]) is int and isinstance(pair[1], bool)
+
+
+def read(source: Source) -> Iterator[Found]:
+    """Records of every relation that has texts, then edges; other relations are told of."""
+    (dump,) = source.sample
+    told = [_read(name, relation) for name, relation in dump.items()]
+    for one in told:
+        yield from (Refused(f"{one.name}", "has not as many columns as headers"),) * one.broken
+    texts = [r for r in told if r.column(_TEXTS) and r.column(_IDS)]
+    current = {_id(r, row) for r in texts if r.moments is None for row in r.rows}
+    for relation in texts:
+        if relation.moments is None:
+            for nth, row in enumerate(relation.rows):
+                yield from _record(relation, row, nth)
+        else:
+            yield from _history(relation, relation.moments, current)
+    for relation in told:
+        if relation.ends:
+            yield from _edges(relation, relation.ends)
+        elif relation not in texts:
+            told_of = shown(relation.headers)
+            yield Lost(f"relation {relation.name}", told_of, times=len(relation.rows))
+
+
+def _read(name: str, told: dict[str, Any]) -> Relation:
+    headers = [str(header) for header in told["headers"]]
+    whole = [r for r in told["rows"] if is_list(r) and len(r) == len(headers)]
+    rows = [dict(zip(headers, row, strict=True)) for row in whole]
+    spans = (c for c in headers if rows and all(_validity(row[c]) for row in rows))
+    return Relation(name, headers, rows, len(told["rows"]) - len(whole), next(spans, None))
+
+
+def _id(relation: Relation, row: dict[str, Any]) -> str:
+    return str(row[relation.column(_IDS) or ""])
+
+
+def _record(
+    relation: Relation, row: dict[str, Any], nth: int, version: int | None = None
+) -> Iterator[Found]:
+    where = f"{relation.name}[{nth}]"
+    original = _id(relation, row) + ("" if version is None else f"@{version}")
+    filling = Filling(NAME, where, original)
+    filling.origin["relation"] = relation.name
+    text = relation.column(_TEXTS) or ""
+    filling.put("text", row[text], text)
+    if "text" not in filling.fields:
+        yield Refused(where, f"{text}: is missing, empty or no text")
+        return
+    taken = {text, relation.column(_IDS), relation.moments, relation.column(_VECTORS), _UNTIL}
+    for column, value in row.items():
+        if column not in taken:
+            _column(filling, column, value)
+    _vector(filling, row.get(relation.column(_VECTORS) or ""))
+    if relation.moments is not None:
+        filling.put("valid_from", row[relation.moments][0])
+        filling.put("valid_until", row.get(_UNTIL))
+    yield from filling.found(f"{relation.name} {original}")
+
+
+def _column(filling: Filling, column: str, value: object) -> None:
+    if column in _LISTS:
+        filling.words(column, value)
+    elif column in _PLACES:
+        filling.put(_PLACES[column], value, column)
+    elif column in _TIMES:
+        filling.when(_TIMES[column], value, column)
+    elif column in _SHARES:
+        filling.share(column, value)
+    elif column in ("meta", "metadata") and is_object(value):
+        filling.metadata = value
+    else:
+        filling.keep(column, value)
+
+
+def _vector(filling: Filling, value: object) -> None:
+    numbers = list_of(value)
+    if numbers and all(type(n) in (int, float) for n in numbers) and any(numbers):
+        filling.fields["vector"] = numbers
+    elif value is not None and value != "":
+        filling.drop("vector", value)
+
+
+def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Found]:
+    """The versions of every id: the one that holds last takes the id, unless it is taken."""
+
+    def order(row: dict[str, Any]) -> tuple[str, int]:
+        return _id(relation, row), row[moments][0]
+
+    nth = 0
+    for original, group in groupby(sorted(relation.rows, key=order), lambda r: _id(relation, r)):
+        events = list(group)
+        newest = events[-1]
+        for event, after in [*pairwise(events), (newest, None)]:
+            since, holds = event[moments]
+            nth += 1
+            if not holds or (event is newest and original in current):
+                continue
+            ended = {} if after is None else {_UNTIL: after[moments][0]}
+            last = event is newest
+            yield from _record(relation, {**event, **ended}, nth - 1, None if last else since)
+            if not last and (newest[moments][1] or original in current):
+                ends = usable(original), usable(f"{original}@{since}")
+                fields = {"valid_from": ended[_UNTIL]}
+                yield Linked(f"{relation.name}[{nth - 1}]", *ends, "supersedes", fields)
+
+
+def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Found]:
+    kind, weight = relation.column(_KINDS), relation.column(_WEIGHTS)
+    for nth, row in enumerate(relation.rows):
+        rest = {k: v for k, v in row.items() if k not in {*ends, kind, weight} and v is not None}
+        fields: dict[str, object] = {"metadata": {**rest, "origin": {"relation": relation.name}}}
+        if weight is not None and row[weight] is not None:
+            fields["weight"] = row[weight]
+        named = kind_of(str(row[kind])) if kind and row[kind] else kind_of(relation.name)
+        one, two = usable(str(row[ends[0]])), usable(str(row[ends[1]]))
+        yield Linked(f"{relation.name}[{nth}]", one, two, named, fields)

@@ -1,0 +1,268 @@
+"""A file, or a folder, that may hold memories: what kind of thing it is, and its values one by one.
+
+Lines are read one at a time, so a file of any size may come. A document that is one JSON value is
+read whole and may be half a gigabyte at most.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, NoReturn
+
+from memoriter.core.errors import InputError, NotFound
+from memoriter.imports.shapes import is_list, is_object
+
+HEAD: Final = 64 * 1024
+LINE_LIMIT: Final = 64 * 1024 * 1024
+"""A longer line holds more than a record may."""
+DOCUMENT_LIMIT: Final = 512 * 1024 * 1024
+SAMPLE: Final = 20
+"""So many values of a file are looked at to see what it is."""
+_CHUNK: Final = 1024 * 1024
+_SQLITE: Final = b"SQLite format 3\0"
+_LINES: Final = frozenset({".jsonl", ".ndjson"})
+_JSON: Final = frozenset({".json", *_LINES})
+MARKDOWN: Final = frozenset({".md", ".markdown"})
+Kind = Literal["folder", "sqlite", "binary", "document", "lines", "text"]
+
+
+class Refused(NamedTuple):
+    """A row that cannot be carried, and why."""
+
+    where: str
+    reason: str
+    hint: str = ""
+
+
+class Value(NamedTuple):
+    """One JSON value, and where it stands."""
+
+    where: str
+    value: Any
+
+
+class Line(NamedTuple):
+    """One line of text that is not blank, and where it stands."""
+
+    where: str
+    text: str
+
+
+class Source:
+    """What a path leads to. Nothing is kept open between two questions."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name or str(path)
+        try:
+            mode = path.stat().st_mode
+            self.is_folder = stat.S_ISDIR(mode)
+            if not (self.is_folder or stat.S_ISREG(mode)):
+                raise InputError(f"{path} is no file", hint="write it to a file first")
+            self.head = b"" if self.is_folder else _head(path)
+            self.size = 0 if self.is_folder else path.stat().st_size
+        except FileNotFoundError:
+            raise NotFound(f"there is no file {path}", hint="check the path") from None
+        except (OSError, ValueError) as error:
+            raise _unread(path, error) from None
+        blank = not self.head.removeprefix(b"\xef\xbb\xbf").strip()
+        if blank and not self.is_folder and self.size <= HEAD:
+            raise InputError(f"{path} is empty", hint="name a file that holds something")
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What it is, by its first bytes; the name decides only where they leave it open."""
+        begun = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        suffix = self.path.suffix.lower()
+        if self.is_folder:
+            return "folder"
+        if self.head.startswith(_SQLITE):
+            return "sqlite"
+        if b"\0" in self.head:
+            return "binary"
+        if suffix in _LINES:
+            return "lines"
+        if suffix in MARKDOWN or begun[:1] not in (b"{", b"[", b'"'):
+            return "text" if suffix != ".json" else "lines"
+        return self._json(begun, suffix)
+
+    def _json(self, begun: bytes, suffix: str) -> Kind:
+        """Something that begins like JSON: a value per line, one value, or neither."""
+        first = next(self.lines(), None)
+        if isinstance(first, Line) and not begun.startswith(b"["):
+            try:
+                loaded(first.text)
+            except ValueError:
+                pass
+            else:
+                return "lines"
+        if suffix in _JSON or begun.startswith(b"{"):
+            return "document"
+        try:
+            return "document" if self.document is not None else "text"
+        except InputError:
+            return "text"
+
+    @cached_property
+    def document(self) -> Any:
+        """The one JSON value that the file is; a number that is none counts as absent."""
+        if self.size > DOCUMENT_LIMIT:
+            raise InputError(
+                f"{self.path}: one JSON value of {self.size:,} bytes is too large to be read whole",
+                hint="write it as JSON lines, one row on each; these may be of any size",
+            )
+        try:
+            return json.loads(self.text, parse_constant=_absent)
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"{self.path}: is not whole JSON: {_told(error)}",
+                hint="was it cut short? write it again; JSON lines may be cut anywhere",
+            ) from None
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text."""
+        return read_text(self.path)
+
+    def lines(self) -> Iterator[Line | Refused]:
+        """Every line that is not blank; one that is no text, or too long, stands as refused."""
+        try:
+            with self.path.open("rb") as file:
+                for number, raw in enumerate(iter(partial(file.readline, LINE_LIMIT + 1), b""), 1):
+                    where = f"{self.name}:{number}"
+                    if len(raw) > LINE_LIMIT:
+                        while raw and not raw.endswith(b"\n"):
+                            raw = file.readline(_CHUNK)  # noqa: PLW2901  # the rest of the same line
+                        yield Refused(where, f"a line of more than {LINE_LIMIT >> 20} MB", _SPLIT)
+                    else:
+                        yield from _line(where, raw)
+        except OSError as error:
+            raise _unread(self.path, error) from None
+
+    def values(self) -> Iterator[Value | Refused]:
+        """Every JSON value: of each line, or the one of the document."""
+        if self.kind == "document":
+            yield Value(self.name, self.document)
+            return
+        for line in self.lines():
+            if isinstance(line, Refused):
+                yield line
+                continue
+            try:
+                yield Value(line.where, loaded(line.text))
+            except ValueError as error:
+                yield Refused(line.where, f"not JSON: {error}", "a line must be one JSON value")
+
+    @cached_property
+    def sample(self) -> list[Any]:
+        """The first values of a file of JSON; of a document that is a list, its items."""
+        if self.kind == "document":
+            listed = is_list(self.document)
+            return self.document[:SAMPLE] if listed else [self.document]
+        if self.kind != "lines":
+            return []
+        seen = islice(self.values(), SAMPLE)
+        return [one.value for one in seen if isinstance(one, Value)]
+
+    def count(self) -> int | None:
+        """How many lines there are, where there are lines."""
+        if self.kind not in ("lines", "text"):
+            return None
+        try:
+            with self.path.open("rb") as file:
+                ends, last = 0, b"\n"
+                for chunk in iter(partial(file.read, _CHUNK), b""):
+                    ends, last = ends + chunk.count(b"\n"), chunk[-1:]
+                return ends + (last != b"\n")
+        except OSError as error:
+            raise _unread(self.path, error) from None
+
+
+_SPLIT: Final = "split it: a text may have 16 million characters"
+
+
+def _line(where: str, raw: bytes) -> Iterator[Line | Refused]:
+    try:
+        text = raw.decode("utf-8-sig" if where.endswith(":1") else "utf-8").strip()
+    except UnicodeDecodeError as bad:
+        yield Refused(where, f"is not UTF-8 (byte {bad.start})", "convert the file to UTF-8")
+    else:
+        if text:
+            yield Line(where, text)
+
+
+def read_text(path: Path) -> str:
+    """A text file, whole."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as bad:
+        raise InputError(
+            f"{path}: is not UTF-8 (byte {bad.start})", hint="convert it to UTF-8 first"
+        ) from None
+    except OSError as error:
+        raise _unread(path, error) from None
+
+
+def loaded(text: str) -> Any:
+    """The JSON value of one line."""
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except RecursionError as error:
+        raise ValueError(_told(error)) from None
+
+
+def expanded(value: Any, *lists: str) -> Iterator[Any]:
+    """The rows of a value: its items, those of a list that it names, or itself."""
+    if is_list(value):
+        yield from value
+        return
+    inner = value.get("result", value) if is_object(value) else value
+    for name in lists:
+        if is_object(inner) and is_list(inner.get(name)):
+            yield from inner[name]
+            return
+    yield value
+
+
+def rows(source: Source, *lists: str) -> Iterator[Value | Refused]:
+    """The rows of all values of a file."""
+    for found in source.values():
+        if isinstance(found, Refused):
+            yield found
+            continue
+        for nth, row in enumerate(expanded(found.value, *lists)):
+            alone = row is found.value
+            yield Value(found.where if alone else f"{found.where}[{nth}]", row)
+
+
+def sampled(source: Source, *lists: str) -> list[dict[str, Any]]:
+    """The objects among the first rows."""
+    some = (row for value in source.sample for row in islice(expanded(value, *lists), SAMPLE))
+    return [row for row in some if is_object(row)]
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
+def _unread(path: Path, error: Exception) -> InputError:
+    told = getattr(error, "strerror", None) or str(error)
+    return InputError(f"{path}: {told}", hint="check the path and its rights")
+
+
+def _told(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _absent(_: str) -> None:
+    """NaN and infinity in a document of somebody else's."""
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,143 @@
+"""Record attributes as columns, for filters: one value per row, found without reading a record.
+
+Strings are ordinals into a dictionary (-1 = absent), sets of strings a ragged list of ordinals,
+numbers float64 (NaN = absent), times int64 (`NO_TIME` = absent). Text, title, summary and metadata
+are no columns: a filter on them reads the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.record import Record
+from memoriter.index.dictionary import Dictionary, union
+
+Arrays = dict[str, NDArray[Any]]
+"""Named arrays; each name has one dtype."""
+NO_TIME: Final = np.iinfo(np.int64).min
+
+_READ: Final[dict[str, Callable[[Record], str | None]]] = {
+    "id": lambda r: r.id,
+    "kind": lambda r: r.kind,
+    "role": lambda r: r.role,
+    "memory_type": lambda r: r.memory_type,
+    "entity_type": lambda r: r.entity_type,
+    "source_episode": lambda r: r.source_episode,
+    "priority": lambda r: r.priority,
+    "trust": lambda r: r.trust,
+    "source.who": lambda r: r.source.who,
+    "source.channel": lambda r: r.source.channel,
+    "source.path": lambda r: r.source.path,
+    "agent": lambda r: r.agent,
+    "user": lambda r: r.user,
+    "session": lambda r: r.session,
+}
+STRING_COLUMNS: Final = tuple(_READ)
+SET_COLUMNS: Final = ("tags", "concepts", "entities")
+NUMBER_COLUMNS: Final = ("importance", "confidence", "cycle", "position")
+TIME_COLUMNS: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
+FLAG_COLUMNS: Final = ("archived", "pinned")
+COLUMNS: Final = (*STRING_COLUMNS, *SET_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS)
+
+
+def columns_of(records: Sequence[Record]) -> Arrays:
+    """The columns of these records."""
+    out: Arrays = {}
+    for name, read in _READ.items():
+        out.update(_strings(name, [read(record) for record in records]))
+    for name in SET_COLUMNS:
+        out.update(_sets(name, [getattr(record, name) for record in records]))
+    for name in NUMBER_COLUMNS:
+        values = [getattr(record, name) for record in records]
+        out[name] = np.array([np.nan if v is None else v for v in values], np.float64)
+    for name in TIME_COLUMNS:
+        values = [getattr(record, name) for record in records]
+        out[name] = np.array([NO_TIME if v is None else v for v in values], np.int64)
+    for name in FLAG_COLUMNS:
+        out[name] = np.array([getattr(record, name) for record in records], np.bool_)
+    return out
+
+
+def _strings(name: str, values: Sequence[str | None]) -> Arrays:
+    vocabulary = sorted({value for value in values if value is not None})
+    place = {value: n for n, value in enumerate(vocabulary)}
+    codes = [-1 if value is None else place[value] for value in values]
+    dictionary = Dictionary.of(vocabulary)
+    return {
+        f"{name}.codes": np.array(codes, np.int32),
+        f"{name}.blob": dictionary.blob,
+        f"{name}.at": dictionary.at,
+    }
+
+
+def _sets(name: str, values: Sequence[tuple[str, ...]]) -> Arrays:
+    starts = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(value) for value in values], out=starts[1:])
+    return {
+        **_strings(name, [item for value in values for item in value]),
+        f"{name}.starts": starts,
+    }
+
+
+def dictionary_of(arrays: Arrays, name: str) -> Dictionary:
+    """The dictionary of a string or set column."""
+    return Dictionary(arrays[f"{name}.blob"], arrays[f"{name}.at"])
+
+
+def joined(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """The columns of several segments as one, with only the rows to keep."""
+    out: Arrays = {}
+    for name in STRING_COLUMNS:
+        out.update(
+            _joined_strings(
+                name,
+                parts,
+                [part[f"{name}.codes"][k] for part, k in zip(parts, keeps, strict=True)],
+            )
+        )
+    for name in SET_COLUMNS:
+        kept = [_kept_sets(part, name, k) for part, k in zip(parts, keeps, strict=True)]
+        sizes = np.concatenate([size for _, size in kept])
+        out.update(_joined_strings(name, parts, [codes for codes, _ in kept]))
+        out[f"{name}.starts"] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS):
+        out[name] = np.concatenate([part[name][k] for part, k in zip(parts, keeps, strict=True)])
+    return out
+
+
+def _kept_sets(
+    part: Arrays, name: str, keep: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    sizes = np.diff(part[f"{name}.starts"].astype(np.int64))
+    return part[f"{name}.codes"][np.repeat(keep, sizes)], sizes[keep]
+
+
+def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[Any]]) -> Arrays:
+    """Codes of several dictionaries as codes of one, which holds only what is used."""
+    olds = [dictionary_of(part, name) for part in parts]
+    every = np.concatenate(codes)
+    if all(map(olds[0].says, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
+        return {f"{name}.codes": every, **olds[0].arrays(name)}
+    used = [np.unique(code[code >= 0]) for code in codes]
+    slim = [Dictionary.of([old[int(n)] for n in use]) for old, use in zip(olds, used, strict=True)]
+    dictionary, maps = union(slim)
+    renamed: list[NDArray[np.int32]] = []
+    for code, use, new in zip(codes, used, maps, strict=True):
+        out = np.full(code.size, -1, np.int32)
+        there = code >= 0
+        out[there] = new[np.searchsorted(use, code[there])]
+        renamed.append(out)
+    return {
+        f"{name}.codes": np.concatenate(renamed),
+        f"{name}.blob": dictionary.blob,
+        f"{name}.at": dictionary.at,
+    }
+
+
+def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:
+    """Whether half-open intervals hold a time; an absent bound is open."""
+    return ((since == NO_TIME) | (since <= time)) & ((until == NO_TIME) | (time < until))

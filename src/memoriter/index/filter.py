@@ -1,0 +1,162 @@
+"""Where, over the columns of a segment; what is no column is read from the records, last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.names import Json
+from memoriter.core.record import Record
+from memoriter.core.where import AllOf, AnyOf, Not, Range, Test, Where, holds
+from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
+from memoriter.index.segment import Segment
+
+Mask = NDArray[np.bool_]
+Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
+"""Reads record versions by row."""
+
+
+def passing(where: Where, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
+    """Which of the rows in `among` pass."""
+    match where:
+        case AllOf(parts):
+            for part in sorted(parts, key=needs_records):
+                among = passing(part, segment, among, fetch)
+            return among
+        case AnyOf(parts):
+            out = np.zeros(among.size, np.bool_)
+            for part in sorted(parts, key=needs_records):
+                out |= passing(part, segment, among & ~out, fetch)
+            return out
+        case Not(part):
+            return among & ~passing(part, segment, among, fetch)
+        case Test():
+            if needs_records(where):
+                return _by_record(where, segment, among, fetch)
+            return among & _by_column(where, segment)
+
+
+def needs_records(where: Where) -> bool:
+    """Whether a condition tests something that is no column."""
+    match where:
+        case AllOf(parts) | AnyOf(parts):
+            return any(map(needs_records, parts))
+        case Not(part):
+            return needs_records(part)
+        case Test():
+            return where.attribute not in COLUMNS
+
+
+def _by_column(test: Test, segment: Segment) -> Mask:
+    match test.type:
+        case "string":
+            return _strings(test, segment)
+        case "strings":
+            return _sets(test, segment)
+        case "flag":
+            return _flags(test, segment)
+        case _:
+            return _numbers(test, segment)
+
+
+def _accepted(test: Test, segment: Segment) -> Mask:
+    """Whether the test accepts each entry of a column's dictionary; the last is for absence."""
+    dictionary = dictionary_of(segment.arrays, test.attribute)
+    out = np.zeros(len(dictionary) + 1, np.bool_)
+    if test.op in {"eq", "in"} and not test.folded:
+        wanted = test.value if isinstance(test.value, tuple) else (test.value,)
+        found = [dictionary.find(cast("str", value)) for value in wanted]
+        out[[ordinal for ordinal in found if ordinal >= 0]] = True
+    else:
+        out[:-1] = [holds(test, value) for value in dictionary]
+    return out
+
+
+def _strings(test: Test, segment: Segment) -> Mask:
+    codes = segment.arrays[f"{test.attribute}.codes"]
+    if test.op == "exists":
+        return (codes >= 0) == test.value
+    return _accepted(test, segment)[codes]
+
+
+def _sets(test: Test, segment: Segment) -> Mask:
+    starts = segment.arrays[f"{test.attribute}.starts"].astype(np.int64)
+    if test.op == "exists":
+        return (np.diff(starts) > 0) == test.value
+    if test.op == "prefix":
+        return _some(segment, test, starts)
+    wanted = cast("tuple[str, ...]", test.value)
+    each = [
+        _some(segment, Test(test.attribute, "eq", value, test.folded), starts) for value in wanted
+    ]
+    if not each:
+        return np.zeros(len(segment), np.bool_)
+    return np.logical_or.reduce(each) if test.op == "any" else np.logical_and.reduce(each)
+
+
+def _some(segment: Segment, test: Test, starts: NDArray[np.int64]) -> Mask:
+    """Rows with at least one element that passes."""
+    hit = _accepted(test, segment)[segment.arrays[f"{test.attribute}.codes"]]
+    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(hit)])
+    return sums[starts[1:]] > sums[starts[:-1]]
+
+
+def _flags(test: Test, segment: Segment) -> Mask:
+    values = segment.arrays[test.attribute]
+    if test.op == "exists":
+        return np.full(values.size, test.value, np.bool_)
+    return values == test.value
+
+
+def _numbers(test: Test, segment: Segment) -> Mask:
+    values = segment.arrays[test.attribute]
+    there = values != NO_TIME if test.type == "time" else ~np.isnan(values.astype(np.float64))
+    match test.op:
+        case "exists":
+            return there == test.value
+        case "range":
+            return there & _within(cast("Range", test.value), values)
+        case _:
+            wanted = test.value if isinstance(test.value, tuple) else (test.value,)
+            return there & np.isin(
+                values, np.array([cast("float", value) for value in wanted], values.dtype)
+            )
+
+
+def _within(bounds: Range, values: NDArray[Any]) -> Mask:
+    out = np.ones(values.size, np.bool_)
+    if bounds.gt is not None:
+        out &= values > bounds.gt
+    if bounds.gte is not None:
+        out &= values >= bounds.gte
+    if bounds.lt is not None:
+        out &= values < bounds.lt
+    if bounds.lte is not None:
+        out &= values <= bounds.lte
+    return out
+
+
+def _by_record(test: Test, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
+    out = np.zeros(among.size, np.bool_)
+    at = np.flatnonzero(among)
+    for place, record in zip(at, fetch(segment.rows[at].tolist()), strict=True):
+        if record is not None:
+            out[place] = _test_record(test, record)
+    return out
+
+
+def _test_record(test: Test, record: Record) -> bool:
+    if test.type != "json":
+        value = getattr(record, test.attribute)
+        shown = list(value) if test.type == "numbers" else value
+        there = bool(shown) if test.type == "numbers" else shown is not None
+        return there == test.value if test.op == "exists" else there and holds(test, shown)
+    found: Json = record.metadata
+    for key in test.path:
+        if not isinstance(found, dict) or key not in found:
+            return test.op == "exists" and not test.value
+        found = found[key]
+    return holds(test, found)

@@ -1,0 +1,182 @@
+"""The edges of a view as arrays, and where walks over them may go.
+
+Nodes are positions. Of each key (source, target, kind, valid_from) the view sees the last edge that
+was recorded by then; edges at forgotten records are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Mask, Rows
+from memoriter.index.columns import dictionary_of
+from memoriter.index.dictionary import union
+from memoriter.index.edges import Edges, latest
+from memoriter.index.grown import FEW, inserted, joined, widened
+from memoriter.index.segment import Segment
+from memoriter.rank.walk import Adjacency, Nodes
+
+BATCH: Final = 450
+"""For how many records at most neighbours are read at once."""
+_KEPT: Final = 4
+"""How many past states of a graph are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """For some records the edges at them and who is at the other end; `reads` says how often."""
+
+    owners: Nodes
+    others: Nodes
+    weights: NDArray[np.float64]
+    edges: NDArray[np.int64]
+    reads: int
+
+
+class Graph:
+    """The graph of one view."""
+
+    def __init__(
+        self,
+        seq: int,
+        segments: Sequence[Segment],
+        visible: Sequence[Mask],
+        tombs: Nodes,
+        before: Graph | None = None,
+    ) -> None:
+        self._seq = seq
+        self._segments = segments
+        self._visible = visible
+        self._tombs = tombs
+        self._past: dict[int, Graph] = {}
+        self._grown = None if before is None else self._from(before)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether anybody has walked here."""
+        return "adjacency" in self.__dict__
+
+    def _from(self, before: Graph) -> tuple[Edges, Adjacency] | None:
+        """The edges of an earlier view and those since; None where it must be built anew."""
+        if before._seq > self._seq or not np.array_equal(before._tombs, self._tombs):
+            return None
+        old, graph, count = before.edges, before.adjacency, self.rows.size
+        since = [s for s in self._segments if (s.arrays["edges.seqs"] > before._seq).any()]
+        new = _edges(since, before._seq, self._seq, self._tombs) if since else None
+        if new is None or not new.seqs.size:
+            return old, graph if count + 1 == graph.starts.size else widened(graph, count)
+        both = joined(old, new, graph) if new.seqs.size <= FEW else None
+        if both is None:
+            return None
+        return both, inserted(graph, both, old.seqs.size, count)
+
+    def upto(self, seq: int | None) -> Graph:
+        """The same records with the edges as they were recorded by then; None for now."""
+        if seq is None:
+            return self
+        seqs = _joined(self._segments, "seqs")
+        if not ((seqs > seq) & (seqs <= self._seq)).any():
+            return self
+        known = self._past.get(seq)
+        if known is None:
+            if len(self._past) >= _KEPT:
+                self._past.clear()
+            known = self._past[seq] = Graph(seq, self._segments, self._visible, self._tombs)
+        return known
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of the view."""
+        if self._grown is not None:
+            return self._grown[0]
+        return _edges(self._segments, 0, self._seq, self._tombs)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The row at each position; -1 where there is none."""
+        places = [self._positions(n) for n in range(len(self._segments))]
+        rows = np.full(max((int(p.max(initial=-1)) for p in places), default=-1) + 1, -1)
+        for segment, mask, place in zip(self._segments, self._visible, places, strict=True):
+            rows[place[mask]] = segment.rows[mask]
+        return rows
+
+    def _positions(self, n: int) -> Nodes:
+        return self._segments[n].positions
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """Who is next to whom, whatever the time and the kind."""
+        if self._grown is not None:
+            return self._grown[1]
+        return Adjacency.of(self.edges.sources, self.edges.targets, self.rows.size)
+
+    def positions(self, rows: Rows) -> Nodes:
+        """Where the records of these rows stand."""
+        out = np.full(rows.size, -1)
+        for n, segment in enumerate(self._segments):
+            places, mine = segment.places(rows)
+            out[mine] = self._positions(n)[places]
+        return out
+
+    def nodes(self, masks: Sequence[Mask]) -> Mask:
+        """For each position whether its row lies inside the masks."""
+        out = np.zeros(self.rows.size, np.bool_)
+        for n, mask in enumerate(masks):
+            out[self._positions(n)[mask]] = True
+        return out
+
+    def neighbours(self, nodes: Nodes, edges: Mask, within: Mask, most: int = 5) -> Neighbours:
+        """Who is next to these records over these edges, in either direction, heaviest first.
+
+        Equal weights go to the older edge; at most `most` for each record. A record is no neighbour
+        of its own. Read in batches: one read for each 450 records.
+        """
+        parts = [
+            self._near(nodes[start : start + BATCH], edges, within, most)
+            for start in range(0, nodes.size, BATCH)
+        ]
+        none = np.zeros((3, 0), np.int64)
+        owners, others, used = np.concatenate([none, *parts], axis=1)
+        return Neighbours(owners, others, self.edges.weights[used], used, len(parts))
+
+    def _near(self, nodes: Nodes, open_: Mask, within: Mask, most: int) -> NDArray[np.int64]:
+        graph = self.adjacency
+        low = graph.starts[nodes]
+        sizes = graph.starts[nodes + 1] - low
+        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        steps, owners = np.repeat(low, sizes) + inside, np.repeat(np.arange(nodes.size), sizes)
+        edges, others = graph.edge[steps], graph.to[steps]
+        ok = open_[edges] & within[others] & (others != nodes[owners])
+        edges, others, owners = edges[ok], others[ok], owners[ok]
+        order = np.lexsort((edges, -self.edges.weights[edges], owners))
+        counts = np.bincount(owners, minlength=nodes.size)
+        rank = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = order[rank < most]
+        return np.stack([nodes[owners[order]], others[order], edges[order]])
+
+
+def _edges(segments: Sequence[Segment], after: int, upto: int, tombs: Nodes) -> Edges:
+    """The edges recorded in (after, upto], the last of each key, forgotten ends left out."""
+    segments = [segment for segment in segments if segment.last > after]
+    dictionary, maps = union([dictionary_of(s.arrays, "edges.kinds") for s in segments])
+    kinds = [new[s.arrays["edges.kinds.codes"]] for s, new in zip(segments, maps, strict=True)]
+    codes: NDArray[Any] = np.concatenate([np.zeros(0, np.int64), *kinds])
+    seqs, sources, targets, since, until = (
+        _joined(segments, key) for key in ("seqs", "sources", "targets", "from", "until")
+    )
+    at = np.flatnonzero((seqs > after) & (seqs <= upto))
+    at = at[~(np.isin(sources[at], tombs) | np.isin(targets[at], tombs))]
+    at = at[latest(seqs[at], (sources[at], targets[at], codes[at], since[at]))]
+    weights = _joined(segments, "weights", np.float64)
+    arrays = (each[at] for each in (seqs, sources, targets, codes, weights, since, until))
+    return Edges(*arrays, names=tuple(dictionary))
+
+
+def _joined(segments: Sequence[Segment], key: str, kind: Any = np.int64) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, kind), *(s.arrays[f"edges.{key}"] for s in segments)])

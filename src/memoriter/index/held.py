@@ -1,0 +1,108 @@
+"""The vectors of a view inside a selection, segment by segment, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Mask, Rows
+from memoriter.index.reading import Reading
+from memoriter.index.segment import Segment
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Held:
+    """The vectors of one segment."""
+
+    segment: Segment
+    start: int
+    """Where the segment's rows begin among all rows of the view."""
+    seen: Mask
+    """Which of its vectors are wanted."""
+    late: Places
+    """Those whose rows are in other segments, ascending."""
+    late_docs: Places
+    """Where these rows stand among all; -1 where they are gone."""
+
+    @property
+    def count(self) -> int:
+        """How many vectors are wanted."""
+        return int(np.count_nonzero(self.seen))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every vector is the only one of its row."""
+        return self.segment.in_order
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        """All its vectors, at unit length on the grid."""
+        return self.segment.arrays["vectors.matrix"]
+
+    def docs(self, at: Places) -> Places:
+        """Where the owners of some of its wanted vectors stand among all rows of the view."""
+        if self.is_plain:
+            return at + self.start
+        docs = self.segment.owners[0][at] + self.start
+        if self.late.size:
+            near = np.minimum(np.searchsorted(self.late, at), self.late.size - 1)
+            late = self.late[near] == at
+            docs[late] = self.late_docs[near[late]]
+        return docs
+
+
+def held(reading: Reading, masks: Sequence[Mask]) -> list[Held]:
+    """For each segment the vectors that the view sees and whose rows are inside the masks."""
+    return [each for each in _each(reading, masks) if each.seen.any()]
+
+
+def holds(reading: Reading) -> bool:
+    """Whether the view sees any vector."""
+    return any(each.seen.any() for each in _each(reading, reading.visible))
+
+
+def rows_of(reading: Reading, docs: Places) -> Rows:
+    """The rows that stand at these places among all rows of the view."""
+    out = np.zeros(docs.size, np.int64)
+    start = 0
+    for segment in reading.segments:
+        mine = (docs >= start) & (docs < start + len(segment))
+        out[mine] = segment.rows[docs[mine] - start]
+        start += len(segment)
+    return out
+
+
+def _each(reading: Reading, masks: Sequence[Mask]) -> Iterator[Held]:
+    none = np.zeros(0, np.intp)
+    start = 0
+    for segment, mask in zip(reading.segments, masks, strict=True):
+        if segment.in_order:
+            seen, late, docs = mask, none, none
+        else:
+            places, home = segment.owners
+            seen = mask[places] & home if mask.size else np.zeros(places.size, np.bool_)
+            late = np.flatnonzero(~home)
+            docs = _elsewhere(reading, segment.arrays["vectors.rows"][late])
+            if late.size:
+                flat = np.concatenate(masks)
+                seen[late] = (docs >= 0) & flat[docs]
+        if segment.last > reading.seq:
+            seen = seen & (segment.arrays["vectors.seqs"] <= reading.seq)
+        yield Held(segment, start, seen, late, docs)
+        start += len(segment)
+
+
+def _elsewhere(reading: Reading, owners: Rows) -> Places:
+    """Where rows stand that have a vector in another segment; -1 where they are gone."""
+    docs = np.full(owners.size, -1, np.intp)
+    start = 0
+    for segment in reading.segments if owners.size else ():
+        found, mine = segment.places(owners)
+        docs[mine] = found + start
+        start += len(segment)
+    return docs

@@ -1,0 +1,66 @@
+"""Ids and rows of a view, from the index alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Mask, Rows
+from memoriter.index.columns import dictionary_of
+from memoriter.index.reading import Reading, Replacement
+from memoriter.index.reads import numbers
+
+
+def ids_of(reading: Reading, rows: Rows) -> list[str]:
+    """The ids of these rows."""
+    found: dict[int, str] = {}
+    for segment in reading.segments:
+        places, mine = segment.places(rows)
+        names = dictionary_of(segment.arrays, "id").many(segment.arrays["id.codes"][places])
+        found.update(zip(rows[mine].tolist(), names, strict=True))
+    return [found[row] for row in rows.tolist()]
+
+
+def rows_of(reading: Reading, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
+    """The row inside the masks of each of these ids; one that has none is left out."""
+    found: dict[str, int] = {}
+    for segment, mask in zip(reading.segments, masks, strict=True):
+        names = dictionary_of(segment.arrays, "id")
+        wanted = {code: one for one in ids if (code := names.find(one)) >= 0}
+        codes = segment.arrays["id.codes"]
+        for at in np.flatnonzero(mask & np.isin(codes, list(wanted))).tolist():
+            found[wanted[int(codes[at])]] = int(segment.rows[at])
+    return found
+
+
+def replaced_by(
+    reading: Reading, rows: Rows, edges: Replacement, masks: Sequence[Mask]
+) -> list[tuple[str, ...]]:
+    """For each of these rows the ids inside the masks that took its place, oldest edge first."""
+    if not edges.targets.size:
+        return [()] * rows.size
+    places = numbers(reading, rows, "position").astype(np.int64)
+    edges = edges.take(np.isin(edges.targets, places))
+    names = _ids_at(reading, edges.sources, masks)
+    found: dict[int, dict[str, None]] = {}
+    for target, source in zip(edges.targets.tolist(), edges.sources.tolist(), strict=True):
+        if source in names:
+            found.setdefault(target, {})[names[source]] = None
+    return [tuple(found.get(place, ())) for place in places.tolist()]
+
+
+def _ids_at(
+    reading: Reading, positions: NDArray[np.int64], masks: Sequence[Mask]
+) -> dict[int, str]:
+    """The id inside the masks of each of these positions; one that has none is left out."""
+    out: dict[int, str] = {}
+    if not positions.size:
+        return out
+    for segment, mask in zip(reading.segments, masks, strict=True):
+        at = np.flatnonzero(mask & np.isin(segment.arrays["position"], positions))
+        codes, names = segment.arrays["id.codes"][at], dictionary_of(segment.arrays, "id")
+        for place, code in zip(segment.arrays["position"][at].tolist(), codes, strict=True):
+            out[int(place)] = names[int(code)]
+    return out

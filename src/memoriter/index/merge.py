@@ -1,0 +1,174 @@
+"""Neighbouring segments as one: the only way segments grow. A rebuild merges everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.index.columns import Arrays, dictionary_of, joined
+from memoriter.index.dictionary import Dictionary, union
+from memoriter.index.segment import GONE, Segment
+from memoriter.index.windows import joined_windows
+
+FACTOR: Final = 8
+"""How many segments of one size make one of the next."""
+
+
+def merge(segments: Sequence[Segment], floor: int) -> Segment:
+    """One segment of neighbours, oldest first, without rows that ended at or before `floor`."""
+    keeps = [segment.ends > max(floor, GONE) for segment in segments]
+    parts = [segment.arrays for segment in segments]
+    arrays: Arrays = {
+        "rows": np.concatenate([s.rows[k] for s, k in zip(segments, keeps, strict=True)]),
+        "ends": np.concatenate([s.ends[k] for s, k in zip(segments, keeps, strict=True)]),
+        "born": np.concatenate([s.born[k] for s, k in zip(segments, keeps, strict=True)]),
+        "tombs": np.concatenate([part["tombs"] for part in parts]),
+    }
+    arrays.update(_postings(segments, keeps))
+    arrays.update(joined_windows(parts, keeps))
+    arrays.update(joined(parts, keeps))
+    arrays.update(_vectors(segments, keeps))
+    arrays.update(_edges(parts, arrays["tombs"]))
+    arrays.update(_events(parts, segments[0].first))
+    return Segment(segments[0].first, segments[-1].last, arrays)
+
+
+def _events(parts: Sequence[Arrays], first: int) -> Arrays:
+    """Ends of rows that lie before the merged stretch; those inside have been applied."""
+    rows = np.concatenate([part["events.rows"] for part in parts])
+    ends = np.concatenate([part["events.ends"] for part in parts])
+    before = rows <= first
+    return {"events.rows": rows[before], "events.ends": ends[before]}
+
+
+def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """Postings term by term: each segment's follow the ones before, so rows stay in order."""
+    dictionary, maps = union([segment.terms for segment in segments])
+    pieces: list[tuple[NDArray[np.int64], Arrays]] = []
+    offset = 0
+    for segment, keep, new in zip(segments, keeps, maps, strict=True):
+        arrays = segment.arrays
+        sizes = np.diff(arrays["postings.starts"].astype(np.int64))
+        alive = keep[arrays["postings.docs"]]
+        taken: Arrays = {key: arrays[f"postings.{key}"][alive] for key in ("docs", "fields", "tfs")}
+        place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
+        taken["docs"] = place[taken["docs"]]
+        taken["places"] = arrays["places"][np.repeat(alive, arrays["postings.tfs"])]
+        pieces.append((np.repeat(new, sizes)[alive], taken))
+        offset += int(keep.sum())
+    tokens = [(np.repeat(terms, t["tfs"]), {"places": t["places"]}) for terms, t in pieces]
+    postings = [(terms, {k: t[k] for k in ("docs", "fields", "tfs")}) for terms, t in pieces]
+    starts, dealt = _dealt(postings, len(dictionary))
+    place_starts, places = _dealt(tokens, len(dictionary))
+    used = np.diff(starts) > 0
+    lengths = [s.lengths[:, keep] for s, keep in zip(segments, keeps, strict=True)]
+    return {
+        **{f"postings.{key}": array for key, array in dealt.items()},
+        **places,
+        "postings.starts": np.concatenate([starts[:1], starts[1:][used]]),
+        "places.starts": np.concatenate([place_starts[:1], place_starts[1:][used]]),
+        **_slim(dictionary, used).arrays("terms"),
+        **_surfaces(segments, keeps),
+        "lengths": np.concatenate(lengths, axis=1),
+    }
+
+
+def _dealt(
+    pieces: Sequence[tuple[NDArray[np.int64], Arrays]], terms: int
+) -> tuple[NDArray[np.int64], Arrays]:
+    """(where each term begins, the arrays of all pieces by term); a piece is sorted by term."""
+    counts = [np.bincount(owners, minlength=terms) for owners, _ in pieces]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.sum(counts, axis=0))])
+    out: Arrays = {key: np.zeros(starts[-1], array.dtype) for key, array in pieces[0][1].items()}
+    begin = starts[:-1].copy()
+    for (owners, arrays), count in zip(pieces, counts, strict=True):
+        within = np.arange(owners.size) - np.repeat(np.cumsum(count) - count, count)
+        at = begin[owners] + within
+        for key, array in arrays.items():
+            out[key][at] = array
+        begin += count
+    return starts, out
+
+
+def _surfaces(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """Surface words of the rows that stay."""
+    dictionary, maps = union([segment.surfaces for segment in segments])
+    pieces: list[tuple[NDArray[np.int64], Arrays]] = []
+    offset = 0
+    for segment, keep, new in zip(segments, keeps, maps, strict=True):
+        docs = segment.arrays["surfaces.docs"]
+        alive = keep[docs]
+        place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
+        owners = np.repeat(new, np.diff(segment.arrays["surfaces.starts"]))[alive]
+        pieces.append((owners, {"surfaces.docs": place[docs[alive]]}))
+        offset += int(keep.sum())
+    starts, dealt = _dealt(pieces, len(dictionary))
+    used = np.diff(starts) > 0
+    told = np.concatenate([starts[:1], starts[1:][used]])
+    return {**dealt, "surfaces.starts": told, **_slim(dictionary, used).arrays("surfaces")}
+
+
+def _slim(dictionary: Dictionary, used: NDArray[np.bool_]) -> Dictionary:
+    """The dictionary without strings that are not used."""
+    if used.all():
+        return dictionary
+    return Dictionary.of([dictionary[int(n)] for n in np.flatnonzero(used)])
+
+
+def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """Vectors of the rows that stay; one that came late moves in with its row."""
+    alive = np.concatenate([s.rows[k] for s, k in zip(segments, keeps, strict=True)])
+    dead = np.setdiff1d(np.concatenate([s.rows for s in segments]), alive)
+    matrices = [s.arrays["vectors.matrix"] for s in segments]
+    width = max(matrix.shape[1] for matrix in matrices)
+    rows = np.concatenate([s.arrays["vectors.rows"] for s in segments])
+    seqs = np.concatenate([s.arrays["vectors.seqs"] for s in segments])
+    matrix = np.concatenate(
+        [m if m.shape[0] else np.zeros((0, width), np.float32) for m in matrices]
+    )
+    kept = ~np.isin(rows, dead)
+    bare = np.concatenate([s.arrays["vectors.none.rows"] for s in segments])
+    told = np.concatenate([s.arrays["vectors.none.seqs"] for s in segments])
+    still = ~np.isin(bare, dead)
+    return {
+        "vectors.none.rows": bare[still],
+        "vectors.none.seqs": told[still],
+        "vectors.rows": rows[kept],
+        "vectors.seqs": seqs[kept],
+        "vectors.matrix": matrix[kept],
+    }
+
+
+def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
+    """All edges but those at forgotten positions."""
+    dictionary, maps = union([dictionary_of(part, "edges.kinds") for part in parts])
+    keys = ("seqs", "sources", "targets", "weights", "from", "until")
+    out: Arrays = {
+        f"edges.{key}": np.concatenate([p[f"edges.{key}"] for p in parts]) for key in keys
+    }
+    codes = [new[part["edges.kinds.codes"]] for part, new in zip(parts, maps, strict=True)]
+    out["edges.kinds.codes"] = np.concatenate(codes).astype(np.int32)
+    kept = ~(np.isin(out["edges.sources"], tombs) | np.isin(out["edges.targets"], tombs))
+    out = {key: array[kept] for key, array in out.items()}
+    return {**out, "edges.kinds.blob": dictionary.blob, "edges.kinds.at": dictionary.at}
+
+
+def due(sizes: Sequence[int], factor: int = FACTOR) -> slice | None:
+    """Which neighbours to merge: a run of `factor` of about one size, and all newer ones.
+
+    None when none is due. Sizes are row counts, oldest first. Each row is merged about
+    log(n) / log(factor) times.
+
+    >>> due([100, 1, 1, 1, 1], factor=4)
+    slice(1, 5, None)
+    >>> due([100, 1, 1], factor=4) is None
+    True
+    """
+    for start in range(len(sizes) - factor + 1):
+        run = sizes[start : start + factor]
+        if run[0] <= sum(run[1:]):
+            return slice(start, len(sizes))
+    return None

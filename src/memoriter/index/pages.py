@@ -1,0 +1,84 @@
+"""Browsing: records by date, in stable pages over one view. Not a search."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.canonical import canonical, digest
+from memoriter.core.errors import BadQuery
+from memoriter.core.ranking import Rows
+from memoriter.core.where import to_data
+from memoriter.index.reading import Reading
+from memoriter.index.selection import Criteria, Selection
+
+Sort = Literal["newest", "oldest"]
+SORTS: Final = ("newest", "oldest")
+_LONGEST: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where the next page begins: a view, and the last (created, row) that was shown."""
+
+    seq: int
+    now: int
+    created: int
+    row: int
+    asked: str
+    """Binds the cursor to the question it belongs to."""
+
+    def spelled(self) -> str:
+        """The cursor as a short text."""
+        body = canonical([self.seq, self.now, self.created, self.row, self.asked])
+        return base64.urlsafe_b64encode(body).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, spelled: str) -> Cursor:
+        """The cursor in a text that `spelled` made."""
+        try:
+            spelled = str(spelled)[:_LONGEST]
+            padded = spelled.encode("ascii") + b"=" * (-len(spelled) % 4)
+            seq, now, created, row, asked = json.loads(base64.urlsafe_b64decode(padded))
+            return cls(int(seq), int(now), int(created), int(row), str(asked))
+        except (ValueError, TypeError, OverflowError, binascii.Error):
+            raise BadQuery(
+                "cursor: not one of ours", hint="begin again without it", field="cursor"
+            ) from None
+
+
+def asked(criteria: Criteria, sort: Sort) -> str:
+    """A short digest of what is browsed, the same for every page."""
+    told = [
+        criteria.scope.tenant, criteria.scope.filters(), to_data(criteria.where), criteria.as_of,
+        criteria.archived, criteria.expired, criteria.superseded, criteria.trust, sort,
+    ]  # fmt: skip
+    return digest("memoriter/browse/1", canonical(told)).hex()[:16]
+
+
+def page(
+    reading: Reading, selection: Selection, sort: Sort, after: Cursor | None, limit: int
+) -> tuple[Rows, NDArray[np.int64]]:
+    """The rows of one page, and when each was created."""
+    parts = list(zip(reading.segments, selection.masks, strict=True))
+    rows = np.concatenate([np.zeros(0, np.int64), *(s.rows[mask] for s, mask in parts)])
+    created = np.concatenate(
+        [
+            np.zeros(0, np.int64),
+            *(s.arrays["created"][mask] for s, mask in parts),
+        ]
+    )
+    if after is not None:
+        later = (created > after.created) | ((created == after.created) & (rows > after.row))
+        earlier = (created < after.created) | ((created == after.created) & (rows < after.row))
+        kept = earlier if sort == "newest" else later
+        rows, created = rows[kept], created[kept]
+    order = np.lexsort((rows, created))
+    order = order[::-1][:limit] if sort == "newest" else order[:limit]
+    return rows[order], created[order]

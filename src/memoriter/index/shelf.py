@@ -1,0 +1,200 @@
+"""The indexes of one process: one per tenant, loaded on demand, the least used let go first."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from memoriter.core.clock import Clock
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError
+from memoriter.index.reading import Reading
+from memoriter.index.tenant import Spaces, TenantIndex
+from memoriter.index.upkeep import FLUSH_ROWS, keep_up
+from memoriter.store.port import Log, Manifest
+from memoriter.store.rows import VECTORS
+from memoriter.text.port import Analyzer
+
+_log: Final = logging.getLogger(__name__)
+DAY: Final = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """How the indexes are kept."""
+
+    folder: Path | None = None
+    """Where segments are published; None keeps everything in memory."""
+    automatic: bool = True
+    flush_rows: int = FLUSH_ROWS
+    horizon_days: float = 30.0
+    """How long ended versions stay visible to past views."""
+    memory_limit: int = 2 * 1024**3
+    """Bytes of indexes held at once, roughly."""
+    writable: bool = True
+
+
+class Shelf:
+    """Finds the index of a tenant, and keeps the shelf within its limit."""
+
+    def __init__(self, log: Log, spaces: Spaces, upkeep: Upkeep, clock: Clock) -> None:
+        self._log = log
+        self._spaces = spaces
+        self._upkeep = upkeep
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._indexes: OrderedDict[tuple[str, str, str], TenantIndex] = OrderedDict()
+        self._bare: dict[tuple[str, str], TenantIndex] = {}
+        """Indexes without vectors, for tenants with a damaged one."""
+        self._written: dict[str, int] = {}
+        self._worker: ThreadPoolExecutor | None = None
+        self._pending: dict[str, Future[bool]] = {}
+
+    def index(self, tenant: str, analyzer: Analyzer | None = None) -> TenantIndex:
+        """The index of a tenant; under another analyzer than the store's own, in memory only."""
+        return self._index(
+            tenant, replace(self._spaces, analyzer=analyzer or self._spaces.analyzer)
+        )
+
+    def _index(self, tenant: str, spaces: Spaces) -> TenantIndex:
+        self._log.check()  # before any lock: after a fork it may be held for ever
+        key = tenant, spaces.analyzer.fingerprint, spaces.name
+        with self._lock:
+            found = self._indexes.pop(key, None)
+            if found is None:
+                folder = self._upkeep.folder if self._keeps(spaces.analyzer) else None
+                found = TenantIndex(self._log, tenant, spaces, folder)
+            self._indexes[key] = found
+            while len(self._indexes) > 1 and self._size() > self._upkeep.memory_limit:
+                self._indexes.popitem(last=False)
+            return found
+
+    def past(self, tenant: str, seq: int, spaces: Spaces) -> Reading:
+        """The view at `seq` as an index of other generations tells it: those of a receipt."""
+        return self._index(tenant, spaces).reading(seq)
+
+    def _keeps(self, analyzer: Analyzer) -> bool:
+        """Whether segments are published: for our own analyzer, and for those that were added."""
+        own = self._spaces.analyzer.fingerprint
+        return analyzer.fingerprint == own or analyzer.fingerprint in self._log.spaces()
+
+    def _size(self) -> int:
+        return sum(index.nbytes for index in self._indexes.values())
+
+    def reading(
+        self, tenant: str, seq: int | None = None, analyzer: Analyzer | None = None
+    ) -> Reading:
+        """The view at `seq`, or of everything committed by now; a long tail starts upkeep."""
+        index = self.index(tenant, analyzer)
+        try:
+            reading = index.reading(seq)
+        except Corrupt as damage:
+            if damage.field != VECTORS:
+                raise
+            return self._without_vectors(tenant, analyzer, seq, damage)
+        if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
+            self._start(tenant)
+        return reading
+
+    def _without_vectors(
+        self, tenant: str, analyzer: Analyzer | None, seq: int | None, damage: Corrupt
+    ) -> Reading:
+        """The view with everything but vectors, until the damage to one of them is mended."""
+        reader = analyzer or self._spaces.analyzer
+        with self._lock:
+            spaces = replace(self._spaces, analyzer=reader, vectors="")
+            fresh = TenantIndex(self._log, tenant, spaces, None)
+            index = self._bare.setdefault((tenant, reader.fingerprint), fresh)
+        _log.warning("%s; answering without vectors", damage)
+        return index.reading(seq).damaged(f"{damage}; {damage.hint}")
+
+    def wrote(self, tenant: str, rows: int) -> None:
+        """Count what was written; past the threshold, upkeep starts."""
+        with self._lock:
+            count = self._written.get(tenant, 0) + rows
+            self._written[tenant] = count % self._upkeep.flush_rows
+        if count >= self._upkeep.flush_rows:
+            self._start(tenant)
+
+    def _start(self, tenant: str) -> None:
+        """Start upkeep in the background, unless it runs already."""
+        if self._upkeep.folder is None or not self._upkeep.automatic:
+            return
+        with self._lock:
+            running = self._pending.get(tenant)
+            if running is None or running.done():
+                self._worker = self._worker or ThreadPoolExecutor(1, "memoriter-upkeep")
+                self._pending[tenant] = self._worker.submit(self._quietly, tenant)
+
+    def _quietly(self, tenant: str) -> bool:
+        try:
+            return self.tidy(tenant)
+        except (MemoriterError, OSError) as error:
+            _log.warning("upkeep failed and will be tried again: %s", error)
+            return False
+
+    def tidy(self, tenant: str, flush_rows: int | None = None) -> bool:
+        """Publish and merge what is due; whether anything changed."""
+        folder = self._upkeep.folder
+        if folder is None:
+            return False
+        if not self._upkeep.writable:
+            raise Forbidden("the store may only be read", hint="open it for writing")
+        changed = False
+        for index in self._published(tenant):
+            changed |= self._tidied(index, tenant, folder, flush_rows)
+        return changed
+
+    def _published(self, tenant: str) -> list[TenantIndex]:
+        """The tenant's indexes that are kept on disk, our own first."""
+        own = self.index(tenant)
+        with self._lock:
+            others = [each for key, each in self._indexes.items() if key[0] == tenant]
+        serving = [i for i in others if i is not own and i.spaces.serves_as(own.spaces)]
+        return [own, *(index for index in serving if index.folder is not None)]
+
+    def _tidied(
+        self, index: TenantIndex, tenant: str, folder: Path, flush_rows: int | None
+    ) -> bool:
+        horizon = self._clock.now() - int(self._upkeep.horizon_days * DAY)
+        floor = self._log.seq_at(tenant, horizon)
+        rows = self._upkeep.flush_rows if flush_rows is None else flush_rows
+        return keep_up(index, self._log, tenant, folder, (floor, rows))
+
+    def drop(self, analyzer: Analyzer) -> None:
+        """Let go of every index under an analyzer, as its words come or go."""
+        with self._lock:
+            for key in [key for key in self._indexes if key[1] == analyzer.fingerprint]:
+                del self._indexes[key]
+
+    def discard(self, tenant: str, index: str) -> bool:
+        """Throw away the published segments of any index; whether nobody published meanwhile."""
+        folder = self._upkeep.folder
+        old = self._log.manifest(tenant, index)
+        if folder is None or not self._log.publish(tenant, index, old, Manifest()):
+            return False
+        for ref in old.segments:
+            (folder / ref.name).unlink(missing_ok=True)
+        with self._lock:
+            for key in [key for key, held in self._indexes.items() if held.name == index]:
+                if key[0] == tenant:
+                    del self._indexes[key]
+        return True
+
+    @property
+    def folder(self) -> Path | None:
+        """Where segments are published."""
+        return self._upkeep.folder
+
+    def close(self) -> None:
+        """Let running upkeep finish."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown(wait=True)
+        self._indexes.clear()
+        self._bare.clear()

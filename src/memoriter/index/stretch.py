@@ -1,0 +1,69 @@
+"""The vectors and the edges of a stretch of the log, as arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Rows
+from memoriter.index.columns import NO_TIME, Arrays
+from memoriter.index.dictionary import Dictionary
+from memoriter.rank.grid import unit
+from memoriter.store.rows import EdgeRow, VectorRow
+
+_MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Spreads neighbouring numbers (Knuth's multiplicative hash)."""
+_DTYPES: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
+
+
+def sample_of(rows: Rows) -> NDArray[np.intp]:
+    """Where one in sixteen of some rows stands; which ones, the rows themselves decide."""
+    return np.flatnonzero(rows.astype(np.uint64) * _MIXER >> np.uint64(60) == 0)
+
+
+def vectors_of(rows: Sequence[VectorRow]) -> Arrays:
+    """Unit vectors on the grid; zero vectors are left out, and rows without any are listed."""
+    found = [(v, _unit_of(v)) for v in rows]
+    kept = [(v, vector) for v, vector in found if vector is not None]
+    width = kept[0][1].size if kept else 0
+    matrix = np.zeros((len(kept), width), np.float32)
+    for at, (_, vector) in enumerate(kept):
+        matrix[at] = vector
+    return {
+        "vectors.seqs": np.array([v.seq for v, _ in kept], np.int64),
+        "vectors.rows": np.array([v.row for v, _ in kept], np.int64),
+        "vectors.matrix": matrix,
+        "vectors.none.seqs": np.array([v.seq for v in rows if not v.body], np.int64),
+        "vectors.none.rows": np.array([v.row for v in rows if not v.body], np.int64),
+    }
+
+
+def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
+    """The vector at unit length on the grid; None for a zero vector, and for none."""
+    if not vector.body:
+        return None
+    values = np.frombuffer(vector.body, _DTYPES[vector.form])
+    return values.astype(np.float32) if vector.form == "unit" else unit(values)
+
+
+def edges_of(rows: Sequence[EdgeRow]) -> Arrays:
+    """Edges, kinds by their place in a dictionary."""
+    bodies = [cast("dict[str, object]", json.loads(row.body)) for row in rows]
+    kinds = sorted({cast("str", body["kind"]) for body in bodies})
+    place = {kind: n for n, kind in enumerate(kinds)}
+    dictionary = Dictionary.of(kinds)
+    return {
+        "edges.seqs": np.array([row.seq for row in rows], np.int64),
+        "edges.sources": np.array([row.source for row in rows], np.int64),
+        "edges.targets": np.array([row.target for row in rows], np.int64),
+        "edges.kinds.codes": np.array([place[cast("str", b["kind"])] for b in bodies], np.int32),
+        "edges.kinds.blob": dictionary.blob,
+        "edges.kinds.at": dictionary.at,
+        "edges.weights": np.array([b["weight"] for b in bodies], np.float64),
+        "edges.from": np.array([b.get("valid_from", NO_TIME) for b in bodies], np.int64),
+        "edges.until": np.array([b.get("valid_until", NO_TIME) for b in bodies], np.int64),
+    }

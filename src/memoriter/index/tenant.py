@@ -1,0 +1,278 @@
+"""One tenant's index: published segments, then the tail of the log, caught up on every read.
+
+The same code for every store: a store is only a log. Any process may write; every process reads
+what it has not seen yet. The tail is made of segments too, small ones in memory, merged as they
+gather.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.errors import Corrupt, Expired
+from memoriter.core.record import Content
+from memoriter.embed.port import Kindred
+from memoriter.index.file import load
+from memoriter.index.merge import due, merge
+from memoriter.index.reading import Reading
+from memoriter.index.segment import GONE, Segment, build
+from memoriter.store.port import Delta, Head, Log, Manifest
+from memoriter.store.rows import erased
+from memoriter.text.port import Analyzer
+
+_log: Final = logging.getLogger(__name__)
+TAIL_FACTOR: Final = 4
+FORMAT: Final = 5
+"""Version of the segment files; a change makes them be built anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """What shapes an index: who reads words, whose vectors there are, which table of kin."""
+
+    analyzer: Analyzer
+    vectors: str
+    kin: Kindred | None
+
+    @property
+    def name(self) -> str:
+        """The fingerprint of everything that shapes the arrays."""
+        spelled = f"{FORMAT}\n{self.analyzer.fingerprint}\n{self.vectors}\n{self._kin}"
+        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+
+    @property
+    def _kin(self) -> str:
+        return "none" if self.kin is None else self.kin.fingerprint
+
+    def serves_as(self, other: Spaces) -> bool:
+        """Whether it differs from another only in who reads words."""
+        return (self.vectors, self._kin) == (other.vectors, other._kin)
+
+
+class TenantIndex:
+    """What one process knows of one tenant under one analyzer and one vector space."""
+
+    def __init__(self, log: Log, tenant: str, spaces: Spaces, folder: Path | None) -> None:
+        self._log = log
+        self._tenant = tenant
+        self.spaces = spaces
+        self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
+        self.folder = folder
+        """Where its segments are published; None when it lives in memory only."""
+        self.lock = threading.RLock()
+        self.stored = Manifest()
+        """The published segments, as the log lists them."""
+        self.manifest = Manifest()
+        """Those of them in use: none when one is damaged, until upkeep publishes anew."""
+        self._published = -1
+        self._segments: tuple[Segment, ...] = ()
+        self._latest = self._born = np.zeros(0, np.int64)
+        self._current = Reading(0, (), self._analyzer.fields)
+
+    @property
+    def name(self) -> str:
+        """The fingerprint of everything that shapes the arrays."""
+        return self.spaces.name
+
+    @property
+    def seq(self) -> int:
+        """How far the index has read."""
+        return self._segments[-1].last if self._segments else 0
+
+    @property
+    def tail(self) -> tuple[Segment, ...]:
+        """The segments that are not published."""
+        return self._segments[len(self.manifest.segments) :]
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """All segments, published ones first."""
+        return self._segments
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly what the index takes."""
+        return sum(segment.nbytes for segment in self._segments)
+
+    def reading(self, seq: int | None = None) -> Reading:
+        """The view at `seq`, or of everything committed by now."""
+        with self.lock:
+            head = self._catch_up()
+            if seq is None or seq == head.seq:
+                return self._current
+            if seq < self.manifest.floor:
+                raise Expired(
+                    f"the view at {seq} lies behind the horizon ({self.manifest.floor})",
+                    hint="searches reach back as far as the horizon; get and history further",
+                )
+            return self._view(seq)
+
+    def _view(self, seq: int) -> Reading:
+        agents = partial(self._log.agents, self._tenant, seq)
+        return Reading(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
+
+    def _catch_up(self) -> Head:
+        head = self._log.head(self._tenant)
+        if head.published != self._published:
+            self._reload(head)
+        if head.seq > self.seq:
+            spaces = (self._analyzer.fingerprint, self._space)
+            for delta in self._log.deltas(self._tenant, self.seq, head.seq, spaces):
+                self._append(delta)
+        if head.seq != self._current.seq or self._current.segments != self._segments:
+            self._current = self._view(head.seq)
+        return head
+
+    # -- published segments --------------------------------------------------------------------
+
+    def _reload(self, head: Head) -> None:
+        """Take over what this or another process has published since."""
+        self.stored = manifest = self._log.manifest(self._tenant, self.name)
+        opened = self._load(manifest)
+        if opened is None:
+            manifest, opened = Manifest(), []
+        last = opened[-1].last if opened else 0
+        tail = [segment for segment in self._segments if segment.first >= last]
+        if tail and tail[0].first != last:
+            tail = []
+        self.manifest = manifest
+        self._published = head.published
+        self._adopt([*opened, *tail])
+
+    def _load(self, manifest: Manifest) -> list[Segment] | None:
+        """The published segments, mapped; None when one is damaged or gone."""
+        if self.folder is None:
+            return None
+        known = {(s.first, s.last): s for s in self._segments[: len(self.manifest.segments)]}
+        opened: list[Segment] = []
+        owner = self._tenant, self.name
+        try:
+            for ref in manifest.segments:
+                stretch = ref.first, ref.last
+                opened.append(known.get(stretch) or load(self.folder / ref.name, stretch, owner))
+        except Corrupt as damage:
+            _log.warning("%s; answering from the log instead", damage)
+            return None
+        return opened
+
+    def _adopt(self, segments: Sequence[Segment]) -> None:
+        """Use these segments: let later ones end rows of earlier ones, and note whose they are."""
+        for at, segment in enumerate(segments):
+            for earlier in segments[:at]:
+                earlier.end(*_events(segment))
+        self._segments = tuple(segments)
+        self._latest = self._born = np.zeros(0, np.int64)
+        for segment in segments:
+            self._note(segment)
+
+    # -- the tail ------------------------------------------------------------------------------
+
+    def _append(self, delta: Delta) -> None:
+        after = self.seq
+        segment = build(
+            after, delta, self._analyzer.fields, self._words(delta), self._tokens(delta)
+        )
+        rows, ends = self._ended(delta)
+        segment.end(rows, ends)
+        before = rows <= after
+        segment.arrays["events.rows"] = rows[before]
+        segment.arrays["events.ends"] = ends[before]
+        segment.arrays["born"] = self._births(delta)
+        for earlier in self._segments:
+            earlier.end(rows[before], ends[before])
+        self._segments = (*self._segments, segment)
+        self._note(segment)
+        published = len(self.manifest.segments)
+        while (run := due([len(s) for s in self.tail], TAIL_FACTOR)) is not None:
+            merged = merge(self.tail[run], floor=0)
+            self._segments = (*self._segments[: published + run.start], merged)
+
+    def _words(self, delta: Delta) -> Mapping[int, bytes]:
+        """The words of every record: as the log keeps them, else analysed now."""
+        return {
+            record.row: delta.words.get(record.row)
+            or self._analyzer.analyse(texts_of(record)).encode()
+            for record in delta.records
+        }
+
+    def _tokens(self, delta: Delta) -> list[Sequence[int]]:
+        """The tokens of every record in the kin table: cheaper to read anew than to keep."""
+        if self._kin is None:
+            return [()] * len(delta.records)
+        return [self._kin.tokens(record.titled) for record in delta.records]
+
+    def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows that this stretch ends, and when: by a next version, or for good by a forget."""
+        ends: dict[int, int] = {}
+        latest = {record.position: _at(self._latest, record.position) for record in delta.records}
+        for record in delta.records:
+            if latest[record.position]:
+                ends[latest[record.position]] = record.row
+            latest[record.position] = record.row
+        for tomb in delta.tombs:
+            ends.update(dict.fromkeys(erased(tomb).rows, GONE))
+        return np.array(list(ends), np.int64), np.array(list(ends.values()), np.int64)
+
+    def _births(self, delta: Delta) -> NDArray[np.int64]:
+        """The row that each record of this stretch was born as."""
+        first: dict[int, int] = {}
+        for record in delta.records:
+            known = _at(self._born, record.position)
+            first.setdefault(record.position, known or record.row)
+        return np.array([first[record.position] for record in delta.records], np.int64)
+
+    def _note(self, segment: Segment) -> None:
+        """Remember the latest row at every position, and the first."""
+        positions = segment.arrays["position"].astype(np.int64)
+        if positions.size:
+            need = int(positions.max()) + 1
+            if need > self._latest.size:
+                self._latest, self._born = _grown(self._latest, need), _grown(self._born, need)
+            np.maximum.at(self._latest, positions, segment.rows)
+            self._born[positions] = segment.born
+
+
+def _at(known: NDArray[np.int64], position: int) -> int:
+    """The row known at a position; 0 where there is none."""
+    return int(known[position]) if position < known.size else 0
+
+
+def _grown(known: NDArray[np.int64], need: int) -> NDArray[np.int64]:
+    """The same with room for `need` positions, and for as many again as there were."""
+    grown = np.zeros(max(need, 2 * known.size), np.int64)
+    grown[: known.size] = known
+    return grown
+
+
+def _events(segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    rows, ends = segment.arrays["events.rows"], segment.arrays["events.ends"]
+    return cast("NDArray[np.int64]", rows), cast("NDArray[np.int64]", ends)
+
+
+def texts_of(content: Content) -> dict[str, Sequence[str]]:
+    """The texts of a record by field, as analyzers take them."""
+    single = {
+        "text": content.text,
+        "title": content.title,
+        "summary": content.summary,
+        "essence": content.essence,
+        "agent": content.agent,
+        "path": content.source.path,
+    }
+    texts: dict[str, Sequence[str]] = {k: (v,) for k, v in single.items() if v is not None}
+    return {
+        **texts,
+        "tags": content.tags,
+        "concepts": content.concepts,
+        "entities": content.entities,
+    }

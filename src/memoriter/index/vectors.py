@@ -1,0 +1,60 @@
+"""The vectors of some rows, one for each: the middle of its parts where a text was split."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.ranking import Mask, Rows
+from memoriter.index.reading import Reading
+from memoriter.rank.cluster import middle
+from memoriter.rank.grid import cosines
+
+
+def _parts(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(owners, vectors) of every part of these rows that the view sees, owners ascending."""
+    parts = [
+        (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
+        for segment in reading.segments
+        if (
+            seen := np.isin(segment.arrays["vectors.rows"], rows)
+            & (segment.arrays["vectors.seqs"] <= reading.seq)
+        ).any()
+    ]
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
+    owners = np.concatenate([mine for mine, _ in parts])
+    order = np.argsort(owners, kind="stable")
+    return owners[order], np.concatenate([each for _, each in parts])[order]
+
+
+def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
+    owners, matrix = _parts(reading, rows)
+    found, starts, counts = np.unique(owners, return_index=True, return_counts=True)
+    out, kept = matrix[starts], np.ones(found.size, np.bool_)
+    for at in np.flatnonzero(counts > 1).tolist():
+        centre = middle(matrix[starts[at] : starts[at] + counts[at]])
+        kept[at] = centre is not None
+        out[at] = 0.0 if centre is None else centre
+    return found[kept], out[kept]
+
+
+def units_of(reading: Reading, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
+    """(a unit vector for each of these rows, which of them have one; zeros where not)."""
+    found, matrix = vectors_of(reading, rows)
+    known = np.isin(rows, found)
+    out = np.zeros((rows.size, matrix.shape[1]), np.float32)
+    out[known] = matrix[np.searchsorted(found, rows[known])]
+    return out, known
+
+
+def best_parts(
+    reading: Reading, rows: Rows, query: NDArray[np.float32]
+) -> dict[int, NDArray[np.float32]]:
+    """Of each of these rows that has vectors the part nearest to a query, the first of equals."""
+    owners, matrix = _parts(reading, rows)
+    near = cosines(matrix, query) if owners.size else np.zeros(0)
+    order = np.lexsort((np.arange(owners.size), -near, owners))
+    found, first = np.unique(owners[order], return_index=True)
+    return {int(row): matrix[order[at]] for row, at in zip(found, first, strict=True)}

@@ -1,0 +1,127 @@
+"""Which words of the kin table stand near one another? Windows of texts, as an inverted index.
+
+A text is read in windows of 64 tokens, one every 32, so that the words of one window belong
+together however long the text is. A segment keeps, for each token, the windows that hold it, and
+for each row its windows: neighbours, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.index.columns import Arrays
+
+WINDOW: Final = 64
+STRIDE: Final = 32
+"""Half a window: a token stands in two of them at most."""
+_BITS: Final = 32
+_MASK: Final = (1 << _BITS) - 1
+
+
+class Windows:
+    """The windows of a segment."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._tokens: NDArray[np.uint16] = arrays["kin.tokens"]
+        self._starts: NDArray[np.int64] = arrays["kin.starts"]
+        self.holding: NDArray[np.int32] = arrays["kin.windows"]
+        """Token by token, the windows that hold it, ascending."""
+        self.begins: NDArray[np.int32] = arrays["kin.begins"]
+        """For each row its first window, and at the end how many windows there are."""
+
+    def __len__(self) -> int:
+        return int(self.begins[-1])
+
+    @cached_property
+    def owners(self) -> NDArray[np.int32]:
+        """For each window its row, by place."""
+        return np.repeat(np.arange(self.begins.size - 1, dtype=np.int32), np.diff(self.begins))
+
+    def spans(self, tokens: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """From where to where in `holding` the windows of each of these tokens stand."""
+        at = np.searchsorted(self._tokens, tokens.astype(np.uint16))
+        there = at < self._tokens.size
+        there[there] = self._tokens[at[there]] == tokens[there]
+        first = self._starts[np.where(there, at, 0)]
+        return first, np.where(there, self._starts[np.where(there, at + 1, 0)], first)
+
+    def rows(self, token: int) -> NDArray[np.int32]:
+        """The rows that have a token, by place, ascending."""
+        first, last = (int(one[0]) for one in self.spans(np.array([token])))
+        rows = self.owners[self.holding[first:last]]
+        return rows[np.diff(rows, prepend=-1) > 0]
+
+
+def _counts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many windows texts of these lengths have; one without tokens has none."""
+    return np.where(lengths > 0, 1 + np.maximum(-(-(lengths - WINDOW) // STRIDE), 0), 0)
+
+
+def windows_of(texts: Sequence[Sequence[int]]) -> Arrays:
+    """The arrays of some texts, one for each row, given as tokens."""
+    lengths = np.array([len(text) for text in texts], np.int64)
+    tokens = np.fromiter(chain.from_iterable(texts), np.uint16, int(lengths.sum()))
+    counts = _counts(lengths)
+    begins = _starts(counts)
+    places = np.arange(tokens.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    base = np.repeat(begins[:-1], lengths)
+    # In the window that begins last before it, if there is one, and in the one before that.
+    nth = places // STRIDE
+    later = base + np.minimum(nth, np.repeat(counts - 1, lengths))
+    twice = nth > 0
+    keys = np.concatenate(
+        [
+            _key(tokens, later),
+            _key(tokens[twice], base[twice] + nth[twice] - 1),
+        ]
+    )
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    return _arrays((keys >> _BITS).astype(np.uint16), keys & _MASK, begins)
+
+
+def _key(tokens: NDArray[np.uint16], windows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return tokens.astype(np.int64) << _BITS | windows
+
+
+def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+
+
+def _arrays(
+    tokens: NDArray[np.uint16], windows: NDArray[np.integer], begins: NDArray[np.int64]
+) -> Arrays:
+    """The arrays, from (token, window) pairs sorted by both."""
+    first = np.flatnonzero(np.diff(tokens.astype(np.int32), prepend=-1))
+    return {
+        "kin.tokens": tokens[first],
+        "kin.starts": np.append(first, tokens.size).astype(np.int64),
+        "kin.windows": windows.astype(np.int32, copy=False),
+        "kin.begins": begins.astype(np.int32),
+    }
+
+
+def joined_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """The windows of the rows that stay."""
+    tokens: list[NDArray[np.uint16]] = []
+    windows: list[NDArray[np.int32]] = []
+    counts: list[NDArray[np.int64]] = []
+    offset = 0
+    for part, keep in zip(parts, keeps, strict=True):
+        mine = np.diff(part["kin.begins"]).astype(np.int64)
+        stays = np.repeat(keep, mine)
+        alive = stays[part["kin.windows"]]
+        place = (np.cumsum(stays, dtype=np.int64) - 1 + offset).astype(np.int32)
+        tokens.append(np.repeat(part["kin.tokens"], np.diff(part["kin.starts"]))[alive])
+        windows.append(place[part["kin.windows"][alive]])
+        counts.append(mine[keep])
+        offset += int(stays.sum())
+    every, where = np.concatenate(tokens), np.concatenate(windows)
+    order = np.argsort(every, kind="stable")  # parts come in order, so windows stay ascending
+    return _arrays(every[order], where[order], _starts(np.concatenate(counts)))

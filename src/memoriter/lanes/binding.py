@@ -1,0 +1,90 @@
+"""A query tree meets a view: each leaf is analysed, looked up and counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memoriter.index.match import Close, Sought
+from memoriter.lanes.finding import Bound, Every, Minus, Some
+from memoriter.lanes.scoring import Counted, Scorer
+from memoriter.text.port import Analyzer
+from memoriter.text.tree import All, Any, Leaf, Near, Node, Term, Without, spelled
+
+
+class Binder:
+    """Binds trees to one view."""
+
+    def __init__(self, scorer: Scorer, analyzer: Analyzer) -> None:
+        self._scorer = scorer
+        self._analyzer = analyzer
+
+    def bound(self, node: Node) -> Bound | None:
+        """The tree with every leaf counted; None when the analyzer finds no word in it."""
+        match node:
+            case Term():
+                return self._scorer.asked(node.term, Sought(((node.term, 0),)), 1.0)
+            case Leaf():
+                what = self._sought(node)
+                return self._scorer.asked(spelled(node), what, node.boost) if what else None
+            case Near():
+                return self._near(node)
+            case Without():
+                keep, drop = self.bound(node.keep), self.bound(node.drop)
+                return keep if keep is None or drop is None else Minus(keep, drop)
+            case All() | Any():
+                return self._several(node)
+
+    def _several(self, node: All | Any) -> Bound | None:
+        found = [self.bound(part) for part in node.parts]
+        parts = tuple(part for part in found if part is not None)
+        if isinstance(node, Any) and self._scorer.adds:
+            parts = _flat(parts)
+        if len(parts) <= 1:
+            return next(iter(parts), None)
+        return Every(parts) if isinstance(node, All) else Some(parts)
+
+    def _near(self, node: Near) -> Bound | None:
+        found = [self._sought(leaf) for leaf in node.leaves]
+        parts = tuple(part for part in found if part is not None)
+        if not parts:
+            return None
+        boost = sum(leaf.boost for leaf in node.leaves)
+        return self._scorer.asked(spelled(node), Close(parts, node.distance), boost)
+
+    def _sought(self, leaf: Leaf) -> Sought | None:
+        tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
+        if not tokens:
+            return None
+        tokens = unstacked(tokens)[:_LONGEST]
+        names = self._scorer.ground.names
+        fields = frozenset(names.index(name) for name in leaf.fields if name in names)
+        nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
+        return Sought(tuple(tokens), leaf.prefix, nowhere)
+
+
+_NOWHERE = 255
+_LONGEST = 64
+"""Of a longer phrase the first words are looked for."""
+
+
+def unstacked(tokens: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """One token for each position: the parts of an identifier, not the whole of it.
+
+    "main.py" in quotes is then found in src/main.py, whose whole is another one.
+    """
+    return list({place: (term, place) for term, place in tokens}.values())
+
+
+def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Alternatives of alternatives as one list; a leaf that comes again is only counted."""
+    out: dict[object, Bound] = {}
+    for part in parts:
+        for one in part.parts if isinstance(part, Some) else (part,):
+            if not isinstance(one, Counted):
+                out[len(out)] = one
+                continue
+            key = (one.what, one.boost)
+            known = out.get(key)
+            again = isinstance(known, Counted)
+            out[key] = replace(one, times=one.times + known.times) if again else one
+    return tuple(out.values())

@@ -1,0 +1,208 @@
+"""Which records speak of the same people and things as the best ones?
+
+One hop: entities of the seeds, then other records that mention one of them, best those that share
+most. Two names are one entity when their keys are equal or nearly so (Dice over pairs of
+characters). Without entities or seeds the lane finds nothing and nobody misses it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Mask, Ranking, Rows, Scores
+from memoriter.index.columns import dictionary_of
+from memoriter.index.segment import Segment
+from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.lanes.spec import Seeded
+from memoriter.rank.grid import snap_one
+from memoriter.text.entities import bigrams, dice, key
+
+_HALF = 0.5
+
+
+class Entity(Seeded):
+    """Shared entities: tanh(½ · how many)."""
+
+    kind: Literal["entity"]
+    enabled: bool = True
+    pool: int = Field(default=200, ge=1, le=100_000)
+    seed_count: int = Field(default=5, ge=1, le=1000)
+    alike: float = Field(default=0.6, gt=0.0, le=1.0)
+    """How alike two names must be to be one entity."""
+    within: Literal["agent", "tenant"] = "agent"
+    """Whether an entity joins records of one agent only."""
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready: what it starts from is known when it runs."""
+        del ctx
+        told = {"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool}
+        return Ready({**told, "together": True} if self.together else told)
+
+    def rank(self, ctx: Context) -> Ranking:
+        """Rows that share entities with the seeds, seeds left out."""
+        join = _Join(self, ctx)
+        rows: list[Rows] = [np.zeros(0, np.int64)]
+        scores: list[Scores] = [np.zeros(0)]
+        for segment, mask in zip(ctx.reading.segments, ctx.selection.masks, strict=True):
+            counts = join.shared(segment)
+            counts[~mask] = 0
+            counts[segment.places(ctx.seeds)[0]] = 0
+            hit = counts > 0
+            rows.append(segment.rows[hit])
+            scores.append(join.worth[counts[hit]])
+        every, values = np.concatenate(rows), np.concatenate(scores)
+        order = ctx.best(values, every, self.pool)
+        noted = {"entities": len(join.clusters)}
+        return Ranking(every[order], values[order], noted=noted, memo=join)
+
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """How many entities each row shares, and which."""
+        join = cast("_Join", ranking.memo)
+        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+        out: list[Explanation] = []
+        for row in rows.tolist():
+            names = [name for s in ctx.reading.segments for name in join.names(s, row)]
+            facts = {"shared": len(set(names)), "entities": sorted(set(names))}
+            out.append(Explanation("shared entities", score[row], facts=facts))
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The entity names of a segment: their keys, and which pairs of characters each has."""
+
+    keys: tuple[str, ...]
+    exact: dict[str, list[int]]
+    sizes: NDArray[np.int64]
+    having: dict[str, NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, segment: Segment) -> _Names:
+        known = segment.bounds.get("entity names")
+        if known is None:
+            known = cls._made([key(name) for name in dictionary_of(segment.arrays, "entities")])
+            segment.remember("entity names", known)
+        return known
+
+    @classmethod
+    def _made(cls, keys: list[str]) -> _Names:
+        exact: dict[str, list[int]] = {}
+        having: dict[str, list[int]] = {}
+        sizes = np.zeros(len(keys), np.int64)
+        for at, folded in enumerate(keys):
+            exact.setdefault(folded, []).append(at)
+            pairs = bigrams(folded)
+            sizes[at] = len(pairs)
+            for pair in pairs:
+                having.setdefault(pair, []).append(at)
+        arrays = {pair: np.array(each, np.int64) for pair, each in having.items()}
+        return cls(tuple(keys), exact, sizes, arrays)
+
+    def alike(self, folded: str) -> NDArray[np.float64]:
+        """How alike each name is to a key; 1 for the key itself."""
+        pairs = bigrams(folded)
+        shared = np.zeros(len(self.keys), np.int64)
+        for pair in pairs:
+            if pair in self.having:
+                shared[self.having[pair]] += 1
+        out = 2.0 * shared / np.maximum(self.sizes + len(pairs), 1)
+        out[self.exact.get(folded, [])] = 1.0
+        return out
+
+
+class _Join:
+    """The entities of the seeds, as clusters of keys, and who shares them."""
+
+    def __init__(self, lane: Entity, ctx: Context) -> None:
+        self._lane = lane
+        self.clusters: list[str] = []
+        self._of_agent: dict[str, set[int]] = {}
+        for row in ctx.seeds.tolist():
+            for segment in ctx.reading.segments:
+                places, _ = segment.places(np.array([row]))
+                for place in places.tolist():
+                    mine = {self._cluster(name) for name in _entities(segment, place)} - {-1}
+                    self._of_agent.setdefault(self._agent(segment, place), set()).update(mine)
+        most = len(self.clusters)
+        self.worth = np.array([snap_one(math.tanh(_HALF * n)) for n in range(most + 1)])
+
+    def _cluster(self, name: str) -> int:
+        """The cluster of a name: the one most like it, or a new one; -1 for an empty name."""
+        folded = key(name)
+        if not folded:
+            return -1
+        if folded in self.clusters:
+            return self.clusters.index(folded)
+        near = [dice(folded, other) for other in self.clusters]
+        if near and max(near) >= self._lane.alike:
+            return near.index(max(near))
+        self.clusters.append(folded)
+        return len(self.clusters) - 1
+
+    def _agent(self, segment: Segment, place: int) -> str:
+        if self._lane.within == "tenant":
+            return ""
+        code = int(segment.arrays["agent.codes"][place])
+        return "" if code < 0 else dictionary_of(segment.arrays, "agent")[code]
+
+    def _assigned(self, segment: Segment) -> NDArray[np.int64]:
+        """The cluster of every entity name of a segment; -1 for none."""
+        names = _Names.of(segment)
+        best = np.full(len(names.keys), -1.0)
+        out = np.full(len(names.keys), -1, np.int64)
+        for at, folded in enumerate(self.clusters):
+            near = names.alike(folded)
+            better = (near >= self._lane.alike) & (near > best)
+            best[better], out[better] = near[better], at
+        return out
+
+    def _pairs(self, segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(row place, cluster) for every shared entity of a segment, each once."""
+        starts = segment.arrays["entities.starts"]
+        codes = segment.arrays["entities.codes"]
+        if not codes.size or not self.clusters:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        clusters = self._assigned(segment)[codes]
+        docs = np.repeat(np.arange(len(segment)), np.diff(starts))
+        kept = (clusters >= 0) & self._allowed(segment)[docs, np.maximum(clusters, 0)]
+        each = np.unique(docs[kept] * len(self.clusters) + clusters[kept])
+        return each // len(self.clusters), each % len(self.clusters)
+
+    def _allowed(self, segment: Segment) -> Mask:
+        """(rows × clusters): whether a seed of the row's agent has the cluster."""
+        if self._lane.within == "tenant":
+            return np.ones((len(segment), len(self.clusters)), np.bool_)
+        names = dictionary_of(segment.arrays, "agent")
+        table = np.zeros((len(names) + 1, len(self.clusters)), np.bool_)
+        for agent, clusters in self._of_agent.items():
+            code = names.find(agent) if agent else -1
+            if code >= 0 or not agent:
+                table[code, list(clusters)] = True
+        return table[segment.arrays["agent.codes"]]
+
+    def shared(self, segment: Segment) -> NDArray[np.int64]:
+        """How many entities each row of a segment shares with the seeds."""
+        docs, _ = self._pairs(segment)
+        return np.bincount(docs, minlength=len(segment))
+
+    def names(self, segment: Segment, row: int) -> list[str]:
+        """The shared entities of one row, by key."""
+        places, _ = segment.places(np.array([row]))
+        if not places.size:
+            return []
+        docs, clusters = self._pairs(segment)
+        return [self.clusters[n] for n in clusters[docs == places[0]].tolist()]
+
+
+def _entities(segment: Segment, place: int) -> list[str]:
+    starts = segment.arrays["entities.starts"]
+    codes = segment.arrays["entities.codes"][int(starts[place]) : int(starts[place + 1])]
+    names = dictionary_of(segment.arrays, "entities")
+    return [names[int(code)] for code in codes]

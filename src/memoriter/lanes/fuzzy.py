@@ -1,0 +1,98 @@
+"""Rows with a word that is spelled nearly like a word of the query: shared trigrams.
+
+What is compared are the surface words, as people wrote them: cofee is near coffee, not near its
+stem. A row's score is the similarity of its nearest word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Mask, Rows, Scores
+from memoriter.index.ground import Ground
+from memoriter.index.match import Sought
+from memoriter.lanes.binding import unstacked
+from memoriter.rank.grid import snap_one
+from memoriter.text.port import Analyzer
+from memoriter.text.retry import jaccard, nearest, trigrams
+
+Nearby = tuple[float, str]
+"""How near, and which word."""
+
+
+class Fuzzy:
+    """The surface words of a view."""
+
+    def __init__(self, ground: Ground, analyzer: Analyzer, masks: Sequence[Mask]) -> None:
+        self._ground = ground
+        self._analyzer = analyzer
+        self._masks = masks
+
+    def near(self, words: list[str], floor: float) -> tuple[Rows, Scores, tuple[str, ...]]:
+        """(rows, how near their nearest word is, those words, nearest first)."""
+        rows: list[Rows] = [np.zeros(0, np.int64)]
+        scores: list[Scores] = [np.zeros(0)]
+        met: dict[str, float] = {}
+        for n, mask in enumerate(self._masks):
+            values, near = self._segment(n, mask, (words, floor))
+            hit = values > 0.0
+            rows.append(self._ground.reading.segments[n].rows[hit])
+            scores.append(values[hit])
+            met |= near
+        words_met = sorted(met, key=lambda word: (-met[word], word))
+        return np.concatenate(rows), np.concatenate(scores), tuple(words_met)
+
+    def _segment(
+        self, n: int, mask: Mask, asked: tuple[list[str], float]
+    ) -> tuple[Scores, dict[str, float]]:
+        words, floor = asked
+        segment = self._ground.reading.segments[n]
+        values, met = np.zeros(mask.size), dict[str, float]()
+        for word, similarity in nearest(words, segment.surfaces, floor).items():
+            docs = segment.surface_docs(word)
+            docs = docs[mask[docs]]
+            docs = docs[self._searched(n, word, docs)]
+            if docs.size:
+                met[word] = snap_one(similarity)
+                values[docs] = np.maximum(values[docs], met[word])
+        return values, met
+
+    def _searched(self, n: int, word: str, docs: np.ndarray) -> Mask:
+        """Which of these rows have the word in a field that the search looks at."""
+        tokens = tuple(unstacked(self._analyzer.tokens(word)))
+        found = self._ground.occurrences(n, Sought(tokens)) if tokens and docs.size else None
+        return np.zeros(docs.size, np.bool_) if found is None else np.isin(docs, found.docs)
+
+    def told(self, words: Sequence[str], met: Sequence[str], rows: Rows) -> list[Explanation]:
+        """For each row its nearest word of `met`, and which word of the query it is near to."""
+        return [self._one(words, met, row) for row in rows.tolist()]
+
+    def _one(self, words: Sequence[str], met: Sequence[str], row: int) -> Explanation:
+        for n, segment in enumerate(self._ground.reading.segments):
+            (places, _) = segment.places(np.array([row]))
+            for word in met if places.size else ():
+                docs = segment.surface_docs(word)
+                docs = docs[np.isin(docs, places)]
+                if docs.size and self._searched(n, word, docs).any():
+                    similarity, typed = self._nearness(words, word)
+                    facts: dict[str, object] = {
+                        "term": word, "fields": self._fields(n, word, int(places[0])),
+                        "typed": typed, "word": word, "similarity": similarity,
+                    }  # fmt: skip
+                    return Explanation(f"{typed} ~ {word}", similarity, facts=facts)
+        return Explanation("gone", 0.0)
+
+    def _fields(self, n: int, word: str, place: int) -> list[str]:
+        """The fields of a row that have a word."""
+        tokens = tuple(unstacked(self._analyzer.tokens(word)))
+        found = self._ground.occurrences(n, Sought(tokens))
+        if found is None:
+            return []
+        return [self._ground.names[f] for f in found.fields[found.docs == place].tolist()]
+
+    def _nearness(self, words: Sequence[str], word: str) -> Nearby:
+        mine = trigrams(word)
+        return max((snap_one(jaccard(trigrams(typed), mine)), typed) for typed in words)

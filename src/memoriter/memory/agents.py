@@ -1,0 +1,112 @@
+"""The registry of agents: who writes here, in words that can be searched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memoriter.core.batch import Commit
+from memoriter.core.errors import NotFound
+from memoriter.core.names import name
+from memoriter.index.reading import SETTING
+from memoriter.memory.parts import Parts
+from memoriter.rank.bm25 import contribution, idf
+from memoriter.write.writer import Writer, asked_under
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One registered agent."""
+
+    agent: str
+    display_name: str | None = None
+    owner: str | None = None
+    description: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Everything the registry says of it."""
+        parts = (self.agent, self.display_name, self.owner, self.description, *self.aliases)
+        return " ".join(part for part in parts if part)
+
+    def to_dict(self) -> dict[str, object]:
+        """The agent as plain data."""
+        out: dict[str, object] = {"agent": self.agent, "aliases": list(self.aliases)}
+        for key in ("display_name", "owner", "description"):
+            if (value := getattr(self, key)) is not None:
+                out[key] = value
+        return out
+
+
+class Agents:
+    """Upsert, describe, alias, list, search."""
+
+    def __init__(self, parts: Parts, writer: Writer, tenant: str) -> None:
+        self._parts = parts
+        self._writer = writer
+        self._tenant = tenant
+
+    def upsert(self, agent: str, *, key: str | None = None, **fields: Any) -> Commit:
+        """Register an agent, or change what is known of it."""
+        told = [name(agent, "agent"), {field: str(value) for field, value in fields.items()}]
+        return self._writer.enrol(agent, fields, asked_under("enrol", key, told))
+
+    def describe(self, agent: str, description: str, *, key: str | None = None) -> Commit:
+        """Say what an agent does."""
+        return self.upsert(agent, key=key, description=description)
+
+    def alias(self, agent: str, alias: str, *, key: str | None = None) -> Commit:
+        """Add another name of an agent."""
+        clean = name(agent, "agent")
+        asked = asked_under("alias", key, [clean, name(alias, "aliases")])
+        known = [a for a in self.list() if a.agent == clean]
+        aliases = (*(known[0].aliases if known else ()), alias)
+        return self._writer.enrol(clean, {"aliases": list(dict.fromkeys(aliases))}, asked)
+
+    def get(self, agent: str) -> Agent:
+        """One registered agent."""
+        for known in self.list():
+            if known.agent == agent:
+                return known
+        raise NotFound(
+            f"agent {agent!r} is not registered", hint="upsert registers it", field="agent"
+        )
+
+    def list(self) -> list[Agent]:
+        """All registered agents, by name."""
+        rows = self._parts.log.agents(self._tenant, 2**62)
+        return [_agent(json.loads(row.body)) for row in rows if row.agent != SETTING]
+
+    def search(self, text: str, limit: int = 10) -> list[tuple[Agent, float]]:
+        """Agents whose registry entry shares words with the text, best first, by BM25."""
+        analyzer = self._parts.shop.analyzer
+        agents = self.list()
+        bags = [analyzer.analyse({"text": (agent.text,)}) for agent in agents]
+        counts = [{term: tf for term, _, tf in bag.counts()} for bag in bags]
+        lengths = [sum(bag.lengths) for bag in bags]
+        mean = sum(lengths) / len(lengths) if lengths else 0.0
+        scores = [0.0] * len(agents)
+        for term in analyzer.terms(text):
+            holders = [at for at, count in enumerate(counts) if term in count]
+            for at in holders:
+                tf, length = np.array([float(counts[at][term])]), np.array([float(lengths[at])])
+                weight = idf(len(agents), len(holders))
+                scores[at] += float(
+                    contribution(tf, length, max(mean, 1.0), weight, (1.2, 0.75))[0]
+                )
+        found = sorted((-score, agents[at].agent, at) for at, score in enumerate(scores) if score)
+        return [(agents[at], -score) for score, _, at in found[:limit]]
+
+
+def _agent(body: dict[str, Any]) -> Agent:
+    return Agent(
+        body["agent"],
+        body.get("display_name"),
+        body.get("owner"),
+        body.get("description"),
+        tuple(body["aliases"]),
+    )

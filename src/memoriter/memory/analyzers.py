@@ -1,0 +1,127 @@
+"""The analyzers whose words a store keeps: ours always, others once they are added.
+
+A recipe that needs another analyzer reads a small store through it at once, in memory. A large one
+takes its words in first: a job in the background of everything else, which can be stopped and begun
+again, and after which every write keeps those words too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from memoriter.core.errors import InputError
+from memoriter.core.record import Record
+from memoriter.index.tenant import texts_of
+from memoriter.memory.parts import Parts
+from memoriter.store.port import Log
+from memoriter.store.rows import WordsRow, words_sum
+from memoriter.text.analyzers import NAMES, analyzer
+from memoriter.text.port import Analyzer
+from memoriter.write.progress import Told
+from memoriter.write.progress import progress as showing
+
+_BATCH: Final = 2000
+"""How many rows are analysed between two transactions; writers wait for one at most."""
+
+
+def added(log: Log) -> tuple[Analyzer, ...]:
+    """The analyzers, beside our own, that a store keeps words of."""
+    spaces = log.spaces()
+    if len(spaces) < 2:  # noqa: PLR2004  # our own, and nothing else
+        return ()
+    others = (analyzer(name) for name in NAMES[1:])
+    return tuple(one for one in others if one.fingerprint in spaces)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How much of a tenant an analyzer has read."""
+
+    name: str
+    rows: int
+    of: int
+    added: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """The state as plain data."""
+        return {"name": self.name, "added": self.added, "rows": self.rows, "of": self.of}
+
+
+class Analyzers:
+    """List, add, remove."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def list(self) -> list[Kept]:
+        """Every analyzer, and how many record versions of the store it has read."""
+        log = self._parts.log
+        counts: dict[str, int] = {}
+        total = 0
+        for tenant in log.tenants():
+            total += sum(1 for _ in _rows(log, tenant))
+            for row in log.words(tenant):
+                counts[row.generation] = counts.get(row.generation, 0) + 1
+        kept = {each.name for each in (self._parts.shop.analyzer, *added(log))}
+        return [
+            Kept(name, counts.get(analyzer(name).fingerprint, 0), total, name in kept)
+            for name in NAMES
+        ]
+
+    def add(self, name: str, *, progress: bool | Told = False) -> Kept:
+        """Keep the words of an analyzer: of all that is there, and of every write from now on."""
+        one, log = self._other(name), self._parts.log
+        log.open_space(one.fingerprint)
+        tenants = log.tenants()
+        total = sum(1 for tenant in tenants for _ in _rows(log, tenant))
+        done = 0
+        with showing(progress, f"reading with {name}", total) as told:
+            for tenant in tenants:
+                have = {r.row for r in log.words(tenant) if r.generation == one.fingerprint}
+                done += len(have)
+                missing = (row for row in _rows(log, tenant) if row not in have)
+                while batch := list(islice(missing, _BATCH)):
+                    log.mend(tenant, _words(log, tenant, batch, one), ())
+                    done += len(batch)
+                    told(min(done, total))
+        self._parts.shelf.drop(one)
+        for tenant in tenants:
+            if self._parts.shelf.folder is not None:
+                self._parts.shelf.reading(tenant, None, one)
+                self._parts.shelf.tidy(tenant)
+        return next(kept for kept in self.list() if kept.name == name)
+
+    def remove(self, name: str) -> None:
+        """Drop the words of an analyzer; small stores are still read through it, in memory."""
+        one, shelf = self._other(name), self._parts.shelf
+        for tenant in self._parts.log.tenants():
+            shelf.discard(tenant, shelf.index(tenant, one).name)
+        self._parts.log.close_space(one.fingerprint)
+        shelf.drop(one)
+
+    def _other(self, name: str) -> Analyzer:
+        one = analyzer(name)
+        if one.fingerprint == self._parts.shop.analyzer.fingerprint:
+            raise InputError(f"{name} is the store's own analyzer and always there", field="name")
+        return one
+
+
+def _rows(log: Log, tenant: str) -> Iterator[int]:
+    """Every record version of a tenant that was not forgotten."""
+    upto = log.head(tenant).seq
+    for delta in log.deltas(tenant, 0, upto, ("", "")):
+        yield from (record.row for record in delta.records)
+
+
+def _words(log: Log, tenant: str, rows: list[int], one: Analyzer) -> list[WordsRow]:
+    found: list[Record | None] = log.records(tenant, rows)
+    out: list[WordsRow] = []
+    for record in found:
+        if record is not None:
+            body = one.analyse(texts_of(record)).encode()
+            guard = words_sum(tenant, record.row, one.fingerprint, body)
+            out.append(WordsRow(record.row, one.fingerprint, body, guard))
+    return out

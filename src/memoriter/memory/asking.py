@@ -1,0 +1,100 @@
+"""A recall, step by step: view, selection, plan, lanes, fusion, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memoriter.core.errors import BadQuery
+from memoriter.core.query import Query
+from memoriter.core.ranking import Scores
+from memoriter.lanes.port import Context, Judge, Skipped
+from memoriter.memory.parts import Parts
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.plan import Plan, plan
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.run import run
+from memoriter.rerank.call import Failed, scored
+from memoriter.text.analyzers import analyzer
+from memoriter.why.answer import answer
+from memoriter.why.bundles import Bundles, bundle
+from memoriter.why.case import Generations, noting
+from memoriter.why.result import Result
+
+
+def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
+    """Answer a query."""
+    ctx = _bound(parts, query, recipe)
+    if needs_vector(recipe, query.mode):
+        ctx = parts.spaces(ctx, asking=True)
+    return _answered(parts, recipe, ctx)
+
+
+def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
+    """What answering a query would do; the embedder is not asked."""
+    return plan(recipe, parts.spaces(_bound(parts, query, recipe), asking=False))
+
+
+def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
+    """Reflections by a recipe that keeps to them; without a question, all of them."""
+    if recipe.select.reflections != "only":
+        raise BadQuery(
+            f"recipe: {recipe.name} does not keep to reflections",
+            hint='its [select] needs reflections = "only"',
+            field="recipe",
+        )
+    ctx = _bound(parts, query, recipe)
+    if query.given is not None or query.text.strip():
+        ctx = parts.spaces(ctx, asking=True)
+    else:
+        ctx = replace(ctx, vector=Skipped("nothing to compare with", idle=True))
+    return _answered(parts, recipe, ctx)
+
+
+def _answered(parts: Parts, recipe: Recipe, ctx: Context) -> Result:
+    """The answer, with what its receipt has to say of the memory it was asked of."""
+    words = ctx.analyzer if ctx.unread is None else parts.shop.analyzer
+    kin = None if parts.kin is None else parts.kin.fingerprint
+    through = Generations(words.fingerprint, parts.shop.space, kin)
+    ran = noting(run(plan(recipe, ctx), ctx), ctx, through)
+    return answer(ran, ctx, parts.fetch(ctx.query.scope.tenant))
+
+
+def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
+    """The hits of the word lane, each with what hangs on it."""
+    ctx = _bound(parts, query, recipe)
+    return bundle(recipe, ctx, parts.fetch(query.scope.tenant), offset)
+
+
+def _bound(parts: Parts, query: Query, recipe: Recipe) -> Context:
+    """The view, what may be found in it, and all that lanes look at but vectors."""
+    tenant = query.scope.tenant
+    reader = analyzer(recipe.analyzer)
+    reading, unread = parts.read_by(reader, tenant, query.known_at)
+    recorded = None
+    if query.as_of is not None and recipe.select.as_of == "append":
+        recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
+    outcome = (reader, None, unread, parts.kin, recorded)
+    ctx = bind(query, recipe, reading, parts.fetch(tenant), outcome)
+    return replace(ctx, judge=judge_of(parts, query))
+
+
+def judge_of(parts: Parts, query: Query) -> Judge | None:
+    """How the reranker is asked about a query; None where there is none."""
+    reranker = parts.reranker
+    if reranker is None:
+        return None
+
+    def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
+        del rows
+        made = scored(reranker, query.text, texts, timeout_ms)
+        return made.reason if isinstance(made, Failed) else made.values
+
+    return judge
+
+
+def needs_vector(recipe: Recipe, mode: str | None) -> bool:
+    """Whether some lane compares vectors that is on, or that answers when no other can."""
+    mine = recipe.mode(mode)
+    asked = {label for label in mine.lanes if recipe.lanes[label].enabled} | {mine.otherwise}
+    return any(lane.kind == "vector" and label in asked for label, lane in recipe.lanes.items())

@@ -1,0 +1,105 @@
+"""Browsing: records by date, in stable pages over one view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from memoriter.core.errors import BadQuery
+from memoriter.core.names import choice, integer
+from memoriter.core.query import LIMIT_LIMIT, OFFSET_LIMIT
+from memoriter.core.record import Record
+from memoriter.core.scope import Scope
+from memoriter.core.times import TimeLike, micros
+from memoriter.core.where import parse
+from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
+from memoriter.index.selection import Criteria, select
+from memoriter.memory.parts import Parts
+
+Show = Literal["hide", "show"]
+
+
+class Look(TypedDict, total=False):
+    """What browsing takes beside sort, cursor and limit."""
+
+    where: object
+    as_of: TimeLike | None
+    known_at: TimeLike | None
+    archived: Show
+    expired: Show
+    superseded: Show
+    offset: int
+    """How many to leave out, from the beginning or from the cursor on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some records of a view, the number of all, and where the next page begins."""
+
+    records: tuple[Record, ...]
+    total: int
+    cursor: str | None
+    """None on the last page."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The page as plain data."""
+        records = [record.to_dict() for record in self.records]
+        return {"records": records, "total": self.total, "cursor": self.cursor}
+
+
+def browsed(
+    parts: Parts, scope: Scope, look: Look, sort: Sort, cursor: str | None, limit: int
+) -> Page:
+    """One page."""
+    if sort not in SORTS:
+        raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", field="sort")
+    integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
+    skip = integer(look.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
+    after = None if cursor is None else Cursor.read(cursor)
+    known_at = _time(look.get("known_at"), "known_at")
+    reading = (
+        parts.shelf.index(scope.tenant).reading(after.seq)
+        if after
+        else parts.reading(scope.tenant, known_at)
+    )
+    criteria = _criteria(scope, look, after.now if after else parts.clock.now())
+    mark = asked(criteria, sort)
+    if after and after.asked != mark:
+        raise BadQuery(
+            "cursor: belongs to another question", hint="begin again without it", field="cursor"
+        )
+    fetch = parts.fetch(scope.tenant)
+    selection = select(reading, criteria, fetch)
+    rows, created = page(reading, selection, sort, after, skip + limit + 1)
+    rows, created = rows[skip:], created[skip:]
+    shown = [record for record in fetch(rows[:limit].tolist()) if record is not None]
+    follow = None
+    if rows.size > limit:
+        last = int(created[limit - 1]), int(rows[limit - 1])
+        follow = Cursor(reading.seq, criteria.now, *last, mark).spelled()
+    return Page(tuple(shown), selection.count, follow)
+
+
+def _criteria(scope: Scope, look: Look, now: int) -> Criteria:
+    if unknown := set(look) - set(Look.__annotations__):
+        raise BadQuery(
+            f"{min(unknown)}: no such option",
+            hint=f"known: {', '.join(Look.__annotations__)}",
+            field=min(unknown),
+        )
+    for key in ("archived", "expired", "superseded"):
+        choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)
+    return Criteria(
+        scope,
+        parse(look.get("where")),
+        now,
+        _time(look.get("as_of"), "as_of"),
+        None,
+        look.get("archived", "hide"),
+        look.get("expired", "hide"),
+        look.get("superseded", "show"),
+    )
+
+
+def _time(value: TimeLike | None, field: str) -> int | None:
+    return None if value is None else micros(value, field, BadQuery)

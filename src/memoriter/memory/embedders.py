@@ -1,0 +1,97 @@
+"""Which embedder a name means. Models that need more than numpy are loaded when they are named."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memoriter.core.errors import InputError, Unsupported
+from memoriter.embed.given import Given
+from memoriter.embed.hash import Hash
+from memoriter.embed.kin import Kin
+from memoriter.embed.port import Embedder, Kindred
+from memoriter.embed.static import Static
+
+PACKAGED: Final = ("arctic-s", "minilm")
+"""Local models whose files come inside packages."""
+KNOWN: Final = (
+    "auto",
+    "static",
+    "hash",
+    "given:<n>",
+    *PACKAGED,
+    "onnx:<folder>",
+    "http:<model>@<base url>",
+)
+"""All names, as a person may write them."""
+
+
+def embedder_of(what: str | Embedder | None) -> Embedder | None:
+    """An embedder from its name, or the caller's own object; None for none.
+
+    `auto` takes what is on the machine first, and the packaged table always is: it is `static`.
+    `http:<model>@<base url>` may end in `#<n>`, the length of its vectors; its key comes from
+    MEMORITER_EMBED_KEY.
+
+    >>> embedder_of("auto").name, embedder_of("given:3").dimension
+    ('static-en', 3)
+    """
+    if what is None:
+        return None
+    if not isinstance(what, str):
+        return _own(what)
+    if what in {"auto", "static"}:
+        return Static()
+    if what == "hash":
+        return Hash()
+    if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
+        return Given(int(found[1]))
+    return _loaded(what)
+
+
+def kin_of(embedder: Embedder | None) -> Kindred | None:
+    """The packaged table of kin, whoever embeds; a memory without an embedder has words alone."""
+    if embedder is None:
+        return None
+    return Kin(embedder if isinstance(embedder, Static) else Static())
+
+
+def _own(what: Embedder) -> Embedder:
+    if not callable(getattr(what, "embed", None)):
+        hint = "memoriter.embed.callable.Function makes one of a function" if callable(what) else ""
+        raise InputError("embedder: has no method embed", hint=hint, field="embedder")
+    for promised in ("name", "fingerprint"):  # a dimension may have to be asked for
+        if not isinstance(getattr(what, promised, None), str):
+            raise InputError(f"embedder: has no {promised}", field="embedder")
+    return what
+
+
+def _loaded(what: str) -> Embedder:
+    if found := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?", what):
+        from memoriter.embed.http import Http  # noqa: PLC0415  # loads TLS
+
+        return Http(found[1], found[2], dimension=int(found[3]) if found[3] else None)
+    if what in PACKAGED or what.startswith("onnx:"):
+        from memoriter.embed.folder import read_folder  # noqa: PLC0415  # who names it needs it
+        from memoriter.embed.onnx import Onnx  # noqa: PLC0415  # as above
+        from memoriter.embed.packaged import packaged  # noqa: PLC0415  # as above
+
+        return Onnx(packaged(what) if what in PACKAGED else read_folder(what[len("onnx:") :]))
+    raise _unknown(what)
+
+
+def _unknown(what: str) -> InputError | Unsupported:
+    if what == "granite":
+        return Unsupported(
+            "granite: no package holds it in ONNX form",
+            hint="export granite-embedding-30m-english and name its folder: onnx:<folder>",
+            field="embedder",
+        )
+    known = ", ".join(f'"{each}"' for each in KNOWN)
+    # A URL may hold a password.
+    shown = "of this URL" if "://" in what else repr(what)
+    return InputError(
+        f"there is no embedder {shown}",
+        hint=f"known: {known}, None, or an object with a method embed",
+        field="embedder",
+    )

@@ -1,0 +1,373 @@
+"""Every verb of a memory: it checks what is asked and hands it on; it computes nothing itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+from memoriter.core.batch import Commit, Key
+from memoriter.core.draft import spelled_changes
+from memoriter.core.edge import Edge
+from memoriter.core.errors import BadQuery, InputError, NotFound
+from memoriter.core.names import integer, name
+from memoriter.core.query import OFFSET_LIMIT, Query
+from memoriter.core.record import Record, plain
+from memoriter.core.scope import Scope
+from memoriter.core.times import TimeLike, micros
+from memoriter.core.where import EVERYTHING, parse
+from memoriter.index.pages import Sort
+from memoriter.index.selection import Criteria, select
+from memoriter.memory.browsing import Look, Page, browsed
+from memoriter.memory.parts import Parts
+from memoriter.memory.status import Status, status_of
+from memoriter.store.verify import sound
+from memoriter.write.doctor import Bench, Checkup, checkup
+from memoriter.write.progress import Told
+from memoriter.write.progress import progress as showing
+from memoriter.write.transfer import export_lines, write_lines
+from memoriter.write.writer import Erasure, Writer, asked_under, in_scope
+
+if TYPE_CHECKING:
+    from memoriter.memory.agents import Agents
+    from memoriter.memory.analyzers import Analyzers
+    from memoriter.memory.asked import Ask
+    from memoriter.memory.embedding import Embedding
+    from memoriter.memory.importing import Imported
+    from memoriter.memory.reflecting import How
+    from memoriter.pipeline.plan import Plan
+    from memoriter.pipeline.recipe import Recipe
+    from memoriter.why.bundles import Bundles
+    from memoriter.why.case import Handed
+    from memoriter.why.replay import Replay
+    from memoriter.why.result import Result
+    from memoriter.why.whynot import WhyNot
+    from memoriter.write.reflect import Reflected
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `maintain` did."""
+
+    embedded: int
+    owed: int
+    behind: int
+    """Records that still lack a vector."""
+    published: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        return asdict(self)
+
+
+class Memory:
+    """A memory, seen through one scope. Safe to share between threads."""
+
+    def __init__(self, parts: Parts, scope: Scope) -> None:
+        self._parts = parts
+        self._scope = scope
+        self._writer = Writer(parts.log, parts.shop, scope)
+
+    @property
+    def scope(self) -> Scope:
+        """Who asks."""
+        return self._scope
+
+    def scoped(
+        self, agent: str | None = None, user: str | None = None, session: str | None = None
+    ) -> Memory:
+        """The same memory for one agent, user or session: reads filter, writes stamp."""
+        mine = self._scope.filters()
+        given = {"agent": agent, "user": user, "session": session}
+        wanted = {key: value for key, value in given.items() if value is not None}
+        for key, value in wanted.items():
+            if mine.get(key, value) != value:
+                raise InputError(f"{key}: the scope is {mine[key]!r} already", field=key)
+        return Memory(self._parts, Scope.of(self._scope.tenant, **{**mine, **wanted}))
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def _wrote(self, commit: Commit) -> Commit:
+        self._parts.shelf.wrote(commit.tenant, len(commit.ids))
+        return commit
+
+    def remember(self, text: str, **fields: Any) -> Commit:
+        """Keep one memory. Fields: those of a record, and id, key, supersedes, links, vector."""
+        return self._wrote(self._writer.remember({"text": text, **fields}))
+
+    def remember_many(self, drafts: Iterable[object], *, progress: bool | Told = False) -> Commit:
+        """Keep many memories: texts or mappings of fields. A thousand share one transaction."""
+        total = len(drafts) if isinstance(drafts, Sequence) else None
+        with showing(progress, "remembering", total) as told:
+            return self._wrote(self._writer.remember_many(drafts, told))
+
+    def update(self, id: str, *, key: str | None = None, **changes: Any) -> Commit:
+        """Change fields of a memory: a new version; the old one stays in its history."""
+
+        def asked_for() -> Key | None:
+            return asked_under("update", key, [id, spelled_changes(changes)])
+
+        return self._wrote(self._writer.update(id, changes, asked_for))
+
+    def expire(self, id: str, at: TimeLike | None = None, *, key: str | None = None) -> Commit:
+        """Let a memory vanish from answers from a moment on, now by default; update undoes it."""
+        moment = self._parts.clock.now() if at is None else micros(at, "at")
+        asked_for = asked_under("expire", key, [id, None if at is None else moment])
+        return self._wrote(self._writer.update(id, {"expires": moment}, lambda: asked_for))
+
+    def link(
+        self,
+        source: str,
+        target: str,
+        kind: str = "related_to",
+        *,
+        key: str | None = None,
+        **fields: Any,
+    ) -> Commit:
+        """Connect two memories. Fields: weight, valid_from, valid_until, metadata."""
+        return self._wrote(self._writer.link(source, target, kind, fields, key))
+
+    def forget(
+        self,
+        id: str | Sequence[str] | None = None,
+        *,
+        where: object = None,
+        key: str | None = None,
+    ) -> Erasure:
+        """Erase memories, by id or by a Where: at once gone from every answer, past views too."""
+        if (id is None) == (where is None):
+            raise InputError("forget: give an id or a where, and not both", field="id")
+        if id is None:
+            if key is not None:
+                raise InputError("key: goes with ids, not with a where", field="key")
+            return self._writer.forget(self._ids(where), None)
+        if not isinstance(id, str | list | tuple):
+            raise BadQuery("id: expected text, or a list of texts", field="id")
+        return self._writer.forget([id] if isinstance(id, str) else id, key)
+
+    def reflect(self, *, dry_run: bool = False, **how: Unpack[How]) -> Reflected:
+        """Sum up clusters of related memories as reflections, and retire those without members."""
+        from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely asked for
+
+        return reflect(self._parts, self._scope, how, dry_run=dry_run)
+
+    def _ids(self, where: object) -> list[str]:
+        condition = parse(where)
+        if condition == EVERYTHING:
+            raise BadQuery("where: is empty and would forget everything", field="where")
+        reading = self._parts.reading(self._scope.tenant, None)
+        criteria = Criteria(self._scope, condition, self._parts.clock.now())
+        rows = select(reading, criteria, self._fetch).rows(reading).tolist()
+        return [record.id for record in self._fetch(rows) if record is not None]
+
+    @property
+    def analyzers(self) -> Analyzers:
+        """The analyzers whose words the store keeps."""
+        from memoriter.memory.analyzers import Analyzers  # noqa: PLC0415  # rarely asked for
+
+        return Analyzers(self._parts)
+
+    @property
+    def embedding(self) -> Embedding:
+        """The spaces that records are embedded into, and which one serves."""
+        from memoriter.memory.embedding import Embedding  # noqa: PLC0415  # rarely asked for
+
+        return Embedding(self._parts, self._scope)
+
+    @property
+    def agents(self) -> Agents:
+        """The registry of agents."""
+        from memoriter.memory.agents import Agents  # noqa: PLC0415  # rarely asked for
+
+        return Agents(self._parts, self._writer, self._scope.tenant)
+
+    # -- finding -------------------------------------------------------------------------------
+
+    def _fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
+        return self._parts.log.records(self._scope.tenant, rows)
+
+    def recall(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
+        """The right memories, ranked, each with the exact arithmetic of its score."""
+        from memoriter.memory.asking import search  # noqa: PLC0415  # loads the recipes
+
+        return search(self._parts, *self._query(query, limit, ask))
+
+    def plan(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Plan:
+        """What `recall` would do, without doing it."""
+        from memoriter.memory.asking import planned  # noqa: PLC0415  # loads the recipes
+
+        return planned(self._parts, *self._query(query, limit, ask))
+
+    def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
+        """The word lanes of a recipe alone, by their own scores."""
+        from memoriter.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
+
+        return self.recall(query, limit, **words_alone(ask))
+
+    def bundles(
+        self, query: str, limit: int | None = None, *, offset: int = 0, **ask: Unpack[Ask]
+    ) -> Bundles:
+        """Hits by their words, each with the records that hang on it; by default recipe linked."""
+        from memoriter.memory.asking import bundled  # noqa: PLC0415  # loads the recipes
+
+        integer(offset, "offset", 0, OFFSET_LIMIT, BadQuery)
+        asked_for = self._query(query, limit, {"recipe": "linked", **ask})
+        return bundled(self._parts, *asked_for, offset)
+
+    def reflections(self, query: str = "", limit: int | None = None, **ask: Unpack[Ask]) -> Result:
+        """Reflections alone, all of them considered, by meaning; with a cycle also by age."""
+        from memoriter.memory.asking import reflections  # noqa: PLC0415  # loads the recipes
+
+        return reflections(
+            self._parts, *self._query(query, limit, {"recipe": "reflections", **ask})
+        )
+
+    def replay(self, receipt: Handed) -> Replay:
+        """The search of a receipt again, on its view: the same bytes, or what is gone."""
+        from memoriter.memory.proving import replayed  # noqa: PLC0415  # rarely asked for
+
+        return replayed(self._parts, self._scope, receipt)
+
+    def why_not(self, receipt: Handed, id: str) -> WhyNot:
+        """Why a search did not answer with a record, and the smallest change that lets it in."""
+        from memoriter.memory.proving import asked_why_not  # noqa: PLC0415  # rarely asked for
+
+        return asked_why_not(self._parts, self._scope, receipt, name(id, "id", BadQuery))
+
+    def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
+        from memoriter.memory.asked import asked_for  # noqa: PLC0415  # loads pydantic
+
+        return asked_for(query, limit, ask, (self._scope, self._parts.clock.now))
+
+    def _time(self, value: TimeLike | None, field: str) -> int | None:
+        return None if value is None else micros(value, field, BadQuery)
+
+    def browse(
+        self,
+        sort: Sort = "newest",
+        *,
+        cursor: str | None = None,
+        limit: int = 20,
+        **look: Unpack[Look],
+    ) -> Page:
+        """Records by date, in stable pages over one view, with a true total."""
+        return browsed(self._parts, self._scope, look, sort, cursor, limit)
+
+    def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:
+        """One memory, as it is or as it was known at a moment."""
+        return self.history(id, known_at=known_at)[-1]
+
+    def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
+        """All versions of a memory, oldest first."""
+        tenant = self._scope.tenant
+        moment = self._time(known_at, "known_at")
+        seq = (
+            self._parts.log.head(tenant).seq
+            if moment is None
+            else self._parts.log.seq_at(tenant, moment)
+        )
+        versions = self._parts.log.versions(tenant, name(id, "id", BadQuery), seq)
+        if not versions or not in_scope(versions[-1], self._scope):
+            raise NotFound(
+                f"there is no record {id!r}", hint="browse lists what exists", field="id"
+            )
+        return tuple(versions)
+
+    def links(self, id: str) -> tuple[Edge, ...]:
+        """The edges at a memory, either end, the latest of each key."""
+        record = self.get(id)
+        rows = self._parts.log.edges(self._scope.tenant, record.position, 2**62)
+        edges = [Edge(seq=row.seq, **json.loads(row.body)) for row in rows]
+        latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
+        return tuple(sorted(latest.values(), key=lambda e: e.seq))
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def export(self, path: str | Path, *, where: object = None) -> int:
+        """Write the tenant to a file, whole and digest-equal; with a Where, plain records as lines.
+
+        Returns how many lines were written.
+        """
+        target = Path(path).absolute()
+        folder = self._parts.shelf.folder
+        own = "" if folder is None else folder.name.removesuffix(".idx")
+        beside = folder is not None and target.parent.resolve() == folder.parent
+        if beside and target.name.startswith(own):
+            raise InputError(f"{target.name} belongs to the store", hint="name another file")
+        return write_lines(target, self._lines(where))
+
+    def _lines(self, where: object) -> Iterable[bytes]:
+        if where is None and not self._scope.filters():
+            return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
+        reading = self._parts.reading(self._scope.tenant, None)
+        criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
+        rows = select(reading, criteria, self._fetch).rows(reading).tolist()
+        told = ({"id": r.id, **plain(r)} for r in self._fetch(rows) if r is not None)
+        return (json.dumps(data, ensure_ascii=False).encode() + b"\n" for data in told)
+
+    def load(self, path: str | Path) -> int:
+        """Restore an export into this tenant, which must be empty; returns how many records."""
+        from memoriter.memory.importing import load  # noqa: PLC0415  # rarely asked for
+
+        return load(self._parts, self._writer, Path(path))
+
+    def import_file(
+        self,
+        path: str | Path,
+        format: str = "auto",
+        *,
+        dry_run: bool = False,
+        progress: bool | Told = False,
+    ) -> Imported:
+        """Keep what a file of another system, or of notes or chats, holds; twice is harmless."""
+        from memoriter.memory.importing import imported  # noqa: PLC0415  # rarely asked for
+
+        place = Path(path)
+        return imported(self._parts, self._writer, place, format, show=progress, dry_run=dry_run)
+
+    def verify(self) -> Checkup:
+        """Check every digest, link and checksum of the store, and every segment; change nothing."""
+        return self._checkup(repair=False)
+
+    def doctor(self) -> Checkup:
+        """Check the store and mend what is derived: words, vectors, segments; never a record."""
+        return self._checkup(repair=True)
+
+    def _checkup(self, *, repair: bool) -> Checkup:
+        parts, shop = self._parts, self._parts.shop
+        from memoriter.text.analyzers import EACH  # noqa: PLC0415  # rarely asked for
+
+        known = {one.fingerprint: one for one in (*EACH, shop.analyzer)}
+        bench = Bench(parts.log, parts.shelf, known, shop.space)
+        return checkup(bench, repair=repair)
+
+    def maintain(self, *, limit: int = 10_000) -> Report:
+        """Pay what is owed: embed records that lack a vector, publish and merge the index."""
+        from memoriter.memory.embedding import fill  # noqa: PLC0415  # rarely asked for
+
+        paid, owed = self._writer.pay(limit)
+        filled, behind = fill(self._parts, self._scope.tenant, limit)
+        published = self._parts.shelf.tidy(self._scope.tenant)
+        return Report(paid + filled, owed, behind, published)
+
+    def status(self, by: str | None = None) -> Status:
+        """How much there is, and where the log stands; counted by an attribute such as agent."""
+        return status_of(self._parts, self._scope.tenant, by)
+
+    def close(self) -> None:
+        """Let running upkeep finish and close the store; closing twice is fine."""
+        self._parts.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,68 @@
+"""One opened store behind many tenants: their memories share its indexes, and nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, Unpack
+
+from memoriter.core.errors import Unavailable
+from memoriter.core.scope import Scope
+from memoriter.memory.facade import Memory
+from memoriter.memory.opening import Options, ground_of, parts_for, parts_of
+from memoriter.memory.parts import Parts
+
+KEPT: Final = 1024
+"""Memories that stay at hand; each is a few names, the indexes are the shelf's."""
+
+
+class House:
+    """Hands out the memory of a tenant. Safe to share between threads."""
+
+    def __init__(self, place: str | Path, **options: Unpack[Options]) -> None:
+        self._ground = ground_of(place, options)
+        self._parts: dict[str, Parts] = {}
+        """By space: tenants that are embedded alike share a shelf of indexes."""
+        self._kept: OrderedDict[str, Memory] = OrderedDict()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def memory(self, tenant: str) -> Memory:
+        """The memory of one tenant."""
+        scope = Scope.of(tenant)
+        with self._lock:
+            if self._closed:
+                raise Unavailable("the store is closed", hint="start the server again")
+            if tenant not in self._kept:
+                self._kept[tenant] = Memory(self._made(tenant), scope)
+            self._kept.move_to_end(tenant)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return self._kept[tenant]
+
+    def _made(self, tenant: str) -> Parts:
+        space = self._ground.space(tenant)
+        if space not in self._parts:
+            self._parts[space] = parts_of(self._ground, tenant, self._ground.embedder(tenant))
+        return parts_for(self._parts[space], tenant)
+
+    def close(self) -> None:
+        """Let running upkeep finish and close the store; closing twice is fine."""
+        with self._lock:
+            self._closed = True
+            for parts in self._parts.values():
+                parts.close()
+            self._ground.log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

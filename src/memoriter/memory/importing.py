@@ -1,0 +1,347 @@
+"""Many rows of somebody's file into a memory: what is there stays, what is bad is told."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from memoriter.core.batch import Act, Link
+from memoriter.core.draft import Draft
+from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
+from memoriter.core.names import flag
+from memoriter.imports.engrava_rows import thoughts_in
+from memoriter.imports.port import Entry, Found, Known, Linked, Lost
+from memoriter.imports.source import Refused
+from memoriter.imports.table import EXPORT, Chosen, chosen
+from memoriter.memory.agents import Agents
+from memoriter.memory.parts import Parts
+from memoriter.store.sqlite.openers import OPENERS
+from memoriter.write.prepare import prepare
+from memoriter.write.progress import Told, progress
+from memoriter.write.transfer import read_export
+from memoriter.write.writer import BATCH, Writer
+
+LISTED: Final = 10_000
+"""So many refused rows are named; all are counted."""
+_DIALOGS: Final = frozenset({"chat", "locomo"})
+"""Formats whose lines hold several rows."""
+_Refusal: Final = (BadRecord, Conflict, NotFound)
+_CHANGED: Final = "was imported before, and has changed since"
+_OTHERWISE: Final = "change the record here with update, or give the row another id"
+_TWICE: Final = "an earlier row of this file has its id and says something else"
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of rows of one sort."""
+
+    written: int = 0
+    already: int = 0
+    refused: int = 0
+
+
+@dataclass(slots=True)
+class Left:
+    """A field that has no place here: how often, for example, and what became of it."""
+
+    field: str
+    count: int
+    example: str
+    became: str
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did, or in a dry run would do."""
+
+    path: str
+    format: str
+    why: str
+    dry_run: bool
+    read: int = 0
+    records: Counts = field(default_factory=Counts)
+    links: Counts = field(default_factory=Counts)
+    agents: Counts = field(default_factory=Counts)
+    refused: list[Refused] = field(default_factory=list[Refused])
+    left: dict[str, Left] = field(default_factory=dict[str, Left])
+    notes: list[str] = field(default_factory=list[str])
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        told = asdict(self)
+        told["refused"] = [row._asdict() for row in self.refused]
+        told["left"] = [asdict(one) for one in self.left.values()]
+        return told
+
+    def refuse(self, counts: Counts, row: Refused) -> None:
+        """Count a refused row, and name it."""
+        counts.refused += 1
+        if len(self.refused) < LISTED:
+            self.refused.append(row)
+
+    def leave(self, lost: Lost) -> None:
+        """Count a field that has no place."""
+        became = "metadata" if lost.kept else "left out"
+        seen = self.left.setdefault(
+            f"{lost.field}\n{became}", Left(lost.field, 0, str(lost.example), became)
+        )
+        seen.count += lost.times
+
+
+def imported(
+    parts: Parts, writer: Writer, path: Path, asked: str, *, show: bool | Told, dry_run: bool
+) -> Imported:
+    """Read a file and write what it holds; see `Memory.import_file`."""
+    flag(dry_run, "dry_run", InputError)
+    if OPENERS.holds(path):
+        raise InputError(
+            f"{path} is a store that is open here", hint="export it, and import the export"
+        )
+    what = chosen(path, asked)
+    if what.format.name == EXPORT:
+        return _restored(parts, writer, what, dry_run=dry_run)
+    run = _Run(parts, writer, what, dry_run=dry_run)
+    with progress(show, f"importing {what.source.name}", _total(what)) as told:
+        return run.all(told)
+
+
+def _total(what: Chosen) -> int | None:
+    """How many rows there are, where that is known before they are read."""
+    kind, name = what.source.kind, what.format.name
+    if kind == "sqlite":
+        return thoughts_in(what.source)
+    by_line = name == "text" if kind == "text" else kind == "lines" and name not in _DIALOGS
+    lines = what.source.count() if by_line else None
+    return lines if lines is not None and lines > 1 else None  # one line may be one whole value
+
+
+def load(parts: Parts, writer: Writer, path: Path) -> int:
+    """Restore an export of ours, whole, into a tenant that is empty; how many records."""
+    dump = read_export(path, parts.shop.analyzer, writer.tenant)
+    parts.log.restore(writer.tenant, dump)
+    parts.shelf.wrote(writer.tenant, len(dump.records))
+    return len({record.position for record in dump.records})
+
+
+def _restored(parts: Parts, writer: Writer, what: Chosen, *, dry_run: bool) -> Imported:
+    """The same, as an import tells it; a dry run checks every line and writes none."""
+    path, tenant = what.source.path, writer.tenant
+    if not dry_run:
+        count = load(parts, writer, path)
+    elif parts.log.head(tenant).seq:
+        hint = "an export is restored into an empty tenant"
+        raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
+    else:
+        dump = read_export(path, parts.shop.analyzer, tenant)
+        count = len({record.position for record in dump.records})
+    return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
+
+
+class _Run:
+    """One import: records and agents first, then links between what is there."""
+
+    def __init__(self, parts: Parts, writer: Writer, what: Chosen, *, dry_run: bool) -> None:
+        self._parts = parts
+        self._writer = writer
+        self._what = what
+        self._dry = dry_run
+        self._seen: dict[str, bytes] = {}
+        """Keys that this dry run met: what it would have written is not in the log."""
+        self._ids: set[str] = set()
+        """Records that this dry run would have written: links may end there."""
+        self._linked = False
+        self._vectors: dict[int, int] = {}
+        self.done = Imported(str(what.source.path), what.format.name, what.why, dry_run)
+
+    def all(self, told: Told) -> Imported:
+        """Both passes; the second reads the file again, so that no link has to be kept."""
+        self._pass(self._first, self._records, told)
+        if self._linked:
+            self._pass(self._second, self._links, told)
+        own = [n for n in self._vectors if f"given:{n}" != self._parts.shop.space]
+        self.done.notes += [
+            f"{self._vectors[n]:,} rows brought a vector of {n} numbers, kept beside ours: "
+            f'open the memory with embedder="given:{n}" to search by them'
+            for n in own
+        ]
+        return self.done
+
+    def _pass(
+        self,
+        take: Callable[[Found], Draft | Link | None],
+        flush: Callable[[list[Any]], None],
+        told: Told,
+    ) -> None:
+        batch: list[tuple[str, Draft | Link]] = []
+        for found in self._found(first=take == self._first):
+            ready = take(found)
+            if ready is not None and not isinstance(found, Lost):
+                batch.append((found.where, ready))
+            if len(batch) == BATCH:
+                flush(batch)
+                batch = []
+                told(self.done.read)
+        flush(batch)
+        told(self.done.read)
+
+    def _found(self, *, first: bool) -> Iterator[Found]:
+        """What the reader finds; if it breaks off after the first rows, these still count."""
+        try:
+            yield from self._what.format.read(self._what.source)
+        except MemoriterError as error:
+            if not self.done.read:
+                raise
+            if first:
+                name = self._what.source.name
+                yield Refused(name, f"reading stopped: {error.message}", error.hint)
+
+    def _first(self, found: Found) -> Draft | None:
+        """The draft of a record; everything else but links is dealt with at once."""
+        done = self.done
+        match found:
+            case Entry():
+                done.read += 1
+                return self._draft(found)
+            case Refused():
+                done.read += 1
+                done.refuse(done.records, found)
+            case Lost():
+                done.leave(found)
+            case Known():
+                self._agent(found)
+            case Linked():
+                self._linked = True
+        return None
+
+    def _draft(self, entry: Entry) -> Draft | None:
+        tenant = self._writer.tenant
+        if entry.tenant not in (None, "default", tenant):
+            reason = f"it is of tenant {entry.tenant!r}, this memory is of {tenant!r}"
+            hint = f"import it with --tenant {entry.tenant}"
+            self.done.refuse(self.done.records, Refused(entry.where, reason, hint))
+            return None
+        key = entry.fields.get("key") or self._key(entry.key)
+        try:
+            return self._writer.stamped(self._fitting({**entry.fields, "key": key}))
+        except _Refusal as error:
+            self._refuse(self.done.records, entry.where, error)
+            return None
+
+    def _fitting(self, fields: dict[str, object]) -> dict[str, object]:
+        """The fields, without a vector that this memory has no place for."""
+        vector, space = fields.get("vector"), self._parts.shop.space
+        if not isinstance(vector, list) or self._what.format.general:
+            return fields
+        size = len(vector)  # pyright: ignore[reportUnknownArgumentType]  # of numbers, by the reader
+        if space.startswith("given:") and space != f"given:{size}":
+            self.done.leave(Lost("vector", f"{size} numbers; this memory takes {space[6:]}"))
+            return {key: value for key, value in fields.items() if key != "vector"}
+        self._vectors[size] = self._vectors.get(size, 0) + 1
+        return fields
+
+    def _key(self, told: str) -> str:
+        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"import:{self._what.format.name}:{digest[:32]}"
+
+    def _second(self, found: Found) -> Link | None:
+        """The act of a link."""
+        if not isinstance(found, Linked):
+            return None
+        fields = found.fields
+        told = [found.source, found.target, found.kind, str(fields.get("valid_from", ""))]
+        try:
+            act = self._writer.edge(*found[1:4], fields, self._key("\n".join(["link", *told])))
+            if self._writer.scoped or self._dry:
+                self._writer.must_reach(act, self._ids)
+        except _Refusal as error:
+            self._refuse(self.done.links, found.where, error)
+            return None
+        return act
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def _records(self, batch: list[tuple[str, Draft]]) -> None:
+        fresh = self._fresh(batch, self.done.records)
+        if self._dry:
+            for where, draft in fresh:
+                self._would(where, draft)
+        elif fresh:
+            acts = prepare([draft for _, draft in fresh], self._parts.shop)
+            wheres = [where for where, _ in fresh]
+            self._write(list(zip(wheres, acts, strict=True)), self.done.records)
+
+    def _links(self, batch: list[tuple[str, Link]]) -> None:
+        fresh = self._fresh(batch, self.done.links)
+        if self._dry:
+            self.done.links.written += len(fresh)
+        else:
+            self._write(fresh, self.done.links)
+
+    def _fresh(self, batch: list[tuple[str, Any]], counts: Counts) -> list[tuple[str, Any]]:
+        """What of a batch is not there yet: it is known by its keys, so it need not be embedded."""
+        known = self._parts.log.keys(self._writer.tenant, [one.key.name for _, one in batch])
+        here: dict[str, bytes] = {} if not self._dry else self._seen
+        fresh: list[tuple[str, Any]] = []
+        for where, one in batch:
+            name, asked = one.key.name, one.key.asked
+            row = known.get(name)
+            if row is not None and row.asked not in (b"", asked):
+                self.done.refuse(counts, Refused(where, _CHANGED, _OTHERWISE))
+            elif here.get(name, asked) != asked:
+                self.done.refuse(counts, Refused(where, _TWICE, _OTHERWISE))
+            elif row is not None or name in here:
+                counts.already += 1
+            else:
+                here[name] = asked
+                fresh.append((where, one))
+        return fresh
+
+    def _write(self, acts: Sequence[tuple[str, Act]], counts: Counts) -> None:
+        """Write acts together; if one of them is refused, the halves apart, and so down to it."""
+        if not acts:
+            return
+        try:
+            commit = self._writer.commit([act for _, act in acts])
+        except _Refusal as error:
+            if len(acts) == 1:
+                self._refuse(counts, acts[0][0], error)
+                return
+            middle = len(acts) // 2
+            self._write(acts[:middle], counts)
+            self._write(acts[middle:], counts)
+        else:
+            counts.written += len(acts)
+            self._parts.shelf.wrote(commit.tenant, len(acts))
+
+    def _would(self, where: str, draft: Draft) -> None:
+        """Count what would be written, but for an id that is taken."""
+        log, tenant = self._parts.log, self._writer.tenant
+        if draft.id is not None and log.versions(tenant, draft.id, log.head(tenant).seq):
+            taken = Refused(where, f"there is a record with id {draft.id!r} already")
+            self.done.refuse(self.done.records, taken)
+        else:
+            self.done.records.written += 1
+            self._ids |= {draft.id} if draft.id is not None else set()
+
+    def _agent(self, found: Known) -> None:
+        """Register an agent, or add what is new about it; what is known stays."""
+        counts = self.done.agents
+        registry = Agents(self._parts, self._writer, self._writer.tenant)
+        try:
+            known = {agent.agent: agent.to_dict() for agent in registry.list()}
+            there = known.get(found.agent, {})
+            news: dict[str, Any] = {k: v for k, v in found.fields.items() if k not in there}
+            if found.agent in known and not news:
+                counts.already += 1
+                return
+            if not self._dry:
+                registry.upsert(found.agent, **news)
+            counts.written += 1
+        except _Refusal as error:
+            self._refuse(counts, found.where, error)
+
+    def _refuse(self, counts: Counts, where: str, error: MemoriterError) -> None:
+        self.done.refuse(counts, Refused(where, error.message, error.hint))

@@ -1,0 +1,218 @@
+"""Opening a memory: which store, which models, which clock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypedDict, Unpack, cast
+
+from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, SystemEntropy
+from memoriter.core.errors import InputError, NotFound, Unsupported
+from memoriter.core.names import choice, flag, integer, number, text
+from memoriter.core.scope import Scope
+from memoriter.embed.call import Patience
+from memoriter.embed.port import Embedder
+from memoriter.index.shelf import Shelf, Upkeep
+from memoriter.index.tenant import Spaces
+from memoriter.index.upkeep import FLUSH_ROWS
+from memoriter.memory.analyzers import added
+from memoriter.memory.embedders import kin_of
+from memoriter.memory.embedding import chosen, serving
+from memoriter.memory.facade import Memory
+from memoriter.memory.parts import Parts
+from memoriter.memory.rerankers import reranker_of
+from memoriter.memory.spaces import Beside, Wordless, embedders_of, patience_of
+from memoriter.rerank.callable import Judge
+from memoriter.rerank.port import Reranker
+from memoriter.store.port import Log
+from memoriter.store.ram import Ram
+from memoriter.store.sqlite.connect import Durability
+from memoriter.store.sqlite.store import Sqlite
+from memoriter.store.trouble import plainly
+from memoriter.text.entities import Extractor, names_in
+from memoriter.text.own import Own
+from memoriter.write.prepare import Workshop
+from memoriter.write.template import Said, said_of
+
+Asked = str | Embedder | Sequence[str | Embedder] | None
+"""An embedder as a caller names it."""
+
+
+class Options(TypedDict, total=False):
+    """What `open` takes beside the place and the tenant."""
+
+    read_only: bool
+    durability: Durability
+    embedder: Asked
+    embed_timeout: float | tuple[float, float]
+    reranker: str | Reranker | Judge | None
+    entities: Literal["given", "rules"] | Extractor
+    maintenance: Literal["auto", "manual"]
+    flush_rows: int
+    horizon_days: float
+    memory_limit: int
+    clock: Clock
+    entropy: Entropy
+
+
+def open_memory(
+    place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[Options]
+) -> Memory:
+    """Open a memory, making it if it is not there; a context manager.
+
+    Args:
+        place: A file, or `:memory:` for one that ends with the process.
+        tenant: Whose memories: a hard partition with its own statistics, graph and chain.
+        **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
+            a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
+            "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
+            see `embedder_of`; of several the first one serves and the others are read beside it.
+            `embed_timeout`: how many seconds a write and a question wait for an embedder of yours,
+            (30, 5) by default. `reranker`: None, a local cross-encoder, a server, a function or an
+            object of yours: see `reranker_of`. `entities`: "given" by the caller, found by "rules",
+            or by a function of yours, where a record comes without any. `maintenance`: "manual"
+            turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
+            `clock` and `entropy`: for tests.
+
+    """
+    scope = Scope.of(tenant)
+    ground = ground_of(place, options)
+    return Memory(parts_of(ground, tenant, ground.embedder(tenant)), scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """An opened store and how memories stand on it, whoever their tenant is."""
+
+    log: Log
+    options: Options
+    reranker: Reranker | None
+    patience: Patience
+    upkeep: Upkeep
+
+    def embedder(self, tenant: str) -> Asked:
+        """What a tenant is embedded by: what the opener said, or what the tenant chose."""
+        if "embedder" in self.options:
+            return self.options["embedder"]
+        return serving(self.log, tenant)
+
+    def space(self, tenant: str) -> str:
+        """Whose like a tenant is embedded: what the opener said is the same for all."""
+        return "" if "embedder" in self.options else str(chosen(self.log, tenant)["space"])
+
+
+def ground_of(place: str | Path, options: Options) -> Ground:
+    """Open a store; everything that is asked for is checked first."""
+    _check(options)
+    reranker = reranker_of(options.get("reranker"))
+    patience = patience_of(options.get("embed_timeout"))
+    log, folder, writable = _store(
+        place,
+        read_only=options.get("read_only", False),
+        durability=options.get("durability", "full"),
+    )
+    upkeep = Upkeep(
+        folder,
+        options.get("maintenance", "auto") == "auto" and writable,
+        options.get("flush_rows", FLUSH_ROWS),
+        options.get("horizon_days", 30.0),
+        options.get("memory_limit", 2 * 1024**3),
+        writable,
+    )
+    return Ground(log, options, reranker, patience, upkeep)
+
+
+def parts_of(ground: Ground, tenant: str, asked: Asked) -> Parts:
+    """What a memory is made of that embeds as asked."""
+    log, options, upkeep = ground.log, ground.options, ground.upkeep
+    clock = options.get("clock") or SystemClock()
+    entropy = options.get("entropy") or SystemEntropy()
+    stamps = Stamps() if options.get("clock") else STAMPS
+    registry = partial(_said, log, tenant)
+    others = partial(added, log)
+    extractor = _extractor(options.get("entities", "given"))
+    model, *more = embedders_of(asked)
+    shop = Workshop(
+        Own(), model, clock, entropy, others, stamps, extractor, registry, ground.patience
+    )
+    kin = kin_of(shop.embedder)
+    shelf = Shelf(log, Spaces(shop.analyzer, shop.space, kin), upkeep, clock)
+    beside = tuple(_beside(replace(shop, embedder=each), log, upkeep) for each in more)
+    return Parts(log, shelf, shop, kin, ground.reranker, beside)
+
+
+def parts_for(parts: Parts, tenant: str) -> Parts:
+    """The same parts for another tenant that is embedded alike: the indexes are shared."""
+    registry = partial(_said, parts.log, tenant)
+    beside = tuple(
+        replace(each, shop=replace(each.shop, registry=registry)) for each in parts.beside
+    )
+    return replace(parts, shop=replace(parts.shop, registry=registry), beside=beside)
+
+
+def _beside(shop: Workshop, log: Log, upkeep: Upkeep) -> Beside:
+    """A space beside the one that serves: its index holds vectors alone, and lives in memory."""
+    spaces = Spaces(Wordless(), shop.space, None)
+    return Beside(shop, Shelf(log, spaces, replace(upkeep, folder=None), shop.clock))
+
+
+def _said(log: Log, tenant: str) -> Said:
+    return said_of(log.agents(tenant, 2**62))
+
+
+def _extractor(what: object) -> Extractor | None:
+    if what == "given":
+        return None
+    if what == "rules":
+        return names_in
+    if callable(what):
+        return cast("Extractor", what)
+    raise InputError(
+        f"entities: {what!r} finds none",
+        hint='"given", "rules", or a function from a text to names',
+        field="entities",
+    )
+
+
+def _check(options: Options) -> None:
+    """Refuse options that are unknown or make no sense."""
+    if unknown := set(options) - set(Options.__annotations__):
+        raise InputError(
+            f"{min(unknown)}: no such option",
+            hint=f"known: {', '.join(Options.__annotations__)}",
+            field=min(unknown),
+        )
+    flag(options.get("read_only", False), "read_only", InputError)
+    choice(options.get("maintenance", "auto"), "maintenance", ("auto", "manual"), InputError)
+    integer(options.get("flush_rows", FLUSH_ROWS), "flush_rows", 1, 2**31, InputError)
+    number(options.get("horizon_days", 30.0), "horizon_days", 0.0, 1e6, InputError)
+    integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
+
+
+def _store(
+    place: str | Path, *, read_only: bool, durability: Durability
+) -> tuple[Log, Path | None, bool]:
+    """(the store at a place, the folder of its segments, whether it can be written)."""
+    if str(place) == ":memory:":
+        return Ram(), None, True
+    if "://" in str(place):
+        raise Unsupported(f"no store understands {place}", hint="give the path of a file")
+    clean = text(str(place), "place", InputError, 4096)
+    if "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise InputError("place: expected the path of a file", field="place")
+    # The log, the lock and the index lie beside the file itself, not beside a link to it.
+    path = Path(os.path.realpath(Path(clean).expanduser()))
+    with plainly(path):
+        path.exists()
+    if not path.parent.is_dir():
+        raise NotFound(f"there is no folder {path.parent}", hint="make it first")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
+    choice(durability, "durability", ("full", "fast"), InputError)
+    store = Sqlite(path, read_only=read_only, durability=durability)
+    folder = path.with_name(path.name + ".idx")
+    writable = not store.read_only
+    return store, folder if folder.is_dir() or writable else None, writable

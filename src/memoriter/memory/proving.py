@@ -1,0 +1,237 @@
+"""Searches of receipts, run again: as they were, or with one thing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.errors import BadQuery, Expired, Forbidden, MemoriterError, NotFound
+from memoriter.core.query import Query
+from memoriter.core.ranking import Scores
+from memoriter.core.scope import Scope
+from memoriter.embed.port import Kindred
+from memoriter.index.reading import Reading
+from memoriter.index.tenant import Spaces
+from memoriter.lanes.port import InSpace, Judge, Skipped
+from memoriter.memory.asking import judge_of, needs_vector
+from memoriter.memory.embedders import embedder_of, kin_of
+from memoriter.memory.parts import IN_MEMORY, Parts
+from memoriter.memory.spaces import name_of, vector_in
+from memoriter.pipeline.bind import bind
+from memoriter.pipeline.plan import plan
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.run import run
+from memoriter.store.rows import erased
+from memoriter.text.analyzers import EACH, analyzer
+from memoriter.text.port import Analyzer
+from memoriter.why.answer import answer
+from memoriter.why.case import Case, Finished, Handed, handed, noting
+from memoriter.why.replay import Replay, check_vectors, compared, missing_from, named_in
+from memoriter.why.whynot import WhyNot, why_not
+from memoriter.write.writer import in_scope
+
+
+def replayed(parts: Parts, scope: Scope, what: Handed) -> Replay:
+    """Run the search of a receipt again on its view, with the outcomes it recorded."""
+    receipt = handed(what)
+    case = case_within(Case.of(receipt), scope)
+    again = Rerun(parts, case)
+    gone: tuple[str, ...] = ()
+    forgotten = _forgotten(parts, case)
+    if forgotten:
+        gone = missing_from(again.reading, named_in(receipt, case.query))
+    try:
+        result = again(_without(case.query, gone), case.recipe).result
+    except MemoriterError as error:
+        if not gone:
+            raise
+        raise Expired(
+            f"{', '.join(gone)} {'was' if len(gone) == 1 else 'were'} forgotten, "
+            f"and the rest cannot be answered: {error}",
+        ) from None
+    check_vectors(case, receipt, result)
+    return compared(receipt, result, gone, forgotten)
+
+
+def case_within(case: Case, scope: Scope) -> Case:
+    """The case, if the scope may ask it."""
+    if case.query.scope.tenant != scope.tenant:
+        raise Forbidden(
+            "the receipt is of another tenant", hint="open the memory of its tenant", field="tenant"
+        )
+    asked = case.query.scope.filters()
+    for key, value in scope.filters().items():
+        if asked.get(key) != value:
+            raise Forbidden(
+                f"the receipt was made for more than {key} {value!r}",
+                hint="a scope sees its own searches alone",
+                field=key,
+            )
+    return case
+
+
+def _forgotten(parts: Parts, case: Case) -> int:
+    """How many records of a view were forgotten after it."""
+    tenant = case.query.scope.tenant
+    upto = parts.log.head(tenant).seq
+    return sum(
+        any(row <= case.seq for row in erased(tomb).rows)
+        for delta in parts.log.deltas(tenant, min(case.seq, upto), upto, ("", ""))
+        for tomb in delta.tombs
+    )
+
+
+def _without(query: Query, gone: Sequence[str]) -> Query:
+    """The query without seeds and listed records that are gone."""
+    if not gone:
+        return query
+    seeds = {lane: tuple(i for i in ids if i not in gone) for lane, ids in query.seeds.items()}
+    lists = {
+        label: tuple(pair for pair in pairs if pair[0] not in gone)
+        for label, pairs in query.lists.items()
+    }
+    return replace(query, seeds={lane: ids for lane, ids in seeds.items() if ids}, lists=lists)
+
+
+class Rerun:
+    """Runs a case again, changed or not; unless `live`, no embedder and no reranker is asked."""
+
+    def __init__(self, parts: Parts, case: Case, *, live: bool = False) -> None:
+        self._parts = parts
+        self._case = case
+        self._live = live
+        self._tenant = case.query.scope.tenant
+        self._words = _words(case)
+        self._kin = _kin(parts, case)
+        self.reading = self._view(case.seq)
+
+    def _view(self, seq: int) -> Reading:
+        parts, case = self._parts, self._case
+        head = parts.log.head(self._tenant).seq
+        if seq > head:
+            raise NotFound(
+                f"the receipt is of entry {seq}, and the log ends at {head}",
+                hint="it was made on another store, or on a later state of this one",
+                field="view",
+            )
+        spaces = Spaces(parts.shop.analyzer, case.generations.vectors, self._kin)
+        own = self._words.fingerprint == parts.shop.analyzer.fingerprint
+        if not own and self._words.fingerprint not in parts.log.spaces():
+            total = parts.shelf.past(self._tenant, seq, spaces).total
+            if total > IN_MEMORY:
+                raise Expired(
+                    f"the words of analyzer {self._words.name} are gone, and {total:,} records "
+                    "are too many to read them now",
+                    hint=f"memoriter analyzer add {self._words.name}",
+                )
+        reading = parts.shelf.past(self._tenant, seq, replace(spaces, analyzer=self._words))
+        _fits(case, reading)
+        return reading
+
+    def __call__(self, query: Query, recipe: Recipe, *, present: bool = False) -> Finished:
+        """The finished search on the case's view, or on the present one."""
+        case, fetch = self._case, self._parts.fetch(self._tenant)
+        reading = self._view(self._parts.log.head(self._tenant).seq) if present else self.reading
+        recorded = None if query.as_of is None else case.recorded
+        if present and recorded is not None and query.as_of is not None:
+            recorded = min(self._parts.log.seq_at(self._tenant, query.as_of), reading.seq)
+        vector = self._vector(query, recipe)
+        outcome = (analyzer(recipe.analyzer), vector, case.unread, self._kin, recorded)
+        ctx = replace(
+            bind(query, recipe, reading, fetch, outcome),
+            judge=self._judge(query),
+            space=case.space,
+            beside=self._beside(reading.seq),
+        )
+        ran = noting(run(plan(recipe, ctx), ctx), ctx, case.generations)
+        return Finished(ran, ctx, answer(ran, ctx, fetch))
+
+    def _beside(self, seq: int) -> tuple[InSpace, ...]:
+        """The spaces that were read beside the one that served."""
+        known = {name_of(each.shop): each.shelf for each in self._parts.beside}
+        if gone := [name for name in self._case.beside if name not in known]:
+            raise Expired(
+                f"the space {gone[0]} is not read any more",
+                hint="open the memory with the embedders that it had",
+            )
+        return tuple(
+            InSpace(name, known[name].reading(self._tenant, seq), vector)
+            for name, vector in self._case.beside.items()
+        )
+
+    def _vector(self, query: Query, recipe: Recipe) -> NDArray[np.float32] | Skipped | None:
+        """The vector that was recorded; one that only a change calls for may have to be made."""
+        if self._case.vector is not None or not needs_vector(recipe, query.mode):
+            return self._case.vector
+        if self._live and self._parts.shop.space == self._case.generations.vectors:
+            return vector_in(self._parts.shop, query, self.reading)
+        return Skipped("nobody asked for a vector then")
+
+    def _judge(self, query: Query) -> Judge | None:
+        told = self._case.judgement
+        if told is None:
+            return None
+
+        def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
+            if isinstance(told, str):
+                return told
+            unknown = [row for row in rows if row not in told]
+            if not unknown:
+                return np.array([told[row] for row in rows], np.float64)
+            ask = judge_of(self._parts, query) if self._live else None
+            if ask is not None:
+                return ask(rows, texts, timeout_ms)
+            return f"rerank_failed: {len(unknown)} of {len(rows)} rows were not judged then"
+
+        return judge
+
+
+def _words(case: Case) -> Analyzer:
+    """Who read the words of the view."""
+    for one in EACH:
+        if one.fingerprint == case.generations.words:
+            return one
+    raise Expired(
+        f"the analyzer {case.generations.words} is gone, by which the view was read",
+        hint="another version of this package has it",
+    )
+
+
+def _kin(parts: Parts, case: Case) -> Kindred | None:
+    """The table of kin that the view was read with."""
+    if case.generations.kin is None:
+        return None
+    table = parts.kin or kin_of(embedder_of("static"))
+    if table is None or table.fingerprint != case.generations.kin:
+        raise Expired(
+            f"the table of words {case.generations.kin} is gone, by which the view was read",
+            hint="another version of this package has it",
+        )
+    return table
+
+
+def _fits(case: Case, reading: Reading) -> None:
+    """Refuse a vector that no vector of the view can be compared with."""
+    if case.vector is None or isinstance(case.vector, Skipped):
+        return
+    widths = {
+        matrix.shape[1]
+        for segment in reading.segments
+        if (matrix := segment.arrays["vectors.matrix"]).shape[0]
+    }
+    if widths - {case.vector.size}:
+        raise BadQuery("receipt: its vector does not fit its space", field="vector")
+
+
+def asked_why_not(parts: Parts, scope: Scope, what: Handed, id: str) -> WhyNot:
+    """Why a search did not answer with a record that the scope may read."""
+    case = case_within(Case.of(handed(what)), scope)
+    run = Rerun(parts, case, live=True)
+    versions = parts.log.versions(scope.tenant, id, parts.log.head(scope.tenant).seq)
+    then = [version for version in versions if version.row <= case.seq] or versions
+    if not then or not in_scope(then[-1], scope):
+        return WhyNot(id, "view", f"there is no record {id!r}")
+    return why_not(run, case, id)

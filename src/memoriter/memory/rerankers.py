@@ -1,0 +1,65 @@
+"""Which reranker a name means. Nothing of it is loaded unless it is named."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+from memoriter.core.errors import InputError
+from memoriter.rerank.callable import Function, Judge
+from memoriter.rerank.port import Reranker
+
+if TYPE_CHECKING:
+    from memoriter.rerank.http import Shape
+
+KNOWN: Final = ("onnx:<folder>", "http:<model>@<base url>")
+"""All names, as a person may write them."""
+
+
+def reranker_of(what: str | Reranker | Judge | None) -> Reranker | None:
+    """A reranker from its name, a function of a question and texts, or the caller's own object.
+
+    `http:<model>@<base url>` may end in `#tei` for a server that is asked so; its key comes from
+    MEMORITER_RERANK_KEY.
+
+    >>> reranker_of("http:bge-reranker-v2-m3@http://localhost:8080#tei").name
+    'http:bge-reranker-v2-m3@http://localhost:8080'
+    """
+    if what is None:
+        return None
+    if isinstance(what, str):
+        return _loaded(what)
+    if callable(getattr(what, "score", None)):
+        return _own(cast("Reranker", what))
+    if callable(what):
+        return Function(what)
+    raise InputError(
+        f"reranker: {type(what).__name__} is neither a function nor has a method score",
+        hint=_hint(),
+        field="reranker",
+    )
+
+
+def _own(what: Reranker) -> Reranker:
+    for promised in ("name", "fingerprint"):
+        if not isinstance(getattr(what, promised, None), str):
+            raise InputError(f"reranker: has no {promised}", hint=_hint(), field="reranker")
+    return what
+
+
+def _loaded(what: str) -> Reranker:
+    if found := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#(cohere|tei))?", what):
+        from memoriter.rerank.http import Http  # noqa: PLC0415  # loads TLS
+
+        return Http(found[1], found[2], shape=cast("Shape", found[3] or "cohere"))
+    if what.startswith("onnx:") and what != "onnx:":
+        from memoriter.rerank.onnx import Onnx, read_folder  # noqa: PLC0415  # who names it needs it
+
+        return Onnx(read_folder(what.removeprefix("onnx:")))
+    shown = "of this URL" if "://" in what else repr(what)  # a URL may hold a password
+    raise InputError(f"there is no reranker {shown}", hint=_hint(), field="reranker")
+
+
+def _hint() -> str:
+    known = ", ".join(f'"{each}"' for each in KNOWN)
+    return f"known: {known}, None, a function of a question and texts, or an object with score"

@@ -1,0 +1,98 @@
+"""How much a memory holds and where its log stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+
+from memoriter.core.errors import BadQuery
+from memoriter.core.names import choice
+from memoriter.core.scope import Scope
+from memoriter.index.columns import STRING_COLUMNS, dictionary_of
+from memoriter.index.reading import Reading
+from memoriter.index.selection import Criteria, Selection, select
+from memoriter.memory.parts import Parts
+
+DEBTS_COUNTED: Final = 1_000_000
+COUNTED: Final = tuple(name for name in STRING_COLUMNS if name != "id")
+"""What memories can be counted by."""
+VALUES_SHOWN: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One tenant at this moment. Counts are of the whole tenant, whatever the scope."""
+
+    tenant: str
+    records: int
+    """Those that have not expired."""
+    expired: int
+    """Those that no answer shows any more, and that nobody has forgotten."""
+    seq: int
+    time: int
+    """Of the last commit, in microseconds; 0 before the first."""
+    debt: int
+    """Vectors that are still owed."""
+    segments: int
+    """Published ones."""
+    tail: int
+    """Rows that are not published yet."""
+    tenants: tuple[str, ...]
+    """All tenants of the store, for its owner: a door that serves one tenant leaves this out."""
+    by: str | None = None
+    """What the memories are counted by, if that was asked for."""
+    counts: dict[str, int] | None = None
+    """How many have each value, the most frequent thousand."""
+    distinct: int | None = None
+    """How many values there are."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The status as plain data."""
+        told: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {k: v for k, v in told.items() if v is not None} | {"tenants": list(self.tenants)}
+
+
+def status_of(parts: Parts, tenant: str, by: str | None = None) -> Status:
+    """The status of a tenant."""
+    if by is not None:
+        choice(by, "by", COUNTED, BadQuery)
+    index = parts.shelf.index(tenant)
+    reading = index.reading()
+    head = parts.log.head(tenant)
+    lasting = Criteria(Scope.of(tenant), now=parts.clock.now(), expired="hide")
+    selection = select(reading, lasting, parts.fetch(tenant))
+    found = None if by is None else _counted(reading, selection, by)
+    return Status(
+        tenant,
+        selection.count,
+        reading.total - selection.count,
+        reading.seq,
+        head.time,
+        len(parts.log.debts(tenant, DEBTS_COUNTED)),
+        len(index.manifest.segments),
+        sum(map(len, index.tail)),
+        tuple(parts.log.tenants()),
+        by,
+        None if found is None else dict(_most(found)),
+        None if found is None else len(found),
+    )
+
+
+def _counted(reading: Reading, selection: Selection, by: str) -> Counter[str]:
+    """How many rows have each value of a column."""
+    out: Counter[str] = Counter()
+    for segment, mask in zip(reading.segments, selection.masks, strict=True):
+        codes = segment.arrays[f"{by}.codes"][mask]
+        names = dictionary_of(segment.arrays, by)
+        values, counts = np.unique(codes[codes >= 0], return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            out[names[value]] += count
+    return out
+
+
+def _most(found: Counter[str]) -> list[tuple[str, int]]:
+    """The most frequent values; equals by name."""
+    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:VALUES_SHOWN]

@@ -1,0 +1,182 @@
+"""The second pass: a head of rows is scored again, the rest stay below in a tier of their own.
+
+A reranker is the one effect of a pipeline. It is asked through the context, and its answer, or why
+there is none, is recorded: an answer that fails leaves the order as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from memoriter.core.errors import InvariantError, Unavailable
+from memoriter.core.ranking import Mask, Ranking, Scores
+from memoriter.core.slate import TIER, Slate, Step
+from memoriter.lanes.port import Context
+from memoriter.pipeline.fusing import Heard
+from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.scoring import Boosting, Scored, fused, order_of
+from memoriter.rank.grid import snap
+from memoriter.rank.top import top
+from memoriter.rerank.unanimity import agreement
+
+AGAIN: Final = "again"
+"""The stage of a second fusion."""
+RERANK: Final = "rerank"
+"""The stage of a reranker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of asking a reranker."""
+
+    outcome: Mapping[str, object]
+    """As the receipt keeps it: the scores, or the reason that there are none."""
+    skipped: str | None = None
+    """Why nobody was asked, or why there is no answer."""
+    missed: bool = False
+    """Whether an answer was wanted and did not come."""
+
+
+def lists_of(
+    slate: Slate, head: Head | None, ctx: Context, ties: Sequence[str]
+) -> dict[str, Scores]:
+    """By each column of a head the ranks of its first rows; by the order so far where it has none.
+
+    What a column does not know counts as 0; equals go as the recipe says. Without a head all rows
+    take part.
+    """
+    if head is None or not head.by:
+        ranks = np.arange(1.0, slate.rows.size + 1)
+        return {"order": np.where(ranks <= (head.count if head else np.inf), ranks, np.nan)}
+    out: dict[str, Scores] = {}
+    for name in head.by:
+        order = order_of(slate, _counted(slate, name), ctx, ties)[: head.count]
+        ranks = np.full(slate.rows.size, np.nan)
+        ranks[order] = np.arange(1.0, order.size + 1)
+        out[name.removesuffix(".score")] = ranks
+    return out
+
+
+def _counted(slate: Slate, name: str) -> Scores:
+    """The values that a list goes by."""
+    if name == "order":
+        return slate.score
+    values = slate.columns.get(name, np.full(slate.rows.size, np.nan))
+    return np.where(np.isnan(values), 0.0, values)
+
+
+def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[str]) -> Scored:
+    """A second fusion, over the lists that the head is made of."""
+    step = recipe.passes[1]
+    if step.fuse is None:
+        raise InvariantError("this pass fuses")
+    slate = scored.slate
+    lists = lists_of(slate, step.head, ctx, recipe.ties)
+    ranks = np.stack(list(lists.values()))
+    inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
+    by = step.head.by if step.head else ()
+    known = np.stack([_counted(slate, name) for name in by or ("order",)])
+    scores = np.where(np.isnan(ranks), np.nan, known)
+    for at, name in enumerate(lists):
+        scaled = step.fuse.scaled(name, scores[at])
+        scores[at] = scores[at] if scaled is None else scaled
+    slate = slate.noting({f"{AGAIN}.{name}.rank": mine for name, mine in lists.items()})
+    heard = Heard(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
+    slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(heard))
+    work = Boosting(recipe, ctx, dict(scored.noted))
+    slate = work.applied(slate, AGAIN, _applicable(recipe, step, slate, boosts))
+    return Scored(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.told)
+
+
+def _applicable(recipe: Recipe, step: Pass, slate: Slate, boosts: Sequence[str]) -> list[str]:
+    return [
+        label
+        for label in step.boosts
+        if label in boosts or (label in recipe.lanes and f"{label}.score" in slate.columns)
+    ]
+
+
+def _by_score(slate: Slate, ctx: Context, recipe: Recipe, inside: Mask) -> np.ndarray:
+    """The places of the head, by its new scores."""
+    head = np.flatnonzero(inside)
+    mine = slate.take(head)
+    return head[order_of(mine, mine.score, ctx, recipe.passes[1].ties or recipe.ties)]
+
+
+def _tiers(slate: Slate, stage: str, inside: Mask, order: np.ndarray) -> Slate:
+    """The head in its new order above the rest as it was."""
+    noted = slate.noting({TIER: np.where(inside, 1.0, 2.0)})
+    return noted.ordered(stage, np.concatenate([order, np.flatnonzero(~inside)]))
+
+
+# -- a reranker ------------------------------------------------------------------------------------
+
+
+def reranked(
+    recipe: Recipe, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking],
+    boosts: Sequence[str],
+) -> tuple[Scored, Judged]:  # fmt: skip
+    """The head as a reranker orders it, or the order so far and why."""
+    step = recipe.passes[1]
+    if step.rerank is None or step.head is None:
+        raise InvariantError("this pass asks a reranker about a head")
+    slate = scored.slate
+    ranks = np.stack(list(lists_of(slate, step.head, ctx, recipe.ties).values()))
+    at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
+    rule = step.rerank.unless
+    agreed = None if rule is None else _agreed(rule, rankings)
+    noted = {} if agreed is None else {RERANK: {"agreements": agreed}}
+    scored = replace(scored, noted={**scored.noted, **noted})
+    if (reason := _needless(rule, agreed or 0, at.size)) is not None:
+        return scored, Judged({"skipped": reason}, reason)
+    answer = _asked(ctx, step.rerank, slate, at)
+    if isinstance(answer, str):
+        if step.rerank.on_failure == "raise":
+            raise Unavailable(f"the reranker gave no answer: {answer}", field="rerank")
+        return scored, Judged({"failed": answer}, answer, missed=True)
+    whole = np.full(slate.rows.size, np.nan)
+    whole[at] = answer
+    column = {f"{RERANK}.score": whole}
+    work = Boosting(recipe, ctx, dict(scored.noted))
+    if step.rerank.score == "keep":
+        slate = slate.noting(column)
+        order = at[top(answer, np.arange(at.size), at.size)]
+    else:
+        slate = slate.scored(Step(RERANK, "sum", (f"{RERANK}.score",), RERANK), column)
+        slate = work.applied(slate, RERANK, _applicable(recipe, step, slate, boosts))
+        order = at[top(slate.score[at], np.arange(at.size), at.size)]
+    inside = np.zeros(slate.rows.size, np.bool_)
+    inside[at] = True
+    told = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
+    return Scored(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
+
+
+def _needless(rule: Unanimity | None, agreed: int, count: int) -> str | None:
+    """Why nobody need be asked."""
+    if not count:
+        return "empty_candidates: there is nothing to rerank"
+    if rule is not None and agreed >= rule.agree:
+        lanes = " and ".join(rule.lanes)
+        return f"unanimity: {lanes} agree on {agreed} of their first {rule.depth}"
+    return None
+
+
+def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
+    """On how many of their best rows two lanes agree."""
+    one, two = (rankings.get(label, Ranking.empty()).rows for label in rule.lanes)
+    return agreement(one, two, rule.depth, rule.by)
+
+
+def _asked(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
+    """A score for each row, on the grid, or why there is none."""
+    if ctx.judge is None:
+        raise InvariantError("a plan without a reranker asks none")
+    rows = slate.rows[at].tolist()
+    texts = ["" if record is None else record.titled for record in ctx.fetch(rows)]
+    answer = ctx.judge(rows, texts, rerank.timeout_ms)
+    return answer if isinstance(answer, str) else snap(answer)

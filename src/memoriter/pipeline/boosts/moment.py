@@ -1,0 +1,39 @@
+"""Is a record of the time that the question names?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from memoriter.core.slate import Slate
+from memoriter.core.times import iso
+from memoriter.index.reads import numbers
+from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.pipeline.boosts.leaning import Leaning
+from memoriter.pipeline.boosts.port import Boosted
+from memoriter.rank.decay import nearness
+from memoriter.text.moments import moment_of
+
+
+class Moment(Leaning):
+    """1 inside the span that the question names, 1 / (1 + spans away) outside it."""
+
+    kind: Literal["moment"]
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready when the question names a time."""
+        moment = moment_of(ctx.query.text, ctx.query.now)
+        if moment is None:
+            return Skipped("the question names no time", idle=True)
+        told = {"said": moment.said, "since": iso(moment.since), "until": iso(moment.until)}
+        return Ready({**self.shows(), **told})
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """Each row's nearness."""
+        moment = moment_of(ctx.query.text, ctx.query.now)
+        if moment is None:
+            return Boosted(np.full(slate.rows.size, np.nan))
+        occurred = numbers(ctx.reading, slate.rows, "occurred")
+        times = np.where(np.isnan(occurred), numbers(ctx.reading, slate.rows, "created"), occurred)
+        return Boosted(self.worth(nearness(times, moment.since, moment.until)))

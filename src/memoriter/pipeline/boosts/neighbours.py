@@ -1,0 +1,54 @@
+"""Is a record linked with other candidates? What lanes say of them counts a little for it too."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from memoriter.core.slate import Slate
+from memoriter.lanes.port import Context
+from memoriter.pipeline.boosts.port import Boost, Boosted
+from memoriter.rank.grid import snap
+
+
+class Neighbours(Boost):
+    """Σ over linked candidates of edge weight · the best of some columns · decay.
+
+    Edges count in both directions, whatever their kind, if they are valid at the time asked about.
+    """
+
+    kind: Literal["neighbours"]
+    of: tuple[str, ...] = Field(min_length=1)
+    """The columns that travel, such as words.scaled; a candidate's value is the largest of them."""
+    decay: float = Field(default=0.5, ge=0.0, le=1.0)
+    most: int = Field(default=5, ge=1, le=1000)
+    """How many edges of a record count at most, the heaviest first."""
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """What each row gets from its neighbours; nothing below 0."""
+        graph = ctx.graph
+        nodes = graph.positions(slate.rows)
+        within = np.zeros(graph.rows.size, np.bool_)
+        within[nodes] = True
+        near = graph.neighbours(
+            nodes, graph.edges.holding(ctx.time), graph.nodes(ctx.selection.readable), self.most
+        )
+        base = np.zeros(graph.rows.size)
+        base[nodes] = self._base(slate)
+        given = snap(near.weights * base[near.others] * self.decay)
+        total = np.zeros(graph.rows.size)
+        np.add.at(total, near.owners, np.where(within[near.others], given, 0.0))
+        values = total[nodes]
+        lifted = values > 0.0
+        noted = {"edges_read": int(near.edges.size), "reads": near.reads}
+        return Boosted(
+            np.where(lifted, values, np.nan), noted={**noted, "lifted": int(lifted.sum())}
+        )
+
+    def _base(self, slate: Slate) -> np.ndarray:
+        known = [slate.columns[name] for name in self.of if name in slate.columns]
+        if not known:
+            return np.zeros(slate.rows.size)
+        return np.nan_to_num(np.stack(known), nan=0.0).max(axis=0)

@@ -1,0 +1,68 @@
+"""Does a record stand beside a good hit in its conversation?
+
+The record before or after in the same session often answers what the other one asks. The better of
+the two lends a share of its score.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from memoriter.core.ranking import Rows
+from memoriter.core.slate import Slate
+from memoriter.index.reading import Reading
+from memoriter.index.reads import numbers
+from memoriter.index.talks import Keys
+from memoriter.lanes.port import Context
+from memoriter.pipeline.boosts.port import Boost, Boosted
+from memoriter.rank.grid import snap
+
+
+class Session(Boost):
+    """A share of the score of the better neighbour in the same session."""
+
+    kind: Literal["session"]
+    weight: float = Field(default=0.3, ge=0.0, le=1000.0)
+    reads_score: ClassVar[bool] = True
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """What the better neighbour lends; none where neither is a candidate."""
+        order = np.argsort(slate.rows)
+        scores = slate.score
+        best, who = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
+        for rows in beside(ctx.reading, slate.rows):
+            at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
+            here = order[at]
+            there = np.where(slate.rows[here] == rows, scores[here], np.nan)
+            better = ~np.isnan(there) & ~(best >= there)
+            best, who = np.where(better, there, best), np.where(better, rows, who)
+        lent = snap(self.weight * best)
+        return Boosted(np.where(lent > 0.0, lent, np.nan), {"row": who})
+
+
+def beside(reading: Reading, rows: Rows) -> tuple[Rows, Rows]:
+    """The rows before and after each of these in its session; -1 where there is none.
+
+    Only rows that the view sees count, in the order in which they were first written.
+    """
+    keys = np.zeros(rows.size, np.uint64)
+    for segment in reading.segments:
+        places, mine = segment.places(rows)
+        keys[mine] = segment.sessions[places]
+    positions = numbers(reading, rows, "position")
+    return _nearest(reading, keys, positions, -1), _nearest(reading, keys, positions, 1)
+
+
+def _nearest(reading: Reading, keys: Keys, positions: NDArray[np.float64], step: int) -> Rows:
+    best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
+    for segment, seen in zip(reading.segments, reading.visible, strict=True):
+        found, places = segment.talks.beside(keys, positions, seen, step)
+        closer = ~np.isnan(found) & (np.isnan(best) | (step * (best - found) > 0.0)) & (keys > 0)
+        best = np.where(closer, found, best)
+        if len(segment):
+            out = np.where(closer, segment.rows[np.where(closer, places, 0)], out)
+    return out

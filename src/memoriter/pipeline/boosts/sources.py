@@ -1,0 +1,55 @@
+"""What was a good reflection made from? Its sources get a share of its score."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from memoriter.core.slate import Slate
+from memoriter.lanes.port import Context
+from memoriter.lanes.sources import sources_of
+from memoriter.pipeline.boosts.port import Boost, Boosted, Op
+from memoriter.rank.sources import Lift, lifted
+from memoriter.rank.top import top
+
+
+class Sources(Boost):
+    """The larger of a record's own score and a reflection's · factor · edge weight.
+
+    A lane of kind `sources` brings what no other lane found.
+    """
+
+    kind: Literal["sources"]
+    window: int = Field(default=25, ge=1, le=10_000)
+    """Reflections are looked for among so many of the best rows."""
+    reflections: int = Field(default=5, ge=1, le=1000)
+    """How many of them, at most."""
+    ceiling: int = Field(default=50, ge=1, le=100_000)
+    """A reflection with more sources says too little of each."""
+    sources: int = Field(default=20, ge=1, le=1000)
+    """How many of each, the heaviest edges first."""
+    factor: float = Field(default=0.7, ge=0.0, le=1.0)
+    kinds: tuple[str, ...] | None = None
+    """Which kinds of records may be lifted; None for all."""
+    reads_score: ClassVar[bool] = True
+
+    @property
+    def op(self) -> Op:
+        """The larger score counts."""
+        return "max"
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """What reflections lend to each row."""
+        known = np.flatnonzero(~np.isnan(slate.score))
+        rows, scores = slate.rows[known], slate.score[known]
+        best = top(scores, rows, self.window, ctx.keys)
+        lift = Lift(self.window, self.reflections, self.ceiling, self.sources, self.factor)
+        made = lifted(rows[best], scores[best], sources_of(ctx, rows[best], self.kinds), lift)
+        values, parents = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
+        place = {int(row): at for at, row in enumerate(slate.rows)}
+        for row, score, parent in zip(made.rows, made.scores, made.parents, strict=True):
+            if (at := place.get(int(row))) is not None:
+                values[at], parents[at] = score, parent
+        return Boosted(values, {"row": parents}, {"lifted": int((~np.isnan(values)).sum())})

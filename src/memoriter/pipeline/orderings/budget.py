@@ -1,0 +1,33 @@
+"""Only what a prompt has room for: whole entries, the best ones first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memoriter.core.slate import Slate
+from memoriter.lanes.port import Context
+from memoriter.pipeline.orderings.port import Moved
+from memoriter.text.prompt import head_size, packed
+
+
+def within(ctx: Context, slate: Slate) -> Moved:
+    """The rows whose entries fit, in order; one that does not fit is passed over.
+
+    Sizes are those of the entries as a prompt shows them, numbered by what was kept so far.
+    """
+    records = ctx.fetch(slate.rows.tolist())
+    replaced = ctx.replaced_by(slate.rows)
+    known = [at for at, record in enumerate(records) if record is not None]
+    told = [(record, bool(replaced[at])) for at, record in enumerate(records) if record is not None]
+    pieces = packed(told, ctx.query.budget)
+    sizes = np.full((2, slate.rows.size), np.nan)
+    for at, piece in zip(known, pieces, strict=True):
+        sizes[:, at] = piece.tokens, piece.chars
+    keep = [at for at, piece in zip(known, pieces, strict=True) if piece.kept]
+    tokens, chars = head_size()
+    noted = {
+        "used_tokens": tokens + sum(piece.tokens for piece in pieces if piece.kept),
+        "used_chars": chars + sum(piece.chars for piece in pieces if piece.kept),
+        "passed_over": len(pieces) - len(keep),
+    }
+    return Moved(np.array(keep, np.intp), {"tokens": sizes[0], "chars": sizes[1]}, noted)

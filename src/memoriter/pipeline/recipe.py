@@ -1,0 +1,270 @@
+"""Recipes: a search pipeline as closed data, versioned and fingerprinted.
+
+Two equal recipes give equal answers on equal data. The envelope (`format`, `name`, `version`, the
+fingerprint over canonical JSON) is final; its contents grow under that format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from memoriter.core.canonical import canonical
+from memoriter.core.errors import BadQuery
+from memoriter.core.query import LIMIT_LIMIT
+from memoriter.index.ties import ATTRIBUTES
+from memoriter.lanes.spec import Seeded, Spec
+from memoriter.pipeline.fusing import Fusion, Label, Weighted
+from memoriter.pipeline.kinds import kinds
+from memoriter.pipeline.passes import Pass, Tie
+from memoriter.pipeline.spoken import Mean, Mix, Path
+from memoriter.pipeline.waves import waves_of
+from memoriter.text.analyzers import NAMES
+
+if TYPE_CHECKING:
+    from memoriter.lanes.port import Lane as AnyLane
+    from memoriter.pipeline.boosts.port import Boost as AnyBoost
+    from memoriter.pipeline.orderings.port import Ordering as AnyOrdering
+else:
+    AnyLane = Annotated[Union[kinds("lanes")], Field(discriminator="kind")]  # noqa: UP007  # of a tuple
+    AnyBoost = Annotated[Union[kinds("boosts")], Field(discriminator="kind")]  # noqa: UP007  # as above
+    AnyOrdering = Annotated[Union[kinds("orderings")], Field(discriminator="kind")]  # noqa: UP007  # as above
+
+FORMAT: Final = 1
+TAKEN: Final = frozenset(
+    {
+        "select",
+        "fuse",
+        "again",
+        "rerank",
+        "limit",
+        "budget",
+        "boost",
+        "boosted",
+        "tie",
+        "tier",
+        "order",
+    }
+)
+"""Names of steps and columns, which no lane and no boost can have."""
+_MADE: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
+"""Columns that passes make, and what may name them."""
+ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+
+
+class Select(Spec):
+    """What a search leaves out unless a call says otherwise."""
+
+    trust: tuple[Literal["system", "learned", "external"], ...] | None = None
+    archived: Literal["hide", "show"] = "hide"
+    expired: Literal["hide", "show"] = "hide"
+    superseded: Literal["hide", "show"] = "hide"
+    as_of: Literal["validity", "append"] = "validity"
+    """What decides whether a record was there at a time: its interval, or when it was written."""
+    reflections: Literal["show", "hide", "only"] = "show"
+
+
+class Mode(Spec):
+    """Some lanes of a recipe, under a name that a call may ask for."""
+
+    lanes: tuple[Label, ...] = Field(min_length=1)
+    may_miss: tuple[Label, ...] = ()
+    """Lanes that nobody misses when they cannot run: the answer is complete without them."""
+    otherwise: Label | None = None
+    """The lane that answers when none of these can run."""
+    rerank: bool = True
+    """Whether a reranker may be asked, where the recipe has a place for one."""
+
+
+class Final_(Spec):  # noqa: N801  # `Final` is typing's
+    """What leaves the pipeline."""
+
+    least: Literal[0, 1] = 1
+    """The smallest limit; 0 where an empty answer may be asked for."""
+    limit: int = Field(default=10, ge=0, le=10_000)
+    min_score: float | None = Field(default=None, ge=-1e6, le=1e6)
+    """What scores less is left out, on the scale of the first pass."""
+
+    @field_validator("limit")
+    @classmethod
+    def _not_below(cls, limit: int, told: ValidationInfo) -> int:
+        if limit < told.data.get("least", 1):
+            raise ValueError("must be at least 1")
+        return limit
+
+
+class Recipe(Spec):
+    """A search pipeline, declared."""
+
+    format: Literal[1] = FORMAT
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
+    version: int = Field(ge=1)
+    about: str = ""
+    analyzer: str
+    window: int = Field(default=10, ge=1, le=10_000)
+    """How many hits its caps and shares are counted against, whatever the caller's limit."""
+    ties: tuple[Tie, ...] = ("row",)
+    """How equals are put in order, in the end by row; attributes of records hold in lanes too."""
+    otherwise: Label | None = None
+    """The lane that answers when no other can run; it is idle at all other times."""
+    missing: Literal["skip", "refuse"] = "skip"
+    """A lane that cannot run is skipped and named; or the call is refused, as is one that brings a
+    text or a vector that no lane takes."""
+    not_positive: Literal["refuse", "default"] = "refuse"
+    """A limit, or a number under one of `names`, of 0 or less: an error, or the recipe's own."""
+    select: Select = Select()
+    lanes: dict[Label, AnyLane] = Field(min_length=1)
+    boosts: dict[Label, AnyBoost] = Field(default_factory=dict[str, "AnyBoost"])
+    modes: dict[ModeName, Mode] = Field(default_factory=dict[str, Mode])
+    passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=2)
+    order: tuple[AnyOrdering, ...] = ()
+    final: Final_ = Final_()
+    names: dict[str, Path] = Field(default_factory=dict[str, Path])
+    """Names that the users of another system know, and where they lead here (`spoken`)."""
+    values: dict[str, Mean] = Field(default_factory=dict[str, Mean])
+    """What values of those names are here, where they are spelled otherwise."""
+    labels: dict[str, Mix] = Field(default_factory=dict[str, Mix])
+    """What that system calls the mix of lanes behind an answer: the first that fits."""
+    sources: dict[str, tuple[Label, ...]] = Field(default_factory=dict[str, tuple[Label, ...]])
+    """What it calls the lanes that found a hit: the first whose lanes all did."""
+    scores: dict[str, str] = Field(default_factory=dict[str, str])
+    """Numbers that every hit carries under its names, as columns; what is absent is 0."""
+
+    @field_validator("analyzer")
+    @classmethod
+    def _analyzer_is_known(cls, name: str) -> str:
+        if name not in NAMES:
+            raise ValueError(f"no analyzer is called {name!r}; known: {', '.join(NAMES)}")
+        return name
+
+    @model_validator(mode="after")
+    def _names_resolve(self) -> Self:
+        waves_of(self.lanes)
+        steps = {*TAKEN, "min_score", *(str(getattr(each, "kind", "")) for each in self.order)}
+        if taken := steps & {*self.lanes, *self.boosts}:
+            raise ValueError(f"{sorted(taken)} are names of steps: choose other labels")
+        if both := set(self.lanes) & set(self.boosts):
+            raise ValueError(f"{sorted(both)} are lanes and boosts at once")
+        if self.passes[0].head is not None or self.passes[0].fuse is None:
+            raise ValueError("pass.0 fuses every candidate: it takes no head and no reranker")
+        if not self.passes[0].enabled:
+            raise ValueError("pass.0 cannot be switched off")
+        for at, step in enumerate(self.passes):
+            if step.fuse is not None:
+                self._weighs(at, step.fuse)
+            self._applies(at, step)
+            self._columns(f"pass.{at}.ties", step.ties or ())
+            self._columns(f"pass.{at}.head.by", () if step.head is None else step.head.by)
+        self._columns("ties", self.ties)
+        self._columns("scores", tuple(self.scores.values()))
+        self._lanes_known()
+        self._others_known()
+        return self
+
+    def _lanes_known(self) -> None:
+        named = {"recipe": {*filter(None, (self.otherwise,))}}
+        for at, step in enumerate(self.passes):
+            rule = None if step.rerank is None else step.rerank.unless
+            named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)
+        for name, mode in self.modes.items():
+            told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
+            named[f"modes.{name}"] = told
+        named |= {f"labels.{name}": {*mix.ran, *mix.found} for name, mix in self.labels.items()}
+        named |= {f"sources.{name}": {*lanes} for name, lanes in self.sources.items()}
+        for where, told in named.items():
+            if unknown := told - set(self.lanes):
+                raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
+
+    def _others_known(self) -> None:
+        for label, boost in self.boosts.items():
+            if boost.excludes not in (None, *self.boosts):
+                raise ValueError(f"boosts.{label} names {boost.excludes!r}, which is no boost")
+        for at, ordering in enumerate(self.order):
+            for label in ordering.lanes:
+                if getattr(self.lanes.get(label), "kind", "") != "vector":
+                    raise ValueError(f"order.{at} names {label!r}, which is no lane of vectors")
+
+    def _weighs(self, at: int, fuse: Fusion) -> None:
+        first = isinstance(fuse, Weighted) and at == 0
+        signals = {*self.lanes, *(self.boosts if first else ()), *(("order",) if at else ())}
+        if unknown := fuse.names - signals:
+            raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
+        missing = {label for label, lane in self.lanes.items() if not lane.brings} - fuse.names
+        if first and missing:
+            raise ValueError(f"pass.{at} gives no weight to {sorted(missing)}")
+
+    def _applies(self, at: int, step: Pass) -> None:
+        for label in step.boosts:
+            if label not in {*self.lanes, *self.boosts}:
+                where = f"pass.{at}.boosts names"
+                raise ValueError(f"{where} {label!r}, which is no lane and no boost")
+            if label in self.fused:
+                raise ValueError(f"pass.{at}.boosts names {label!r}, which pass.0 weighs already")
+
+    def _columns(self, where: str, names: tuple[str, ...]) -> None:
+        """Names of columns: words.score of a lane or a weighed boost, boost.trust of another."""
+        for name in names:
+            owner, _, rest = name.removeprefix("-").partition(".")
+            if where.endswith("ties") and name.removeprefix("-") in ATTRIBUTES:
+                continue
+            if rest and (owner in {*self.lanes, *self.fused} or rest in self._applied(owner)):
+                continue
+            if owner in _MADE.get(where.rpartition(".")[2], ()):
+                continue
+            raise ValueError(f"{where} names {name!r}, which is no column of a lane or a boost")
+
+    def _applied(self, owner: str) -> tuple[str, ...]:
+        return tuple(self.boosts) if owner == "boost" else ()
+
+    @property
+    def seeded(self) -> tuple[str, ...]:
+        """The lanes that start from rows."""
+        return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
+
+    @property
+    def fused(self) -> tuple[str, ...]:
+        """The boosts that the first pass weighs beside its lanes."""
+        fuse = self.passes[0].fuse
+        return tuple(label for label in self.boosts if fuse and label in fuse.weighed)
+
+    @property
+    def usual_limit(self) -> int:
+        """How many hits a call gets that names no limit: its own, or all that an ordering takes."""
+        decided = any(each.enabled and each.decides for each in self.order)
+        return LIMIT_LIMIT if decided else self.final.limit
+
+    def called(self, path: str) -> str:
+        """What its users call a lane or a boost; its label, where they have no name for it."""
+        return next((n for n, told in self.names.items() if told == path), path.partition(".")[2])
+
+    def weight(self, label: str) -> float | None:
+        """What the first pass weighs a signal; None where it does not name it."""
+        fuse = self.passes[0].fuse
+        return None if fuse is None else fuse.weighed.get(label)
+
+    def mode(self, name: str | None) -> Mode:
+        """The lanes to run: those of a mode, or all."""
+        if name is None:
+            usual = tuple(label for label in self.lanes if label != self.otherwise)
+            return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
+        if name not in self.modes:
+            told = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
+            raise BadQuery(
+                f"mode: recipe {self.name} has no mode {name!r}", hint=told, field="mode"
+            )
+        return self.modes[name]
+
+    def to_data(self) -> dict[str, Any]:
+        """The recipe as plain data, complete: every default written out."""
+        return self.model_dump(by_alias=True, mode="json")
+
+    def spelled_out(self) -> dict[str, Any]:
+        """What whoever wrote the recipe wrote, without the defaults."""
+        return self.model_dump(by_alias=True, mode="json", exclude_unset=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON: the identity of the recipe."""
+        return hashlib.sha256(canonical(self.to_data())).hexdigest()

@@ -1,0 +1,213 @@
+"""The first pass: every candidate gets its score, boosts change it, all are put in order.
+
+Everything here adds columns to a slate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+
+from memoriter.core.errors import InvariantError
+from memoriter.core.ranking import Mask, Ranking, Rows, Scores
+from memoriter.core.slate import Op, Slate, Step
+from memoriter.index.ties import ATTRIBUTES, tie_of
+from memoriter.lanes.port import Context
+from memoriter.pipeline.fusing import Fused, Heard
+from memoriter.pipeline.recipe import Recipe
+from memoriter.rank.fuse import align
+from memoriter.rank.top import top
+
+FIRST: Final = "fuse"
+"""The stage of the first pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A slate with its scores, in order, and what the plan is to show of each boost."""
+
+    slate: Slate
+    noted: Mapping[str, Mapping[str, object]] = field(
+        default_factory=dict[str, Mapping[str, object]]
+    )
+
+
+def gathered(rankings: Mapping[str, Ranking]) -> Slate:
+    """Every candidate with what each lane says of it."""
+    found = list(rankings.values())
+    aligned = align([each.rows for each in found], [each.scores for each in found])
+    columns: dict[str, Scores] = {}
+    for at, (label, ranking) in enumerate(rankings.items()):
+        columns[f"{label}.score"] = aligned.scores[at]
+        columns[f"{label}.rank"] = aligned.ranks[at]
+        for name, values in ranking.parts.items():
+            part = np.full(aligned.rows.size, np.nan)
+            part[np.searchsorted(aligned.rows, ranking.rows)] = values
+            columns[f"{label}.{name}"] = part
+    return Slate(aligned.rows, columns)
+
+
+def first_pass(
+    recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], boosts: Sequence[str]
+) -> Scored:
+    """The first pass: lanes and weighed boosts fused, other boosts applied, all in order.
+
+    `boosts` are those that can run.
+    """
+    step = recipe.passes[0]
+    fuse = step.fuse
+    if fuse is None:
+        raise InvariantError("the first pass fuses")
+    slate = gathered(rankings)
+    lanes = [label for label in rankings if not recipe.lanes[label].brings]
+    scaled = {
+        f"{label}.scaled": made
+        for label in lanes
+        if (made := fuse.scaled(label, slate.columns[f"{label}.score"])) is not None
+    }
+    slate = slate.noting(scaled)
+    candidate = _any(slate, [f"{label}.score" for label in lanes])
+    work = Boosting(recipe, ctx, {})
+    weighed = [label for label in recipe.fused if label in boosts]
+    for label in weighed:
+        slate = work.noted(slate, label, f"{label}.score", candidate)
+    labels = [*lanes, *weighed]
+    counted = [f"{n}.scaled" if f"{n}.scaled" in scaled else f"{n}.score" for n in labels]
+    heard = Heard(
+        labels,
+        _stacked(slate, counted),
+        _stacked(slate, [f"{label}.rank" for label in labels]),
+        np.array([label not in rankings or rankings[label].rows.size > 0 for label in labels]),
+    )
+    slate = fused(slate, FIRST, labels, fuse.fuse(heard))
+    applied = [label for label in step.boosts if label in boosts or label in rankings]
+    slate = work.applied(slate, FIRST, applied)
+    slate = slate.take(np.flatnonzero(~np.isnan(slate.score)))
+    return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.told)
+
+
+def _any(slate: Slate, names: Sequence[str]) -> Mask:
+    """Rows that at least one of these columns knows."""
+    if not names:
+        return np.zeros(slate.rows.size, np.bool_)
+    return np.logical_or.reduce(~np.isnan(_stacked(slate, names)), axis=0)
+
+
+def _stacked(slate: Slate, names: Sequence[str]) -> np.ndarray:
+    none = np.full(slate.rows.size, np.nan)
+    if not names:
+        return none[None, :][:0]
+    return np.stack([slate.columns.get(name, none) for name in names])
+
+
+def fused(slate: Slate, stage: str, labels: Sequence[str], made: Fused) -> Slate:
+    """The slate with what each signal adds, and their sum."""
+    beside = {
+        f"{label}.{key}": matrix[at]
+        for key, matrix in made.beside.items()
+        for at, label in enumerate(labels)
+        if not np.isnan(matrix[at]).all() and f"{label}.{key}" not in slate.columns
+    }
+    inputs = tuple(f"{stage}.{label}" for label in labels)
+    new = dict(zip(inputs, made.contributions, strict=True))
+    if not inputs:  # nothing was asked for
+        return replace(
+            slate,
+            columns={**slate.columns, stage: np.full(slate.rows.size, np.nan)},
+            steps=(*slate.steps, Step(stage, "sum", (), stage)),
+        )
+    return slate.noting(beside).scored(Step(stage, "sum", inputs, stage), new)
+
+
+class Boosting:
+    """Applies boosts to a slate, each computed once."""
+
+    def __init__(self, recipe: Recipe, ctx: Context, told: dict[str, Mapping[str, object]]) -> None:
+        self._recipe = recipe
+        self._ctx = ctx
+        self.told = told
+
+    def noted(self, slate: Slate, label: str, column: str, among: Mask) -> Slate:
+        """The slate with a boost's values, for these rows, and what stands beside them."""
+        made = self._recipe.boosts[label].boost(self._ctx, slate)
+        self.told[label] = made.noted
+        beside = {f"{label}.{key}": values for key, values in made.beside.items()}
+        values = np.where(among, made.values, np.nan)
+        return slate.noting({column: values, **beside})
+
+    def applied(self, slate: Slate, stage: str, labels: Sequence[str]) -> Slate:
+        """The slate after these boosts, neighbours of one kind in one step."""
+        base = stage
+        for n, group in enumerate(self._groups(labels)):
+            op = self._op(group[0])
+            known = ~np.isnan(slate.columns[base])
+            names: list[str] = []
+            for label in group:
+                name = self._column(label)
+                if name not in slate.columns:
+                    among = known if op != "max" else np.ones(known.size, np.bool_)
+                    slate = self.noted(slate, label, name, among)
+                names.append(name)
+            masked = [self._masked(slate, name, f"{stage}.{name}", known, op) for name in names]
+            new = {name: values for name, values in masked if name not in slate.columns}
+            out = f"{stage}.boosted" if n == 0 else f"{stage}.boosted.{n + 1}"
+            inputs = (base, *(name for name, _ in masked))
+            slate = slate.scored(Step("boosted", op, inputs, out), new)
+            base = out
+        return slate
+
+    def _masked(
+        self, slate: Slate, name: str, other: str, known: Mask, op: Op
+    ) -> tuple[str, Scores]:
+        """A column's name and values, under another name where some rows must not have it."""
+        values = slate.columns[name]
+        if op == "max" or not (~np.isnan(values) & ~known).any():
+            return name, values
+        return other, np.where(known, values, np.nan)
+
+    def _groups(self, labels: Sequence[str]) -> list[list[str]]:
+        """Labels whose boosts share a step: one op, and none that reads the score between."""
+        at = 0
+        marks: list[tuple[int, str]] = []
+        for label in labels:
+            boost = self._recipe.boosts.get(label)
+            at += boost is not None and boost.reads_score
+            marks.append((at, label))
+        grouped = groupby(marks, key=lambda mark: (mark[0], self._op(mark[1])))
+        return [[label for _, label in group] for _, group in grouped]
+
+    def _op(self, label: str) -> Op:
+        boost = self._recipe.boosts.get(label)
+        return "sum" if boost is None else boost.op
+
+    def _column(self, label: str) -> str:
+        return f"{label}.score" if label in self._recipe.lanes else f"boost.{label}"
+
+
+def _sorted(slate: Slate, ctx: Context, ties: Sequence[str]) -> Slate:
+    """Every row by its score, equals by columns and record attributes."""
+    return slate.take(order_of(slate, slate.score, ctx, ties))
+
+
+def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) -> np.ndarray:
+    """Where rows stand by these scores, equals by columns and record attributes."""
+
+    def keys(rows: Rows) -> list[Scores]:
+        order = np.argsort(slate.rows)
+        at = order[np.searchsorted(slate.rows, rows, sorter=order)]
+        out: list[Scores] = []
+        for name in ties:
+            bare, down = name.removeprefix("-"), name.startswith("-")
+            if bare in ATTRIBUTES:
+                out.append(tie_of(ctx.reading, rows, name))
+            elif bare in slate.columns:
+                column = slate.columns[bare][at]
+                out.append(np.where(np.isnan(column), np.inf, -column if down else column))
+        return out
+
+    plain = tuple(ties) == ("row",)
+    return top(scores, slate.rows, scores.size, (lambda _: ()) if plain else keys)

@@ -1,0 +1,57 @@
+"""Which lanes run after which: a lane that starts from rows waits for those that find them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from memoriter.core.errors import BadQuery
+from memoriter.core.ranking import Ranking, Rows
+from memoriter.lanes.port import Context, Skipped
+from memoriter.lanes.spec import Seeded
+
+
+def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:
+    """The lanes in waves, each after all that seed it; a need that cannot be met is an error."""
+    needs = {label: set(_seeding(lane)) for label, lane in lanes.items()}
+    for label, wanted in needs.items():
+        if unknown := wanted - set(lanes):
+            raise ValueError(f"lanes.{label}.seeds names {sorted(unknown)}, which are no lanes")
+    waves: list[tuple[str, ...]] = []
+    done: set[str] = set()
+    while len(done) < len(lanes):
+        wave = tuple(label for label in lanes if label not in done and needs[label] <= done)
+        if not wave:
+            left = sorted(set(lanes) - done)
+            raise ValueError(f"lanes {left} wait for one another: seeds must not go in a circle")
+        waves.append(wave)
+        done |= set(wave)
+    return waves
+
+
+def _seeding(lane: object) -> tuple[str, ...]:
+    return lane.seeds if isinstance(lane, Seeded) else ()
+
+
+def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str]) -> Skipped | None:
+    """Why a lane has nothing to start from, as far as can be known before others ran."""
+    if label in ctx.given or any(other in ready for other in lane.seeds):
+        return None
+    if lane.seeds:
+        return Skipped(f"no lane that seeds it runs: {', '.join(lane.seeds)}")
+    if lane.must_start:
+        raise BadQuery(
+            f"seeds: lane {label!r} is given none to start from",
+            hint=f"recall(…, seeds={{{label!r}: [ids]}}), or name lanes in lanes.{label}.seeds",
+            field="seeds",
+        )
+    return Skipped("it is given no seeds")
+
+
+def starts(label: str, lane: Seeded, ctx: Context, found: Mapping[str, Ranking]) -> Rows:
+    """The rows a lane starts from: those given, then the best of each lane that seeds it."""
+    none = np.zeros(0, np.int64)
+    best = [found[other].rows[: lane.seed_count] for other in lane.seeds if other in found]
+    rows = np.concatenate([ctx.given.get(label, none), *best])
+    return rows[np.sort(np.unique(rows, return_index=True)[1])]

@@ -1,0 +1,55 @@
+"""BM25: how much a word in a record tells about it. Three forms, two idfs, all on the grid.
+
+Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009. Every number is on the grid, so
+sums over words and fields are exact in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.rank.grid import snap, snap_one
+
+Rarity = Literal["positive", "floored"]
+_FLOOR: Final = 1e-6
+
+Array = NDArray[np.float64]
+Numbers = TypeVar("Numbers", float, Array)
+"""One number, or many at once."""
+
+
+def idf(total: int, df: int, form: Rarity = "positive") -> float:
+    """How rare a word is, on the grid; N records, df of them with it.
+
+    `positive` is ln(1 + (N − df + ½) / (df + ½)), as Lucene has it: never below 0. `floored` is
+    ln((N − df + ½) / (df + ½)), as FTS5 has it: a word in half of the records or more counts 1e-6.
+
+    >>> round(idf(4, 1), 6), round(idf(4, 1, "floored"), 6), round(idf(4, 3, "floored"), 6)
+    (1.203973, 0.847298, 1e-06)
+    """
+    odds = (total - df + 0.5) / (df + 0.5)
+    if form == "positive":
+        return snap_one(math.log(1.0 + odds))
+    return snap_one(math.log(odds) if odds > 1.0 else _FLOOR)
+
+
+def saturation(tf: Numbers, length: Numbers, mean: float, shape: tuple[float, float]) -> Numbers:
+    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); shape is (k1, b).
+
+    >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, (1.2, 0.75))
+    array([1.375])
+    """
+    k1, b = shape
+    norm = k1 * (1.0 - b + b * (length / mean))
+    return tf * (k1 + 1.0) / (tf + norm)
+
+
+def contribution(
+    tf: Array, length: Array, mean: float, weight: float, shape: tuple[float, float]
+) -> Array:
+    """Weight times saturation, on the grid; the weight carries idf, field weight and boost."""
+    return snap(weight * saturation(tf, length, mean, shape))

@@ -1,0 +1,181 @@
+"""Reading the lists of a caller: items, scores, vectors. What is wrong is named by its column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.errors import BadQuery
+
+Item = str | int
+"""What is ranked, and how a list is called."""
+_SHAPES: Final = (
+    "give {label: [(item, score), …]}, [[(item, score), …], …] or [[list_id, item, score], …]"
+)
+
+
+def listed(value: object, field: str) -> list[object]:
+    """The entries of anything that is a list and neither a text nor a mapping."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        got = type(cast("object", value)).__name__
+        raise BadQuery(f"{field}: expected a list, got {got}", field=field)
+    return list(cast("Iterable[object]", value))
+
+
+def item_of(value: object, what: str) -> Item:
+    """A text or a whole number; `what` begins with the field."""
+    if isinstance(value, np.integer):
+        return int(cast("int", value))
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise BadQuery(
+            f"{what}: expected a text or a whole number, got {type(value).__name__}",
+            hint="name what is ranked by its id",
+            field=what.split(maxsplit=1)[0],
+        )
+    return value
+
+
+def finite(value: object, what: str, most: float = math.inf) -> float:
+    """A finite number within ±most, unchanged: a whole number stays one; see `item_of`."""
+    field = what.split(maxsplit=1)[0]
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise BadQuery(f"{what}: expected a number, got {type(value).__name__}", field=field)
+    number = cast("float", value)
+    try:
+        wide = float(number)
+    except OverflowError:
+        raise BadQuery(f"{what}: the number is too large", field=field) from None
+    if not math.isfinite(wide):
+        raise BadQuery(
+            f"{what}: must be finite, got {wide}", hint="leave out what has no score", field=field
+        )
+    if abs(wide) > most:
+        raise BadQuery(f"{what}: {wide:g} is not within ±{most:g}", hint="scale it", field=field)
+    return number
+
+
+def in_order(items: Iterable[Item]) -> list[Item]:
+    """Whole numbers first, then texts, each ascending: one order for all, whatever was given.
+
+    >>> in_order(["b", 10, "a", 9])
+    [9, 10, 'a', 'b']
+    """
+    return sorted(items, key=lambda item: (isinstance(item, str), item))
+
+
+def lists_of(lists: object) -> dict[Item, list[tuple[Item, float]]]:
+    """Label by label, the pairs of item and score; see `memoriter.rank.lists` for the shapes."""
+    if isinstance(lists, Mapping):
+        named = cast("Mapping[object, object]", lists).items()
+        return {item_of(label, "list_id"): pairs_of(given, label) for label, given in named}
+    entries = listed(lists, "lists")
+    if not entries or not all(map(_is_row, entries)):
+        return {at: pairs_of(given, at) for at, given in enumerate(entries)}
+    out: dict[Item, list[tuple[Item, float]]] = {}
+    for label, item, score in cast("list[tuple[object, object, object]]", entries):
+        mine = out.setdefault(item_of(label, "list_id (column 1)"), [])
+        mine.append((item_of(item, "item (column 2)"), _score(score, item, 3)))
+    return out
+
+
+def pairs_of(given: object, label: object) -> list[tuple[Item, float]]:
+    """The pairs of one list."""
+    out: list[tuple[Item, float]] = []
+    for at, entry in enumerate(listed(given, f"list {label!r}")):
+        pair = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else ()
+        if len(pair) != 2:  # noqa: PLR2004  # item and score
+            raise BadQuery(
+                f"list {label!r}, entry {at}: expected (item, score), got {entry!r:.80}",
+                hint=_SHAPES,
+                field="lists",
+            )
+        item, score = pair
+        out.append((item_of(item, f"item (column 1) of list {label!r}"), _score(score, item, 2)))
+    return out
+
+
+def best_of(pairs: Iterable[tuple[Item, float]], *, greatest: bool = True) -> dict[Item, float]:
+    """Each item once, with its best score: the greatest, or the smallest."""
+    out: dict[Item, float] = {}
+    for item, score in pairs:
+        kept = out.get(item)
+        if kept is None or (score > kept if greatest else score < kept):
+            out[item] = score
+    return out
+
+
+def per_list(given: object, labels: Sequence[Item], field: str) -> list[object]:
+    """One value for each list: from a mapping by label, else in the order of the lists."""
+    if isinstance(given, Mapping):
+        named = cast("Mapping[object, object]", given)
+        if set(named) != set(labels):
+            raise BadQuery(
+                f"{field}: given for {_told(named)}, the lists are {_told(labels)}",
+                hint="name every list once",
+                field=field,
+            )
+        return [named[label] for label in labels]
+    values = listed(given, field)
+    if len(values) != len(labels):
+        raise BadQuery(f"{field}: {len(values)} given for {len(labels)} lists", field=field)
+    return values
+
+
+def sizes(items: Sequence[Item], relevance: Sequence[object], vectors: Sequence[object]) -> None:
+    """As many of each, and no item twice."""
+    if not len(items) == len(relevance) == len(vectors):
+        raise BadQuery(
+            f"{len(items)} items, {len(relevance)} relevances and {len(vectors)} vectors",
+            hint="give one of each for every item",
+            field="items",
+        )
+    if len(set(items)) < len(items):
+        twice = next(item for at, item in enumerate(items) if item in items[:at])
+        raise BadQuery(f"item (column 1): {twice!r} is given twice", field="items")
+
+
+def vector_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.float64]:
+    """The vectors as one matrix; all finite, all of one size."""
+    rows = [_vector(item, vector) for item, vector in zip(items, vectors, strict=True)]
+    for item, row in zip(items, rows, strict=True):
+        if row.size != rows[0].size:
+            raise BadQuery(
+                f"vector (column 3): unequal dimensions, {rows[0].size} of {items[0]!r}"
+                f" and {row.size} of {item!r}",
+                hint="take all vectors from one embedder",
+                field="vectors",
+            )
+    return np.stack(rows) if rows else np.zeros((0, 0))
+
+
+def _vector(item: Item, given: object) -> NDArray[np.float64]:
+    field = f"vector (column 3) of {item!r}"
+    try:
+        row = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise BadQuery(f"{field}: expected a list of numbers", field="vectors") from None
+    if row.ndim != 1 or isinstance(given, str):
+        raise BadQuery(f"{field}: expected a list of numbers", field="vectors")
+    if not np.isfinite(row).all():
+        raise BadQuery(f"{field}: must be finite", field="vectors")
+    return row
+
+
+def _is_row(entry: object) -> bool:
+    """[list_id, item, score]: three entries, the last of them no pair."""
+    if not isinstance(entry, list | tuple):
+        return False
+    parts = cast("Sequence[object]", entry)
+    return len(parts) == 3 and not isinstance(parts[2], list | tuple)  # noqa: PLR2004  # a row
+
+
+def _told(labels: Iterable[object]) -> str:
+    return ", ".join(sorted(map(repr, labels))) or "none"
+
+
+def _score(value: object, item: object, column: int) -> float:
+    return finite(value, f"score (column {column}) of {item!r}")

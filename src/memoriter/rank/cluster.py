@@ -1,0 +1,105 @@
+"""Which vectors belong together: near pairs, clusters of them, and the middle of a cluster."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.rank.grid import STEP, cosines, scan_margin, snap, unit
+
+ROUNDS: Final = 20
+"""Labels are passed on so often at most."""
+_BLOCK: Final = 1024
+
+
+def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
+    """Which pairs of unit vectors have at least this cosine; nothing is near itself.
+
+    Scanned in float32, block by block; where its rounding could matter, exact cosines decide.
+
+    >>> near(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], np.float32), 0.9).astype(int).tolist()
+    [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    """
+    margin = scan_margin(vectors.shape[1]) + STEP
+    out = np.zeros((len(vectors), len(vectors)), np.bool_)
+    for start in range(0, len(vectors), _BLOCK):
+        scanned = vectors[start : start + _BLOCK] @ vectors.T
+        block = scanned >= least + margin
+        doubtful = ~block & (scanned >= least - margin)
+        for at in np.flatnonzero(doubtful.any(axis=1)).tolist():
+            others = np.flatnonzero(doubtful[at])
+            block[at, others] = snap(cosines(vectors[others], vectors[start + at])) >= least
+        out[start : start + _BLOCK] = block
+    np.fill_diagonal(out, val=False)
+    return out
+
+
+def joined(close: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Single link: whoever can be reached over near pairs is in one cluster.
+
+    A cluster's label is its first member.
+
+    >>> joined(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], np.bool_))
+    array([0, 1, 0])
+    """
+    labels = np.full(len(close), -1, np.int64)
+    for first in range(len(close)):
+        fresh = np.array([first]) if labels[first] < 0 else np.zeros(0, np.intp)
+        while fresh.size:
+            labels[fresh] = first
+            fresh = np.flatnonzero(close[fresh].any(axis=0) & (labels < 0))
+    return labels
+
+
+def propagated(close: NDArray[np.bool_], rounds: int = ROUNDS) -> NDArray[np.int64]:
+    """Label propagation (Raghavan, Albert and Kumara 2007), without chance.
+
+    In order of age, each takes the label that most of its neighbours have, of equals the smallest,
+    until nothing changes or the rounds are over.
+
+    >>> propagated(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], np.bool_))
+    array([2, 1, 2])
+    """
+    labels = np.arange(len(close))
+    social = np.flatnonzero(close.any(axis=1)).tolist()
+    for _ in range(rounds):
+        before = labels.copy()
+        for at in social:
+            labels[at] = int(np.bincount(labels[close[at]]).argmax())
+        if np.array_equal(before, labels):
+            break
+    return labels
+
+
+def clusters(labels: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """The places of equal labels, each in order; the cluster of the first place comes first.
+
+    >>> [each.tolist() for each in clusters(np.array([2, 1, 2]))]
+    [[0, 2], [1]]
+    """
+    order = np.argsort(labels, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    return sorted((part for part in parts if part.size), key=lambda part: int(part[0]))
+
+
+def cohesion(vectors: NDArray[np.float32]) -> float:
+    """The mean cosine of all pairs of at least two unit vectors.
+
+    >>> cohesion(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.float32))
+    0.3333333333333333
+    """
+    wide = vectors.astype(np.float64)
+    pairs = snap(wide @ wide.T)[np.triu_indices(len(wide), 1)]
+    return float(pairs.sum()) / pairs.size
+
+
+def middle(vectors: NDArray[np.floating]) -> NDArray[np.float32] | None:
+    """The mean of some vectors at unit length on the grid; None when they cancel out.
+
+    >>> (middle(np.array([[3.0, 0.0], [0.0, 4.0]])) * 2**23).tolist()
+    [5033165.0, 6710886.0]
+    """
+    return unit(np.array([math.fsum(column) for column in vectors.astype(np.float64).T.tolist()]))

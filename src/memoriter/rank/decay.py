@@ -1,0 +1,144 @@
+"""How much a record's age, neighbours and standing are worth: boosts as plain arithmetic.
+
+Every kernel takes one number per row, NaN where the row has none, and returns one on the grid per
+row, never NaN: what is absent is worth nothing. None of them reads a clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.rank.grid import snap
+
+Array = NDArray[np.float64]
+_LN2: Final = math.log(2.0)
+_SECOND: Final = 1e6
+_NEUTRAL: Final = 0.5
+"""The importance that neither lifts nor lowers."""
+
+
+def by_position(positions: Array, length: int, weight: float) -> Array:
+    """Weight · position / (length − 1): 0 for the first record of a chain, all for the last.
+
+    In a chain of one record, or none, every position is worth the whole weight.
+
+    >>> by_position(np.array([0.0, 1.0, 4.0]), 5, 0.05).round(6).tolist()
+    [0.0, 0.0125, 0.05]
+    """
+    share = positions / (length - 1) if length > 1 else np.where(np.isnan(positions), np.nan, 1.0)
+    return _known(weight * share)
+
+
+def by_cycle(cycles: Array, current: int, half_life: float) -> Array:
+    """2^(−age / half-life), the age in cycles; a record of a later cycle is new.
+
+    >>> by_cycle(np.array([40.0, 20.0, -10.0, np.nan]), 40, 50.0).round(6).tolist()
+    [1.0, 0.757858, 0.5, 0.0]
+    """
+    return _halved(current - cycles, half_life)
+
+
+def by_clock(times: Array, now: int, half_life: float) -> Array:
+    """2^(−age / half-life), the age in seconds of times in microseconds; a later time is new.
+
+    >>> by_clock(np.array([9e6, 5e6, np.nan]), 8_000_000, 3.0).round(6).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return _halved((now - times) / _SECOND, half_life)
+
+
+def _halved(ages: Array, half_life: float) -> Array:
+    """2^(−age / half-life) by `math.exp`, so that every machine agrees; ages below 0 count as 0."""
+    told = [
+        0.0 if math.isnan(age) else math.exp(-_LN2 * max(age, 0.0) / half_life)
+        for age in ages.tolist()
+    ]
+    return snap(np.array(told, np.float64))
+
+
+def nearness(times: Array, since: int, until: int) -> Array:
+    """1 inside the span [since, until), 1 / (1 + spans away) outside it; all in microseconds.
+
+    >>> nearness(np.array([5.0, 0.0, 30.0]), 0, 10).round(6).tolist()
+    [1.0, 1.0, 0.322581]
+    """
+    before = np.maximum(since - times, 0.0)
+    after = np.maximum(times - (until - 1), 0.0)
+    return _known(1.0 / (1.0 + (before + after) / float(until - since)))
+
+
+def cohesion(
+    positions: Array,
+    lexical: Array,
+    reach: tuple[int, float],
+    bounds: tuple[float, float],
+    sessions: NDArray[np.int64] | None = None,
+) -> Array:
+    """What a row gains from standing near a row that the words found well.
+
+    `reach` is (radius, most): at d records from the nearest seed a row gains most · (1 − d/radius),
+    beyond the radius nothing, and a seed gains nothing from itself. `bounds` is (seed, receiver):
+    seeds have lexical ≥ seed, only rows with lexical < receiver gain; no opinion is 0. With
+    sessions (a code per row, -1 for none) a seed serves its own session alone.
+
+    >>> near = cohesion(np.arange(4.0), np.array([np.nan, 4.0, 1.0, 6.0]), (12, 1.2), (3.0, 5.0))
+    >>> near.round(6).tolist()
+    [1.1, 0.0, 1.1, 0.0]
+    """
+    radius, most = reach
+    words = np.nan_to_num(lexical)
+    groups = np.zeros(words.size, np.int64) if sessions is None else sessions
+    there = (groups >= 0) & ~np.isnan(positions)
+    apart = float(np.nanmax(positions, initial=0.0)) + radius + 1.0
+    places = np.where(there, np.nan_to_num(positions) + groups * apart, np.inf)
+    seeds = np.sort(places[there & (words >= bounds[0])])
+    if not seeds.size:
+        return np.zeros(words.size)
+    after = np.searchsorted(seeds, places)
+    up = np.abs(seeds[np.minimum(after, seeds.size - 1)] - places)
+    down = np.abs(seeds[np.maximum(after - 1, 0)] - places)
+    distance = np.minimum(up, down)
+    gains = there & (words < bounds[1]) & (distance >= 1.0) & (distance <= radius)
+    return snap(np.where(gains, most * (1.0 - np.where(gains, distance, 0.0) / radius), 0.0))
+
+
+def importance(values: Array, lexical: Array, scales: tuple[float, float]) -> Array:
+    """How far the importance lies from one half, by how well the words found the row.
+
+    `scales` is (worded, bare): lexical · (importance − ½) · worded where the lane found the row,
+    else (importance − ½) · bare. Below one half it is negative.
+
+    >>> importance(np.array([0.8, 1.0, np.nan]), np.array([2.0, np.nan, 2.0]), (0.3, 0.1)).round(6)
+    array([0.18, 0.05, 0.  ])
+    """
+    words = np.nan_to_num(lexical)
+    share = np.where(words > 0.0, words * scales[0], scales[1])
+    return _known((values - _NEUTRAL) * share)
+
+
+def confidence(values: Array, weight: float) -> Array:
+    """Weight · confidence.
+
+    >>> confidence(np.array([0.8, np.nan]), 0.1).round(6).tolist()
+    [0.08, 0.0]
+    """
+    return _known(weight * values)
+
+
+def priority(names: Sequence[str | None], table: Mapping[str, float]) -> Array:
+    """What the table says of each priority; one that it does not know is worth nothing.
+
+    >>> priority(["P1", None, "P2"], {"P1": 1.0, "P2": 0.6}).round(6).tolist()
+    [1.0, 0.0, 0.6]
+    """
+    return snap(np.array([0.0 if n is None else table.get(n, 0.0) for n in names], np.float64))
+
+
+def _known(values: Array) -> Array:
+    """On the grid, 0 where there is nothing."""
+    return snap(np.nan_to_num(values))

@@ -1,0 +1,251 @@
+"""Walks over a graph of numbered nodes: by breadth, by hops from many seeds, cheapest first.
+
+All three are bounded and say what they read. Their order is fixed: the same graph gives the same
+walk, also where a bound cuts it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.rank.grid import STEP
+
+Nodes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+ROOT: Final = -1
+"""The parent of a seed, and the step that led to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency:
+    """Who is next to whom. A step is one edge as seen from one of its ends.
+
+    The steps from node n are [starts[n], starts[n + 1]): those along an edge first, then those
+    against one, each by the node they lead to, then by edge. Steps of one direction between the
+    same two nodes are neighbours; `until` is where they end.
+    """
+
+    starts: NDArray[np.int64]
+    to: Nodes
+    edge: NDArray[np.int64]
+    forward: Mask
+    until: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sources: Nodes, targets: Nodes, count: int) -> Adjacency:
+        """The steps of some edges between `count` nodes.
+
+        >>> graph = Adjacency.of(np.array([0, 0]), np.array([2, 1]), 3)
+        >>> graph.starts.tolist(), graph.to.tolist(), graph.edge.tolist()
+        ([0, 2, 3, 4], [1, 2, 0, 0], [1, 0, 1, 0])
+        """
+        each = np.arange(sources.size)
+        start, to = np.concatenate([sources, targets]), np.concatenate([targets, sources])
+        edge, back = np.concatenate([each, each]), np.repeat([False, True], sources.size)
+        order = np.lexsort((edge, to, back, start))
+        start, to, edge, back = start[order], to[order], edge[order], back[order]
+        counts = np.bincount(start, minlength=count)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        differs = (np.diff(start) != 0) | (np.diff(to) != 0) | np.diff(back)
+        ends = np.append(np.flatnonzero(differs) + 1, start.size)[: None if start.size else 0]
+        until = np.repeat(ends, np.diff(ends, prepend=0))
+        return cls(starts, to, edge, ~back, until)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Which steps may be taken: over these edges, into these nodes, in these directions."""
+
+    edges: Mask
+    nodes: Mask
+    along: bool = True
+    against: bool = True
+
+    def open(self, graph: Adjacency, steps: NDArray[np.int64]) -> Mask:
+        """Which of these steps may be taken."""
+        ok = self.edges[graph.edge[steps]] & self.nodes[graph.to[steps]]
+        if not self.along:
+            ok &= ~graph.forward[steps]
+        return ok if self.against else ok & graph.forward[steps]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What a walk reached, in the order it did; seeds first. A node's first place is its best."""
+
+    nodes: Nodes
+    depths: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    """Where in the tree the node before stands; ROOT for a seed."""
+    steps: NDArray[np.int64]
+    """The step that led here; ROOT for a seed."""
+    costs: NDArray[np.float64]
+    read: int
+    """How many steps were looked at."""
+    truncated: bool
+    """Whether a bound on visits left something out."""
+
+    def path(self, place: int) -> list[int]:
+        """The places from a seed to this one."""
+        out = [place]
+        while (place := int(self.parents[place])) != ROOT:
+            out.append(place)
+        return out[::-1]
+
+
+class _Growing:
+    """A tree while it grows."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int, int, int, float]] = []
+        self.read = 0
+        self.truncated = False
+
+    def tree(self) -> Tree:
+        walked = np.array([row[:4] for row in self.rows], np.int64).reshape(-1, 4)
+        costs = np.array([row[4] for row in self.rows], np.float64)
+        nodes, depths, parents, steps = walked.T
+        return Tree(nodes, depths, parents, steps, costs, self.read, self.truncated)
+
+    def steps(self, graph: Adjacency, ways: Ways, node: int) -> NDArray[np.int64]:
+        """The open steps from a node."""
+        steps = np.arange(int(graph.starts[node]), int(graph.starts[node + 1]))
+        self.read += steps.size
+        return steps[ways.open(graph, steps)]
+
+
+def bfs(graph: Adjacency, ways: Ways, seed: int, max_depth: int, max_visited: int) -> Tree:
+    """Everything within `max_depth` of one seed, nearest first, at most `max_visited` nodes.
+
+    The seed counts. At most max_visited · (2 · max_visited + 1) steps are walked one by one.
+    """
+    grown = _Growing()
+    grown.rows.append((seed, 0, ROOT, ROOT, 0.0))
+    seen, at = {seed}, 0
+    while at < len(grown.rows) and grown.rows[at][1] < max_depth and not grown.truncated:
+        node, depth = grown.rows[at][:2]
+        steps = grown.steps(graph, ways, node)
+        steps = steps[np.diff(graph.until[steps], prepend=ROOT) != 0][: 2 * max_visited + 1]
+        for step, to in zip(steps.tolist(), graph.to[steps].tolist(), strict=True):
+            if to in seen:
+                continue
+            if len(seen) >= max_visited:
+                grown.truncated = True
+                break
+            seen.add(to)
+            grown.rows.append((to, depth + 1, at, step, depth + 1.0))
+        at += 1
+    return grown.tree()
+
+
+def hops(graph: Adjacency, ways: Ways, seeds: Sequence[int], max_hops: int) -> Tree:
+    """Everything within `max_hops` of any seed, level by level, each level by node.
+
+    Each edge is looked at twice at most; no step is walked one by one.
+    """
+    front = np.unique(np.array(seeds, np.int64))
+    seen = np.zeros(graph.starts.size - 1, np.bool_)
+    seen[front] = True
+    none = np.full(front.size, ROOT)
+    levels, read, before = [(front, none, none)], 0, 0
+    for _ in range(max_hops):
+        low = graph.starts[front]
+        sizes = graph.starts[front + 1] - low
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        steps, owners = np.repeat(low, sizes) + within, np.repeat(np.arange(front.size), sizes)
+        read += steps.size
+        fresh = ways.open(graph, steps) & ~seen[graph.to[steps]]
+        steps, owners = steps[fresh], owners[fresh]
+        found, first = np.unique(graph.to[steps], return_index=True)
+        if not found.size:
+            break
+        seen[found] = True
+        levels.append((found, owners[first] + before, steps[first]))
+        before += front.size
+        front = found
+    nodes, parents, steps = (np.concatenate([level[n] for level in levels]) for n in range(3))
+    depths = np.repeat(np.arange(len(levels)), [level[0].size for level in levels])
+    return Tree(nodes, depths, parents, steps, depths.astype(np.float64), read, truncated=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How far a cheapest-first walk goes. Seeds count as nodes; the highest cost is included.
+
+    Costs lie on the grid: one that only the rounding of its hops puts above is included too.
+    """
+
+    max_nodes: int
+    max_hops: int
+    max_cost: float | None = None
+
+    def allows(self, cost: float, depth: int) -> bool:
+        """Whether a way of so many hops may cost this."""
+        return self.max_cost is None or cost - depth * STEP / 2.0 <= self.max_cost
+
+
+def cheapest(
+    graph: Adjacency, ways: Ways, seeds: Sequence[int], costs: NDArray[np.float64], budget: Budget
+) -> Tree:
+    """The nodes that are cheapest to reach from any seed, cheapest first.
+
+    Dijkstra's order within max_hops: a node is found at its least cost, and stands in the tree once
+    more for every dearer way with fewer hops, by which it may lead further. Ties go to fewer hops,
+    then to the lower node, then to the parent settled first. Costs are per edge; one below 0 is
+    never walked. At most max_hops · max_nodes · (2 · max_nodes + 1) steps are walked one by one.
+    """
+    grown, nearest = _Growing(), dict[int, int]()
+    ways = Ways(ways.edges & (costs >= 0.0), ways.nodes, ways.along, ways.against)
+    waiting = [(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
+    while waiting:
+        cost, depth, node, parent, step = heapq.heappop(waiting)
+        if depth >= nearest.get(node, depth + 1):
+            continue
+        if node not in nearest and len(nearest) >= budget.max_nodes:
+            grown.truncated = True
+            break
+        nearest[node] = depth
+        grown.rows.append((node, depth, parent, step, cost))
+        if depth == budget.max_hops:
+            continue
+        for fare, to, onward in _fares(graph, grown.steps(graph, ways, node), costs, budget):
+            whole = cost + fare
+            fewer = depth + 1 < nearest.get(to, depth + 2)
+            if fewer and budget.allows(whole, depth + 1):
+                heapq.heappush(waiting, (whole, depth + 1, to, len(grown.rows) - 1, onward))
+    return grown.tree()
+
+
+def _fares(
+    graph: Adjacency, steps: NDArray[np.int64], costs: NDArray[np.float64], budget: Budget
+) -> list[tuple[float, int, int]]:
+    """(cost, node, step) of the cheapest step to each neighbour, cheapest first.
+
+    Only as many as could be settled: the nodes settled before, and as many after.
+    """
+    fares, to = costs[graph.edge[steps]], graph.to[steps]
+    order = np.lexsort((steps, to, fares))
+    steps, fares, to = steps[order], fares[order], to[order]
+    first = np.sort(np.unique(to, return_index=True)[1])[: 2 * budget.max_nodes + 1]
+    told = fares[first].tolist(), to[first].tolist(), steps[first].tolist()
+    return list(zip(*told, strict=True))
+
+
+def parallel(graph: Adjacency, ways: Ways, step: int) -> NDArray[np.int64]:
+    """The edges of a hop: that of the step, and open ones beside it in the same direction."""
+    edges = graph.edge[step : graph.until[step]]
+    return edges[ways.edges[edges]]
+
+
+def hops_of(tree: Tree, place: int) -> list[tuple[int, int, int]]:
+    """(from, to, step) of each hop from the seed to a place."""
+    path = tree.path(place)
+    nodes, steps = tree.nodes, tree.steps
+    return [(int(nodes[a]), int(nodes[b]), int(steps[b])) for a, b in pairwise(path)]

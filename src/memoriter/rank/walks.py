@@ -1,0 +1,278 @@
+"""Walks from many seeds: all at once, and what they reached together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.rank.walk import ROOT, Adjacency, Mask, Nodes, Tree, Ways, bfs, parallel
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What edges are worth, 0 or more: each what its kind is."""
+
+    table: NDArray[np.float64]
+    kinds: Numbers
+
+    def of(self, edges: Numbers) -> NDArray[np.float64]:
+        """What some edges are worth."""
+        return self.table[self.kinds[edges]]
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Trees one after the other; parents are places in the same tree."""
+
+    starts: Numbers
+    """Where each tree begins, and where the last one ends."""
+    nodes: Nodes
+    depths: Numbers
+    parents: Numbers
+    steps: Numbers
+    read: Numbers
+    truncated: Mask
+
+    def __len__(self) -> int:
+        return self.read.size
+
+    def tree(self, n: int) -> Tree:
+        """One of them."""
+        at = slice(int(self.starts[n]), int(self.starts[n + 1]))
+        depths = self.depths[at]
+        return Tree(
+            self.nodes[at],
+            depths,
+            self.parents[at],
+            self.steps[at],
+            depths.astype(np.float64),
+            int(self.read[n]),
+            bool(self.truncated[n]),
+        )
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> Forest:
+        """Trees as a forest."""
+        none = np.zeros(0, np.int64)
+        return cls(
+            np.cumsum([0, *(tree.nodes.size for tree in trees)]),
+            np.concatenate([none, *(tree.nodes for tree in trees)]),
+            np.concatenate([none, *(tree.depths for tree in trees)]),
+            np.concatenate([none, *(tree.parents for tree in trees)]),
+            np.concatenate([none, *(tree.steps for tree in trees)]),
+            np.array([tree.read for tree in trees], np.int64),
+            np.array([tree.truncated for tree in trees], np.bool_),
+        )
+
+
+def walks(
+    graph: Adjacency, ways: Ways, seeds: Sequence[int], max_depth: int, max_visited: int
+) -> Forest:
+    """What `bfs` gives for each seed: all walks take each level together.
+
+    A walk that a bound on visits cuts is taken alone.
+    """
+    grown = _Grown(graph, ways, np.array(seeds, np.int64))
+    for _ in range(max_depth):
+        if not grown.deeper(max_visited):
+            break
+    forest = grown.forest()
+    if not grown.cut.any():
+        return forest
+    return Forest.of(
+        [
+            bfs(graph, ways, seed, max_depth, max_visited) if cut else forest.tree(n)
+            for n, (seed, cut) in enumerate(zip(seeds, grown.cut.tolist(), strict=True))
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """The nodes at one depth: whose walk, which node, the place before, the step that led here."""
+
+    walk: Numbers
+    nodes: Nodes
+    parents: Numbers
+    steps: Numbers
+    places: Numbers
+    """Where in its own tree each one stands."""
+
+
+class _Grown:
+    """Trees while they grow, level by level."""
+
+    def __init__(self, graph: Adjacency, ways: Ways, seeds: Nodes) -> None:
+        self._graph, self._ways = graph, ways
+        none, each = np.full(seeds.size, ROOT), np.arange(seeds.size)
+        self._levels = [_Level(each, seeds, none, none, np.zeros(seeds.size, np.int64))]
+        self._count = graph.starts.size - 1
+        self._seen = np.sort(self._key(each, seeds))
+        self._sizes = np.ones(seeds.size, np.int64)
+        self._read = np.zeros(seeds.size, np.int64)
+        self.cut = np.zeros(seeds.size, np.bool_)
+        """Which walks would go past the bound."""
+
+    def _key(self, walk: Numbers, nodes: Nodes) -> Numbers:
+        return walk * self._count + nodes
+
+    def deeper(self, max_visited: int) -> bool:
+        """Take one more level; whether there was any."""
+        front = self._levels[-1]
+        at, steps = self._onward(front)
+        walk, to = front.walk[at], self._graph.to[steps]
+        keys = self._key(walk, to)
+        place = np.minimum(np.searchsorted(self._seen, keys), self._seen.size - 1)
+        fresh = np.flatnonzero(self._seen[place] != keys)
+        first = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
+        counts = np.bincount(walk[first], minlength=self._sizes.size)
+        self.cut |= self._sizes + counts > max_visited
+        first = first[~self.cut[walk[first]]]
+        if not first.size:
+            return False
+        walk = walk[first]
+        counts = np.bincount(walk, minlength=self._sizes.size)
+        rank = np.arange(walk.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        places = self._sizes[walk] + rank
+        parents = front.places[at[first]]
+        self._levels.append(_Level(walk, to[first], parents, steps[first], places))
+        self._seen = np.sort(np.concatenate([self._seen, keys[first]]))
+        self._sizes += counts
+        return True
+
+    def _onward(self, front: _Level) -> tuple[Numbers, Numbers]:
+        """(from which of the front, over which step): open steps, one for each hop."""
+        graph = self._graph
+        low = graph.starts[front.nodes]
+        sizes = graph.starts[front.nodes + 1] - low
+        self._read += np.bincount(front.walk, sizes, self._sizes.size).astype(np.int64)
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        at = np.repeat(np.arange(front.nodes.size), sizes)
+        steps = np.repeat(low, sizes) + within
+        open_ = self._ways.open(graph, steps)
+        at, steps = at[open_], steps[open_]
+        until = graph.until[steps]
+        hop = np.ones(steps.size, np.bool_)
+        hop[1:] = (until[1:] != until[:-1]) | (at[1:] != at[:-1])
+        return at[hop], steps[hop]
+
+    def forest(self) -> Forest:
+        """The trees as far as they have grown."""
+        levels = self._levels
+        walk = np.concatenate([level.walk for level in levels])
+        order = np.argsort(walk, kind="stable")
+        depths = np.repeat(np.arange(len(levels)), [level.nodes.size for level in levels])
+        counts = np.bincount(walk, minlength=self._sizes.size)
+        return Forest(
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+            np.concatenate([level.nodes for level in levels])[order],
+            depths[order],
+            np.concatenate([level.parents for level in levels])[order],
+            np.concatenate([level.steps for level in levels])[order],
+            self._read,
+            np.zeros(self._sizes.size, np.bool_),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A node that some of many walks reached: from how many seeds, and by which path best."""
+
+    node: int
+    depth: int
+    seeds: int
+    worth: float
+    """The most that an edge on the best path is worth."""
+    tree: int
+    place: int
+    trees: tuple[tuple[int, int], ...]
+    """(tree, place) of every path, in the order of the seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What walks reached together, in the order of first sight."""
+
+    nodes: Nodes
+    depths: Numbers
+    seeds: Numbers
+    worths: NDArray[np.float64]
+    trees: Numbers
+    places: Numbers
+    """The tree of the best path, and where in it the node stands."""
+    paths: tuple[Nodes, Numbers, Numbers]
+    """(node, tree, place) of every path, in the order of the seeds."""
+
+    def __iter__(self) -> Iterator[Reached]:
+        return iter(self.of(self.nodes))
+
+    def of(self, nodes: Nodes) -> list[Reached]:
+        """Some of them, each with all its paths."""
+        place = {node: at for at, node in enumerate(self.nodes.tolist())}
+        return [self._one(node, place[node]) for node in nodes.tolist()]
+
+    def _one(self, node: int, at: int) -> Reached:
+        mine = np.flatnonzero(self.paths[0] == node)
+        paths = zip(self.paths[1][mine].tolist(), self.paths[2][mine].tolist(), strict=True)
+        return Reached(
+            node,
+            int(self.depths[at]),
+            int(self.seeds[at]),
+            float(self.worths[at]),
+            int(self.trees[at]),
+            int(self.places[at]),
+            tuple(paths),
+        )
+
+
+def gather(forest: Forest, graph: Adjacency, ways: Ways, worth: Worth) -> Gathered:
+    """What walks from several seeds reached, one walk each, in the order of first sight.
+
+    The best path is the shortest, then the one with the most valuable edge, then that of the first
+    seed. Parallel edges make one hop, worth the best of them. A seed is reached only by its own
+    walk.
+    """
+    sizes = np.diff(forest.starts)
+    owners = np.repeat(np.arange(sizes.size), sizes)
+    places = np.arange(owners.size) - np.repeat(forest.starts[:-1], sizes)
+    roots = forest.nodes[forest.starts[:-1]]
+    kept = np.flatnonzero((places == 0) | ~np.isin(forest.nodes, roots))
+    values = worths(forest, owners, graph, ways, worth)[kept]
+    nodes, depths = forest.nodes[kept], forest.depths[kept]
+    owners, places = owners[kept], places[kept]
+    found, first, counts = np.unique(nodes, return_index=True, return_counts=True)
+    order = np.lexsort((places, owners, -values, depths, nodes))
+    seen = np.argsort(first)
+    best = order[np.cumsum(counts) - counts][seen]
+    return Gathered(
+        found[seen],
+        depths[best],
+        counts[seen],
+        values[best],
+        owners[best],
+        places[best],
+        (nodes, owners, places),
+    )
+
+
+def worths(
+    forest: Forest, owners: Numbers, graph: Adjacency, ways: Ways, worth: Worth
+) -> NDArray[np.float64]:
+    """For each place of each tree the most that an edge on its path is worth; 0 for a seed."""
+    if not worth.kinds.size:
+        return np.zeros(forest.nodes.size)
+    alone = worth.of(graph.edge[forest.steps])
+    alone[forest.parents == ROOT] = 0.0
+    beside = (graph.until[forest.steps] - forest.steps > 1) & (forest.steps != ROOT)
+    for at in np.flatnonzero(beside).tolist():
+        alone[at] = worth.of(parallel(graph, ways, int(forest.steps[at]))).max()
+    parents = forest.starts[owners] + forest.parents
+    for level in range(1, int(forest.depths.max(initial=0)) + 1):
+        mine = np.flatnonzero(forest.depths == level)
+        alone[mine] = np.maximum(alone[mine], alone[parents[mine]])
+    return alone

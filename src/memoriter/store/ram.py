@@ -1,0 +1,328 @@
+"""The obvious store: lists in memory, gone with the process. The oracle of the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from memoriter.core.batch import Batch, Commit
+from memoriter.core.errors import Conflict, Unsupported
+from memoriter.core.record import Record
+from memoriter.store.port import Delta, Dump, Head, Manifest
+from memoriter.store.rows import (
+    AgentRow,
+    ChainRow,
+    CommitRow,
+    DebtRow,
+    EdgeRow,
+    KeyRow,
+    MentionRow,
+    RecordRow,
+    TombRow,
+    VectorRow,
+    WordsRow,
+    check_vector,
+    check_words,
+    read_record,
+)
+from memoriter.store.settle import Place, Settled, settle
+
+
+@dataclass
+class _Tenant:
+    """One tenant's log, and the ledger over it."""
+
+    head: Head = field(default_factory=Head)
+    commits: list[CommitRow] = field(default_factory=list[CommitRow])
+    records: list[RecordRow] = field(default_factory=list[RecordRow])
+    words: list[WordsRow] = field(default_factory=list[WordsRow])
+    vector_rows: list[VectorRow] = field(default_factory=list[VectorRow])
+    mentions: list[MentionRow] = field(default_factory=list[MentionRow])
+    edge_rows: list[EdgeRow] = field(default_factory=list[EdgeRow])
+    agent_rows: list[AgentRow] = field(default_factory=list[AgentRow])
+    tombs: list[TombRow] = field(default_factory=list[TombRow])
+    chain: list[ChainRow] = field(default_factory=list[ChainRow])
+    key_rows: list[KeyRow] = field(default_factory=list[KeyRow])
+    debt_rows: list[DebtRow] = field(default_factory=list[DebtRow])
+    manifests: dict[str, Manifest] = field(default_factory=dict[str, Manifest])
+
+    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+        wanted = set(ids)
+        return {r.id: Place(r.row, r.position) for r in self.records if r.id in wanted}
+
+    def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
+        wanted = set(positions)
+        return {r.position: r.id for r in self.records if r.position in wanted}
+
+    def rows_at(self, position: int) -> list[int]:
+        return [r.row for r in self.records if r.position == position]
+
+    def edges_at(self, position: int) -> list[int]:
+        return [e.seq for e in self.edge_rows if position in (e.source, e.target)]
+
+    def given_at(self, rows: Sequence[int]) -> list[int]:
+        return [v.seq for v in self.vector_rows if v.row in set(rows) and v.form != "unit"]
+
+    def alive(self, rows: Sequence[int]) -> set[int]:
+        return {r.row for r in self.records} & set(rows)
+
+    def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
+        wanted = set(names)
+        return {k.key: k for k in self.key_rows if k.key in wanted}
+
+    def write(self, new: Settled) -> None:
+        """Add what a batch adds, erase what it erases."""
+        rows, edges, ids = set(new.erased_rows), set(new.erased_edges), set(new.erased_ids)
+        paid = set(new.paid)
+        self.records = [r for r in self.records if r.row not in rows] + new.records
+        self.words = [w for w in self.words if w.row not in rows] + new.words
+        self.vector_rows = [v for v in self.vector_rows if v.row not in rows] + new.vectors
+        self.mentions = [m for m in self.mentions if m.row not in rows] + new.mentions
+        self.edge_rows = [e for e in self.edge_rows if e.seq not in edges] + new.edges
+        debts = [d for d in self.debt_rows if d.row not in rows and d not in paid]
+        self.debt_rows = debts + new.debts
+        blank = [k._replace(asked=b"") if k.id in ids else k for k in self.key_rows]
+        self.key_rows = blank + new.keys
+        self.agent_rows += new.agents
+        self.tombs += new.tombs
+        self.chain += new.chain
+        if new.advances:
+            self.commits.append(CommitRow(new.head.seq, new.head.time))
+        self.head = new.head
+
+
+class _Latch:
+    """The lock of a log, which opens no more once the log is closed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._closed:
+            self._lock.release()
+            raise Unsupported("the store is closed", hint="open it again")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def close(self) -> None:
+        """Let nobody in from now on."""
+        with self._lock:
+            self._closed = True
+
+
+class Ram:
+    """A log in memory."""
+
+    def __init__(self) -> None:
+        self._tenants: dict[str, _Tenant] = {}
+        self._spaces: set[str] = set()
+        self._lock = _Latch()
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that ever wrote, sorted."""
+        with self._lock:
+            return sorted(self._tenants)
+
+    def _of(self, tenant: str) -> _Tenant:
+        return self._tenants.get(tenant) or _Tenant()
+
+    def head(self, tenant: str) -> Head:
+        """Where the log of a tenant stands."""
+        with self._lock:
+            return self._of(tenant).head
+
+    def seq_at(self, tenant: str, time: int) -> int:
+        """The sequence number of the last commit at or before a time."""
+        with self._lock:
+            return max((c.seq for c in self._of(tenant).commits if c.time <= time), default=0)
+
+    def commit(self, batch: Batch) -> Commit:
+        """Write a batch, all or nothing."""
+        with self._lock:
+            log = self._of(batch.tenant)
+            new = settle(batch, log.head, log)
+            if not new.is_empty:
+                log.write(new)
+                self._tenants[batch.tenant] = log
+                rows = (*new.words, *new.vectors, *new.debts)
+                self._spaces |= {row.generation for row in rows}
+            return new.commit
+
+    def deltas(
+        self, tenant: str, after: int, upto: int, generations: tuple[str, str]
+    ) -> Iterator[Delta]:
+        """The log in (after, upto], as one stretch."""
+        with self._lock:
+            log = self._of(tenant)
+            spans = range(after + 1, upto + 1)
+            digests = {c.seq: c.digest for c in log.chain}
+            yield Delta(
+                upto,
+                [read_record(tenant, r, digests[r.row]) for r in log.records if r.row in spans],
+                {
+                    w.row: check_words(tenant, w)
+                    for w in log.words
+                    if w.row in spans and w.generation == generations[0]
+                },
+                [
+                    check_vector(tenant, v)
+                    for v in log.vector_rows
+                    if v.seq in spans and v.generation == generations[1]
+                ],
+                [e for e in log.edge_rows if e.seq in spans],
+                [t for t in log.tombs if t.seq in spans],
+            )
+
+    def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
+        """These record versions, in the order asked; None where forgotten."""
+        with self._lock:
+            log = self._of(tenant)
+            digests = {c.seq: c.digest for c in log.chain}
+            found = {r.row: r for r in log.records}
+            return [
+                read_record(tenant, found[row], digests[row]) if row in found else None
+                for row in rows
+            ]
+
+    def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
+        """All versions of a record, oldest first."""
+        with self._lock:
+            rows = [r.row for r in self._of(tenant).records if r.id == record_id and r.row <= upto]
+            return [record for record in self.records(tenant, rows) if record is not None]
+
+    def vectors(self, tenant: str, row: int) -> list[VectorRow]:
+        """All vectors of a record version."""
+        with self._lock:
+            mine = [v for v in self._of(tenant).vector_rows if v.row == row]
+            return [check_vector(tenant, v) for v in mine]
+
+    def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
+        """The edges at a position, either end, in sequence."""
+        with self._lock:
+            edges = self._of(tenant).edge_rows
+            return [e for e in edges if position in (e.source, e.target) and e.seq <= upto]
+
+    def agents(self, tenant: str, upto: int) -> list[AgentRow]:
+        """The latest state of every registered agent, by name."""
+        with self._lock:
+            latest = {a.agent: a for a in self._of(tenant).agent_rows if a.seq <= upto}
+            return [latest[name] for name in sorted(latest)]
+
+    def embedded(self, tenant: str) -> dict[str, set[int]]:
+        """The record versions that have a vector in each generation."""
+        found: dict[str, set[int]] = {}
+        with self._lock:
+            for vector in self._of(tenant).vector_rows:
+                found.setdefault(vector.generation, set()).add(vector.row)
+        return found
+
+    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
+        """The oldest debts."""
+        with self._lock:
+            return sorted(self._of(tenant).debt_rows)[:limit]
+
+    def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these keys."""
+        with self._lock:
+            return self._of(tenant).keys(names)
+
+    def words(self, tenant: str) -> Iterator[WordsRow]:
+        """The analysed words of every record version, unchecked."""
+        with self._lock:
+            yield from list(self._of(tenant).words)
+
+    def spaces(self) -> list[str]:
+        """The fingerprints of all generations."""
+        with self._lock:
+            return sorted(self._spaces)
+
+    def open_space(self, generation: str) -> None:
+        """Make a generation known."""
+        with self._lock:
+            self._spaces.add(generation)
+
+    def close_space(self, generation: str) -> None:
+        """Drop the words of a generation."""
+        with self._lock:
+            self._spaces.discard(generation)
+            for log in self._tenants.values():
+                log.words = [row for row in log.words if row.generation != generation]
+
+    def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
+        """Write derived rows anew: words as given, vectors as debts."""
+        with self._lock:
+            log = self._of(tenant)
+            alive = {record.row for record in log.records}
+            kept = {(row.row, row.generation): row for row in log.words}
+            kept |= {(row.row, row.generation): row for row in words if row.row in alive}
+            log.words = [kept[key] for key in sorted(kept)]
+            self._spaces |= {row.generation for row in words}
+            log.vector_rows = [row for row in log.vector_rows if row not in set(lost)]
+            owed = {DebtRow(row.row, row.generation) for row in lost}
+            log.debt_rows = sorted({*log.debt_rows, *owed})
+
+    def damage(self) -> list[str]:
+        """Memory has no files."""
+        return []
+
+    def manifest(self, tenant: str, index: str) -> Manifest:
+        """The published segments of an index."""
+        with self._lock:
+            return self._of(tenant).manifests.get(index, Manifest())
+
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index, by its fingerprint."""
+        with self._lock:
+            return dict(sorted(self._of(tenant).manifests.items()))
+
+    def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
+        """Replace the list of segments if it still is `old`."""
+        with self._lock:
+            log = self._of(tenant)
+            if log.manifests.get(index, Manifest()) != old:
+                return False
+            log.manifests[index] = new
+            log.head = replace(log.head, published=log.head.published + 1)
+            self._tenants[tenant] = log
+            return True
+
+    def dump(self, tenant: str) -> Dump:
+        """The whole tenant as of one moment."""
+        with self._lock:
+            log = self._of(tenant)
+            return Dump(
+                log.head, list(log.commits), list(log.chain), list(log.records),
+                list(log.vector_rows), list(log.mentions), list(log.edge_rows),
+                list(log.agent_rows), list(log.tombs), sorted(log.key_rows), sorted(log.debt_rows),
+            )  # fmt: skip
+
+    def restore(self, tenant: str, dump: Dump) -> None:
+        """Fill a tenant that has never been written to."""
+        with self._lock:
+            if self._of(tenant).head.seq:
+                raise Conflict(
+                    f"tenant {tenant!r} holds records already",
+                    hint="load into a new tenant or a new store",
+                )
+            self._tenants[tenant] = _Tenant(
+                replace(dump.head, published=0), list(dump.commits), list(dump.records),
+                list(dump.words), list(dump.vectors), list(dump.mentions), list(dump.edges),
+                list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
+                list(dump.debts),
+            )  # fmt: skip
+            rows = (*dump.words, *dump.vectors, *dump.debts)
+            self._spaces |= {row.generation for row in rows}
+
+    def check(self) -> None:
+        """Lists are at hand until they are let go."""
+        with self._lock:
+            pass
+
+    def close(self) -> None:
+        """Let go of everything; closing twice is fine."""
+        self._lock.close()
+        self._tenants.clear()

@@ -1,0 +1,318 @@
+"""Everything that a SQLite log can be asked: bound SQL in, checked rows out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import apsw
+
+from memoriter.core.canonical import canonical, checksum
+from memoriter.core.errors import Corrupt
+from memoriter.core.record import Record
+from memoriter.store.port import Delta, Dump, Head, Manifest, SegmentRef
+from memoriter.store.rows import (
+    AgentRow,
+    ChainRow,
+    CommitRow,
+    DebtRow,
+    EdgeRow,
+    Kept,
+    KeyRow,
+    MentionRow,
+    RecordRow,
+    TombRow,
+    VectorRow,
+    WordsRow,
+    check_vector,
+    check_words,
+    checked,
+    guarded,
+    read_record,
+)
+from memoriter.store.sqlite.schema import OWNED
+
+_log: Final = logging.getLogger(__name__)
+STRETCH: Final = 8192
+"""How many sequence numbers a delta spans at most."""
+
+_RECORD: Final = "r.row, r.position, r.id, r.committed, r.salt, r.body"
+_CHAINED: Final = "LEFT JOIN chain c ON c.tenant=r.tenant AND c.seq=r."
+_VECTOR: Final = "r.seq, r.row, r.part, g.fingerprint, r.form, r.body, r.sum"
+_SPACE: Final = "JOIN generations g ON g.generation=r.generation"
+NUMBER: Final = "SELECT tenant FROM tenants WHERE name=?"
+_LAST: Final = "FROM commits NOT INDEXED WHERE tenant=t.tenant ORDER BY seq DESC LIMIT 1"
+HEAD: Final = f"""
+    SELECT t.tenant, t.seq, t.time, t.positions, t.link, t.published,
+        (SELECT seq {_LAST}), (SELECT time {_LAST}), (SELECT sum {_LAST}),
+        (SELECT link FROM chain WHERE tenant=t.tenant ORDER BY seq DESC LIMIT 1){{more}}
+    FROM tenants t WHERE t.name=?"""  # noqa: S608  # constants; four times as quick as a join
+"""A tenant, and what its log says beside it: the last commit and the last link."""
+_HEAD: Final = HEAD.format(more="")
+KEYS: Final = """
+    SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt, k.sum FROM json_each(?2) j
+    CROSS JOIN keys k ON k.tenant=?1 AND k.key=j.value"""
+MANIFEST: Final = "SELECT segments, floor, sum FROM manifests WHERE tenant=? AND fingerprint=?"
+
+
+class Reader(ABC):
+    """The reading half of a store; the writing half knows how to run a query."""
+
+    @abstractmethod
+    def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
+        """All rows of a query, on this thread's connection."""
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that ever wrote, sorted."""
+        return [name for (name,) in self._rows("SELECT name FROM tenants ORDER BY name")]
+
+    def _of(self, tenant: str) -> int:
+        """The number of a tenant; -1 for one that never wrote."""
+        found = self._rows(NUMBER, tenant)
+        return found[0][0] if found else -1
+
+    def head(self, tenant: str) -> Head:
+        """Where the log of a tenant stands, checked against its last commit and link."""
+        found = self._rows(_HEAD, tenant)
+        return checked_head(tenant, *found[0][1:]) if found else Head()
+
+    def seq_at(self, tenant: str, time: int) -> int:
+        """The sequence number of the last commit at or before a time."""
+        sql = (
+            "SELECT seq, time, sum FROM commits WHERE tenant=? AND time<=? "
+            "ORDER BY time DESC, seq DESC LIMIT 1"
+        )
+        found = self._rows(sql, self._of(tenant), time)
+        return guarded(tenant, CommitRow(*found[0][:-1]), found[0][-1]).seq if found else 0
+
+    def deltas(
+        self, tenant: str, after: int, upto: int, generations: tuple[str, str]
+    ) -> Iterator[Delta]:
+        """The log in (after, upto], in stretches."""
+        while after < upto:
+            last = min(after + STRETCH, upto)
+            yield self._delta(tenant, after, last, generations)
+            after = last
+
+    def _delta(self, tenant: str, after: int, upto: int, generations: tuple[str, str]) -> Delta:
+        number = self._of(tenant)
+        span = (number, after, upto)
+        return Delta(
+            upto,
+            self._records(tenant, "r.row>? AND r.row<=? ORDER BY r.row", *span),
+            {
+                row: check_words(tenant, WordsRow(row, generations[0], body, guard))
+                for row, body, guard in self._rows(
+                    f"SELECT r.row, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
+                    "WHERE r.tenant=? AND r.row>? AND r.row<=? AND g.fingerprint=?",
+                    *span,
+                    generations[0],
+                )
+            },
+            self._vectors(
+                tenant,
+                "r.seq>? AND r.seq<=? AND g.fingerprint=? ORDER BY r.seq",
+                *span,
+                generations[1],
+            ),
+            self._edges(tenant, "r.seq>? AND r.seq<=? ORDER BY r.seq", *span),
+            self._tombs(tenant, *span),
+        )
+
+    def _records(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[Record]:
+        sql = (
+            f"SELECT {_RECORD}, c.digest FROM records r {_CHAINED}row "  # noqa: S608  # constants
+            f"WHERE r.tenant=? AND {condition}"
+        )
+        return [
+            read_record(tenant, RecordRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)
+        ]
+
+    def _vectors(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[VectorRow]:
+        sql = f"SELECT {_VECTOR} FROM vectors r {_SPACE} WHERE r.tenant=? AND {condition}"  # noqa: S608  # constants
+        return [check_vector(tenant, VectorRow(*row)) for row in self._rows(sql, *values)]
+
+    def _edges(self, tenant: str, condition: str, *values: apsw.SQLiteValue) -> list[EdgeRow]:
+        sql = (
+            "SELECT r.seq, r.source, r.target, r.salt, r.body, c.digest "  # noqa: S608  # constants
+            f"FROM edges r {_CHAINED}seq WHERE r.tenant=? AND {condition}"
+        )
+        return [checked(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)]
+
+    def _tombs(self, tenant: str, number: int, after: int, upto: int) -> list[TombRow]:
+        sql = (
+            f"SELECT r.seq, r.salt, r.body, c.digest FROM tombs r {_CHAINED}seq "  # noqa: S608  # constants
+            "WHERE r.tenant=? AND r.seq>? AND r.seq<=? ORDER BY r.seq"
+        )
+        return [
+            checked(tenant, TombRow(*row[:-1]), row[-1])
+            for row in self._rows(sql, number, after, upto)
+        ]
+
+    def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
+        """These record versions, in the order asked; None where forgotten."""
+        number = self._of(tenant)
+        wanted = json.dumps(list(dict.fromkeys(rows)))
+        among = "r.row IN (SELECT value FROM json_each(?))"
+        found = {record.row: record for record in self._records(tenant, among, number, wanted)}
+        return [found.get(row) for row in rows]
+
+    def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
+        """All versions of a record, oldest first."""
+        number = self._of(tenant)
+        return self._records(tenant, "r.id=? AND r.row<=? ORDER BY r.row", number, record_id, upto)
+
+    def vectors(self, tenant: str, row: int) -> list[VectorRow]:
+        """All vectors of a record version."""
+        return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._of(tenant), row)
+
+    def embedded(self, tenant: str) -> dict[str, set[int]]:
+        """The record versions that have a vector in each generation."""
+        sql = f"SELECT g.fingerprint, r.row FROM vectors r {_SPACE} WHERE r.tenant=?"  # noqa: S608  # constants
+        found: dict[str, set[int]] = {}
+        for generation, row in self._rows(sql, self._of(tenant)):
+            found.setdefault(generation, set()).add(row)
+        return found
+
+    def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
+        """The edges at a position, either end, in sequence."""
+        number = self._of(tenant)
+        ends = "(r.source=? OR r.target=?) AND r.seq<=? ORDER BY r.seq"
+        return self._edges(tenant, ends, number, position, position, upto)
+
+    def agents(self, tenant: str, upto: int) -> list[AgentRow]:
+        """The latest state of every registered agent, by name."""
+        sql = (
+            f"SELECT r.seq, r.agent, r.salt, r.body, c.digest FROM agents r {_CHAINED}seq "  # noqa: S608  # constants
+            "WHERE r.tenant=? AND r.seq<=? ORDER BY r.seq"
+        )
+        rows = self._rows(sql, self._of(tenant), upto)
+        latest = {row[1]: checked(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
+        return [latest[name] for name in sorted(latest)]
+
+    def debts(self, tenant: str, limit: int) -> list[DebtRow]:
+        """The oldest debts."""
+        sql = (
+            f"SELECT r.row, g.fingerprint, r.sum FROM debts r {_SPACE} "  # noqa: S608  # constants
+            "WHERE r.tenant=? ORDER BY r.row, g.fingerprint LIMIT ?"
+        )
+        rows = self._rows(sql, self._of(tenant), limit)
+        return [guarded(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
+
+    def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
+        """What was written under these keys."""
+        rows = self._rows(KEYS, self._of(tenant), json.dumps(list(names)))
+        return {row[0]: guarded(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
+
+    def words(self, tenant: str) -> Iterator[WordsRow]:
+        """The analysed words of every record version, unchecked."""
+        sql = (
+            f"SELECT r.row, g.fingerprint, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
+            "WHERE r.tenant=? AND r.row>? AND r.row<=? ORDER BY r.row"
+        )
+        number = self._of(tenant)
+        last = self._rows("SELECT coalesce(max(row), 0) FROM words WHERE tenant=?", number)[0][0]
+        for after in range(0, last, STRETCH):
+            yield from (WordsRow(*row) for row in self._rows(sql, number, after, after + STRETCH))
+
+    def spaces(self) -> list[str]:
+        """The fingerprints of all generations."""
+        return [name for (name,) in self._rows("SELECT fingerprint FROM generations ORDER BY 1")]
+
+    def damage(self) -> list[str]:
+        """What SQLite itself finds wrong with the file."""
+        found = self._rows("PRAGMA integrity_check(20)")
+        return [told for (told,) in found if told != "ok"] + self._orphans()
+
+    def _orphans(self) -> list[str]:
+        """Rows of a tenant or a generation that is not there: nobody would ever read them."""
+        owned = [(table, "tenant") for table in OWNED]
+        owned += [(table, "generation") for table in ("words", "vectors", "debts")]
+        out: list[str] = []
+        for table, parent in owned:
+            sql = (
+                f"SELECT DISTINCT {parent} FROM {table} "  # noqa: S608  # constants
+                f"WHERE {parent} NOT IN (SELECT {parent} FROM {parent}s)"
+            )
+            out += [f"{table} of {parent} {number}, which is gone" for (number,) in self._rows(sql)]
+        return out
+
+    def manifest(self, tenant: str, index: str) -> Manifest:
+        """The published segments of an index."""
+        rows = self._rows(MANIFEST, self._of(tenant), index)
+        return manifest_of(tenant, index, *rows[0]) if rows else Manifest()
+
+    def manifests(self, tenant: str) -> dict[str, Manifest]:
+        """The published segments of every index, by its fingerprint."""
+        sql = (
+            "SELECT fingerprint, segments, floor, sum FROM manifests WHERE tenant=? "
+            "ORDER BY fingerprint"
+        )
+        rows = self._rows(sql, self._of(tenant))
+        return {index: manifest_of(tenant, index, *row) for index, *row in rows}
+
+    def _dump(self, tenant: str) -> Dump:
+        """The whole tenant, its head as it stands; the caller holds a read transaction."""
+        found = self._rows(_HEAD, tenant)
+        number, head = (found[0][0], Head(*found[0][1:6])) if found else (-1, Head())
+
+        def table(columns: str, source: str, order: str) -> list[Any]:
+            sql = f"SELECT {columns} FROM {source} WHERE r.tenant=? ORDER BY {order}"  # noqa: S608  # constants
+            return self._rows(sql, number)
+
+        damaged: list[str] = []
+
+        def kept(kind: type[Kept], rows: list[Any]) -> list[Kept]:
+            """Rows of bookkeeping; those whose checksum does not fit are told, not left out."""
+            for row in rows:
+                try:
+                    guarded(tenant, kind(*row[:-1]), row[-1])
+                except Corrupt as damage:
+                    damaged.append(damage.message)
+            return [kind(*row[:-1]) for row in rows]
+
+        debts = table("r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint")
+        return Dump(
+            head,
+            kept(CommitRow, table("seq, time, sum", "commits r", "seq")),
+            [ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
+            [RecordRow(*row) for row in table(_RECORD, "records r", "row")],
+            [VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
+            [MentionRow(*row) for row in table("seq, row, name, sum", "mentions r", "seq")],
+            [EdgeRow(*row) for row in table("seq, source, target, salt, body", "edges r", "seq")],
+            [AgentRow(*row) for row in table("seq, agent, salt, body", "agents r", "seq")],
+            [TombRow(*row) for row in table("seq, salt, body", "tombs r", "seq")],
+            kept(KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")),
+            kept(DebtRow, debts),
+            damaged=damaged,
+        )
+
+
+@lru_cache(maxsize=256)  # a head is read far more often than it moves
+def checked_head(tenant: str, *row: Any) -> Head:
+    """The head in a row of HEAD, if it stands where the last commit and the last link do."""
+    head, (seq, time, guard, link) = Head(*row[:5]), row[5:]
+    last = CommitRow(0, 0) if seq is None else guarded(tenant, CommitRow(seq, time), guard)
+    if (head.seq, head.time, head.link) != (*last, link or b""):
+        raise Corrupt(
+            f"tenant {tenant!r} stands at entry {head.seq}, its last commit or link elsewhere",
+            hint="the file was damaged or changed from outside; restore a backup",
+        )
+    return head
+
+
+def manifest_of(tenant: str, index: str, segments: str, floor: int, guard: bytes) -> Manifest:
+    """The manifest in a row; a damaged one counts as none, since everything in it is derived."""
+    if manifest_sum(tenant, index, segments, floor) != guard:
+        _log.warning("the list of segments of tenant %r is damaged and not used", tenant)
+        return Manifest()
+    return Manifest(tuple(SegmentRef(**segment) for segment in json.loads(segments)), floor)
+
+
+def manifest_sum(tenant: str, index: str, segments: str, floor: int) -> bytes:
+    """The checksum beside a manifest."""
+    return checksum(canonical([tenant, index, segments, floor]))

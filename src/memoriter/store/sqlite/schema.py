@@ -1,0 +1,96 @@
+"""The tables of a store file, format 1 (final: later formats migrate forward).
+
+Rows are only added; forgetting alone deletes. Nothing that ranks is stored here but what the log
+must carry: words and vectors beside their record, so that nobody analyses or embeds a text twice.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x4D454D4F
+"""Spells MEMO."""
+EARLIER_APPLICATION_ID: Final = 0x5245434F
+"""Of stores that were written under the project's earlier name, before the first release."""
+FORMAT: Final = 1
+
+TABLES: Final = """
+CREATE TABLE tenants (
+  tenant INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  seq INTEGER NOT NULL, time INTEGER NOT NULL, positions INTEGER NOT NULL,
+  link BLOB NOT NULL, published INTEGER NOT NULL
+) STRICT;
+CREATE TABLE generations (generation INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE commits (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, sum BLOB NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX commits_time ON commits (tenant, time, seq);
+CREATE TABLE chain (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL,
+  digest BLOB NOT NULL, link BLOB NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+  tenant INTEGER NOT NULL, row INTEGER NOT NULL, position INTEGER NOT NULL, id TEXT NOT NULL,
+  committed INTEGER NOT NULL, salt BLOB NOT NULL, body BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX records_row ON records (tenant, row);
+CREATE INDEX records_id ON records (tenant, id, row, position);
+CREATE INDEX records_position ON records (tenant, position, row);
+CREATE TABLE words (
+  tenant INTEGER NOT NULL, generation INTEGER NOT NULL, row INTEGER NOT NULL,
+  body BLOB NOT NULL, sum BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX words_row ON words (tenant, row, generation);
+CREATE TABLE vectors (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, row INTEGER NOT NULL, part INTEGER NOT NULL,
+  generation INTEGER NOT NULL, form TEXT NOT NULL, body BLOB NOT NULL, sum BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX vectors_seq ON vectors (tenant, generation, seq);
+CREATE INDEX vectors_row ON vectors (tenant, row);
+CREATE TABLE mentions (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, row INTEGER NOT NULL, name TEXT NOT NULL,
+  sum BLOB NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mentions_row ON mentions (tenant, row);
+CREATE TABLE edges (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,
+  salt BLOB NOT NULL, body BLOB NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX edges_source ON edges (tenant, source);
+CREATE INDEX edges_target ON edges (tenant, target);
+CREATE TABLE agents (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, agent TEXT NOT NULL,
+  salt BLOB NOT NULL, body BLOB NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tombs (
+  tenant INTEGER NOT NULL, seq INTEGER NOT NULL, salt BLOB NOT NULL, body BLOB NOT NULL,
+  PRIMARY KEY (tenant, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE keys (
+  tenant INTEGER NOT NULL, key TEXT NOT NULL, asked BLOB NOT NULL, seq INTEGER NOT NULL,
+  time INTEGER NOT NULL, id TEXT NOT NULL, debt INTEGER NOT NULL, sum BLOB NOT NULL,
+  PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX keys_id ON keys (tenant, id);
+CREATE TABLE debts (
+  tenant INTEGER NOT NULL, row INTEGER NOT NULL, generation INTEGER NOT NULL,
+  sum BLOB NOT NULL,
+  PRIMARY KEY (tenant, row, generation)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE manifests (
+  tenant INTEGER NOT NULL, fingerprint TEXT NOT NULL, floor INTEGER NOT NULL,
+  segments TEXT NOT NULL, sum BLOB NOT NULL,
+  PRIMARY KEY (tenant, fingerprint)
+) STRICT, WITHOUT ROWID;
+"""
+
+OWNED: Final = (
+    "commits", "chain", "records", "words", "vectors", "mentions",
+    "edges", "agents", "tombs", "keys", "debts", "manifests",
+)  # fmt: skip
+"""The tables whose rows belong to a tenant."""

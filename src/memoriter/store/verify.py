@@ -1,0 +1,122 @@
+"""Is a tenant's log what was written? Every digest, every link, every number."""
+
+from __future__ import annotations
+
+import json
+import struct
+from bisect import bisect_left
+from itertools import pairwise
+
+from memoriter.core.errors import Corrupt
+from memoriter.store import rows as kinds
+from memoriter.store.port import Dump
+
+
+def verify(tenant: str, dump: Dump) -> None:
+    """Check a whole tenant; Corrupt names the first bad sequence number."""
+    try:
+        _chain(tenant, dump)
+        _head(tenant, dump)
+        _positions(tenant, dump)
+        for vector in dump.vectors:
+            kinds.check_vector(tenant, vector)
+        _mentions(tenant, dump)
+        sound(dump)
+    except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
+        raise Corrupt(
+            f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
+        ) from error
+
+
+def sound(dump: Dump) -> Dump:
+    """The dump itself, if all its rows of bookkeeping fit their checksums."""
+    if dump.damaged:
+        raise Corrupt(dump.damaged[0], hint="restore a backup")
+    return dump
+
+
+def _chain(tenant: str, dump: Dump) -> None:
+    """Every entry has its link, every link its entry, unless a tombstone says that it is gone."""
+    found = digests(tenant, dump)
+    told = [kinds.erased(tomb) for tomb in dump.tombs]
+    gone = {seq for tomb in told for seq in (*tomb.rows, *tomb.edges, *tomb.vectors)}
+    strays = {*found, *gone}.difference(entry.seq for entry in dump.chain)
+    stray = min(strays, default=2**63)
+    link = kinds.genesis(tenant)
+    for entry in dump.chain:
+        if stray < entry.seq:  # its link was taken away, and the next one does not fit
+            break
+        link = kinds.chained(link, entry.seq, entry.kind, entry.digest)
+        if link != entry.link:
+            raise _broken(tenant, entry.seq, "the chain is broken")
+        here = found.get(entry.seq)
+        if here is None and entry.seq not in gone:
+            raise _broken(tenant, entry.seq, "an entry is missing")
+        if here is not None and here != (entry.kind, entry.digest):
+            raise _broken(tenant, entry.seq, "an entry does not match its digest")
+    if strays:
+        raise _broken(tenant, stray, "an entry is not in the chain")
+    if dump.chain and link != dump.head.link:
+        raise _broken(tenant, dump.head.seq, "the chain does not end where the log says")
+
+
+def _head(tenant: str, dump: Dump) -> None:
+    """Commits lead up to the head, and their times never run backwards."""
+    last = dump.commits[-1] if dump.commits else kinds.CommitRow(0, 0)
+    if last != (dump.head.seq, dump.head.time):
+        raise _broken(tenant, dump.head.seq, "the last commit is not where the log says")
+    for before, after in pairwise(dump.commits):
+        if after.seq <= before.seq or after.time < before.time:
+            raise _broken(tenant, after.seq, "commits are out of order")
+    at = {commit.seq: commit.time for commit in dump.commits}
+    ends = sorted(at)
+    for record in dump.records:
+        if at[ends[bisect_left(ends, record.row)]] != record.committed:
+            raise _broken(tenant, record.row, "a record has another time than its commit")
+
+
+def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
+    """(kind, digest) of every sequenced entry that is still there, by sequence number."""
+    salts = {record.row: record.salt for record in dump.records}
+    out = {r.row: (kinds.RECORD, kinds.record_digest(tenant, r)) for r in dump.records}
+    out |= {e.seq: (kinds.EDGE, kinds.edge_digest(tenant, e)) for e in dump.edges}
+    out |= {a.seq: (kinds.AGENT, kinds.agent_digest(tenant, a)) for a in dump.agents}
+    out |= {t.seq: (kinds.TOMBSTONE, kinds.tomb_digest(tenant, t)) for t in dump.tombs}
+    for v in dump.vectors:
+        if v.form != "unit" and v.row in salts:
+            out[v.seq] = (kinds.VECTOR, kinds.vector_digest(tenant, v, salts[v.row]))
+    return out
+
+
+def _mentions(tenant: str, dump: Dump) -> None:
+    """Every entity of a record has its mention, in order, and no other has."""
+    named: dict[int, list[str]] = {}
+    for mention in dump.mentions:
+        if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
+            raise _broken(tenant, mention.seq, "a mention is damaged")
+        named.setdefault(mention.row, []).append(mention.name)
+    for record in dump.records:
+        if named.pop(record.row, []) != json.loads(record.body).get("entities", []):
+            raise _broken(tenant, record.row, "the mentions of a record are not its entities")
+    if named:
+        raise _broken(tenant, min(named), "a mention has no record")
+
+
+def _positions(tenant: str, dump: Dump) -> None:
+    """Ids and positions belong together, and the count is one more than the last of them."""
+    owner: dict[int, str] = {}
+    for agent in dump.agents:
+        if json.loads(agent.body)["agent"] != agent.agent:
+            raise _broken(tenant, agent.seq, "an agent is filed under a wrong name")
+    for record in dump.records:
+        if json.loads(record.body)["id"] != record.id:
+            raise _broken(tenant, record.row, "a record is filed under a wrong id")
+        if owner.setdefault(record.position, record.id) != record.id:
+            raise _broken(tenant, record.row, "a position has two records")
+    given = [*owner, *(kinds.erased(tomb).position for tomb in dump.tombs)]
+    if dump.head.positions != max(given, default=-1) + 1:
+        raise _broken(tenant, dump.head.seq, "the count of positions is wrong")
+
+
+def _broken(tenant: str, seq: int, what: str) -> Corrupt:
+    return Corrupt(f"tenant {tenant!r}, entry {seq}: {what}", hint="restore a backup from before")

@@ -1,0 +1,274 @@
+"""The contract of a store, as tests: a backend inherits `StoreContract` and says how to open it.
+
+class TestMine(StoreContract):
+    store = staticmethod(lambda folder: Mine(folder / "log"))
+    reopen = store          # leave it out for a store that forgets
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memoriter.core.batch import Commit, Embed
+from memoriter.core.errors import BadRecord, Conflict, Unsupported
+from memoriter.store.port import Dump, Log, Manifest, SegmentRef
+from memoriter.store.rows import erased
+from memoriter.store.verify import verify
+from memoriter.testing.acts import SPACE, batch, enrol, forget, key, link, put, vector
+from memoriter.testing.fakes import START
+from memoriter.testing.opened import Edges, Keys, Numbers, Opened, T, everything
+
+__all__ = ["StoreContract"]
+
+
+def without_words(dump: Dump) -> Dump:
+    """A dump to compare: the count of published segments belongs to the index."""
+    return replace(dump, head=replace(dump.head, published=0), words=[])
+
+
+class Erasing(Opened):
+    """A forget takes everything and breaks nothing."""
+
+    def fill(self, log: Log) -> None:
+        """Two records with everything that can hang on them."""
+        rich: dict[str, Any] = {
+            "vectors": (vector(1, 0), vector(3, 4, space="given:2", form="f8")),
+            "owes": ("late/1",),
+            "entities": ("Ann",),
+        }
+        log.commit(batch(put("a", "secret", **rich), put("b", "other", **rich)))
+        log.commit(batch(put("a", "secret two", replaces=1, **rich)))
+        log.commit(batch(link("a", "b"), link("b", "a"), link("b", "b")))
+
+    def test_all_that_hangs_on_a_record_goes(self, log: Log) -> None:
+        """Rows, words, vectors, mentions, edges, debts: of every version."""
+        self.fill(log)
+        log.commit(batch(forget("a")))
+        dump, delta = log.dump(T), everything(log)
+        assert {r.id for r in dump.records} == {"b"}
+        rows = {r.row for r in dump.records}
+        assert {v.row for v in dump.vectors} == {m.row for m in dump.mentions} == rows
+        assert {d.row for d in dump.debts} == {d.row for d in log.debts(T, 9)} == rows
+        assert [(e.source, e.target) for e in dump.edges] == [(1, 1)]
+        assert set(delta.words) == {r.row for r in delta.records} == rows
+        assert log.versions(T, "a", 99) == []
+        assert log.records(T, [1]) == [None]
+        assert log.vectors(T, 1) == []
+        assert log.edges(T, 0, 99) == []
+
+    def test_the_chain_still_verifies(self, log: Log) -> None:
+        """It keeps the digests, which tell nothing without the salts."""
+        self.fill(log)
+        links = [row.link for row in log.dump(T).chain]
+        log.commit(batch(forget("a")))
+        dump = log.dump(T)
+        verify(T, dump)
+        assert [row.link for row in dump.chain][:-1] == links
+
+    def test_the_tombstone_names_numbers_and_no_words(self, log: Log) -> None:
+        """Deltas carry it, so that every index learns what is gone."""
+        self.fill(log)
+        rows = [r.row for r in log.versions(T, "a", 99)]
+        edges = [e.seq for e in log.edges(T, 0, 99)]
+        vectors = [v.seq for row in rows for v in log.vectors(T, row) if v.form != "unit"]
+        gone = log.commit(batch(forget("a")))
+        (tomb,) = everything(log).tombs
+        assert (tomb.seq, erased(tomb)) == (gone.seq, (0, rows, edges, vectors))
+        assert b"secret" not in tomb.body
+        assert everything(log, gone.seq - 1).tombs == []
+
+    def test_an_id_may_come_back_at_a_new_position(self, log: Log) -> None:
+        """Also within one batch; the old position stays a hole."""
+        log.commit(batch(put("a")))
+        log.commit(batch(forget("a"), put("a", "new")))
+        (back,) = log.versions(T, "a", 99)
+        assert (back.text, back.position) == ("new", 1)
+        verify(T, log.dump(T))
+
+    def test_a_record_is_not_written_and_forgotten_at_once(self, log: Log) -> None:
+        """Such a batch is a mistake."""
+        self.refused(log, BadRecord, put("a"), forget("a"))
+
+    def test_an_edge_made_and_orphaned_in_one_batch_is_gone(self, log: Log) -> None:
+        """The chain still counts it."""
+        log.commit(batch(put("a"), put("b")))
+        log.commit(batch(link("a", "b"), forget("a")))
+        assert log.dump(T).edges == []
+        verify(T, log.dump(T))
+
+
+class Keeping(Opened):
+    """Debts, agents, segments, whole tenants."""
+
+    def test_debts_are_paid_by_vectors(self, log: Log) -> None:
+        """The oldest first; a vector that cannot be made pays as well."""
+        owing = log.commit(batch(*(put(x, owes=(SPACE, "z")) for x in "abc")))
+        assert owing.debt == len(log.debts(T, 99))
+        assert [tuple(d) for d in log.debts(T, 3)] == [(1, SPACE), (1, "z"), (2, SPACE)]
+        paid = log.commit(batch(Embed(1, SPACE, vector(1, 0)), Embed(2, SPACE, None)))
+        assert (paid.seq, paid.debt) == (4, 0)
+        assert [tuple(d) for d in log.debts(T, 9)] == [(1, "z"), (2, "z"), (3, SPACE), (3, "z")]
+        assert [(v.seq, v.row) for v in log.vectors(T, 1)] == [(4, 1)]
+        verify(T, log.dump(T))
+
+    def test_who_has_a_vector_is_told_for_each_space(self, log: Log) -> None:
+        """One that is empty counts: there is nothing to embed."""
+        log.commit(batch(*(put(x, owes=(SPACE,)) for x in "abc")))
+        log.commit(batch(Embed(1, SPACE, vector(1, 0)), Embed(2, SPACE, vector())))
+        log.commit(batch(Embed(1, "z", vector(1, 0, space="z"))))
+        assert log.embedded(T) == {SPACE: {1, 2}, "z": {1}}
+        log.commit(batch(forget("a")))
+        assert log.embedded(T) == {SPACE: {2}}
+        assert log.embedded("other") == {}
+        assert [tuple(d) for d in log.debts(T, 9)] == [(3, SPACE)]
+        verify(T, log.dump(T))
+
+    def test_keys_tell_what_was_written_under_them(self, log: Log) -> None:
+        """Unknown ones are left out; a forgotten record leaves its key, and no digest."""
+        log.commit(batch(put("a", key=key("k")), put("b", key=key("l")), put("c")))
+        found = log.keys(T, ["k", "l", "never", "k"])
+        assert {name: (row.id, row.asked) for name, row in found.items()} == {
+            "k": ("a", key("k").asked),
+            "l": ("b", key("l").asked),
+        }
+        log.commit(batch(forget("a")))
+        assert log.keys(T, ["k"])["k"].asked == b""
+        assert log.keys(T, []) == log.keys("nobody", ["k"]) == {}
+
+    def test_a_debt_paid_without_a_vector_takes_no_number(self, log: Log) -> None:
+        """And moves no commit in time."""
+        log.commit(batch(put("a", owes=(SPACE,))))
+        commits = log.dump(T).commits
+        log.commit(batch(Embed(1, SPACE, None), now=START + 9))
+        assert (log.head(T).seq, log.debts(T, 9), log.dump(T).commits) == (1, [], commits)
+        assert log.seq_at(T, START) == 1
+
+    def test_a_vector_for_a_forgotten_record_is_dropped(self, log: Log) -> None:
+        """The embedder may have taken its time."""
+        log.commit(batch(put("a", owes=(SPACE,))))
+        log.commit(batch(forget("a")))
+        before = log.dump(T)
+        log.commit(batch(Embed(1, SPACE, vector(1, 0))))
+        assert log.dump(T) == before
+
+    def test_agents_by_name_as_of_a_view(self, log: Log) -> None:
+        """The last state of each."""
+        log.commit(batch(enrol("z"), enrol("a", owner="ann")))
+        log.commit(batch(enrol("a", owner="bob")))
+        owners = [
+            [json.loads(a.body).get("owner") for a in log.agents(T, upto)] for upto in range(4)
+        ]
+        assert owners == [[], [None], ["ann", None], ["bob", None]]
+
+    def test_segments_are_published_by_compare_and_swap(self, log: Log) -> None:
+        """A loser is told; each index and tenant has a list of its own."""
+        log.commit(batch(put("a")))
+        one = Manifest((SegmentRef("x.seg", 0, 1, 1),), 0)
+        two = Manifest((SegmentRef("y.seg", 0, 1, 1),), 1)
+        assert log.publish(T, "i", Manifest(), one)
+        assert not log.publish(T, "i", Manifest(), two)
+        assert log.manifest(T, "i") == one
+        assert log.publish(T, "i", one, two)
+        assert log.head(T).published == len([one, two])
+        assert (log.manifest(T, "i"), log.manifest(T, "j")) == (two, Manifest())
+        assert log.manifest("other", "i") == Manifest()
+        assert log.publish(T, "h", Manifest(), one)
+        assert log.manifests(T) == {"h": one, "i": two}
+        assert log.manifests("other") == {}
+        assert log.publish(T, "h", one, Manifest())
+        log.commit(batch(put("b")))
+        assert log.head(T).published == len([one, two, one, Manifest()]), (
+            "a commit does not touch the segments"
+        )
+
+    def test_a_dump_restores_to_an_equal_tenant(self, log: Log) -> None:
+        """Every number, time, digest, key and debt; and the log goes on from there."""
+        Erasing.fill(Erasing(), log)
+        log.commit(batch(enrol("bot"), forget("b"), put("c", key=key("k"), owes=("l/1",))))
+        log.publish(T, "i", Manifest(), Manifest((SegmentRef("x", 0, 1, 1),), 0))
+        dump = log.dump(T)
+        verify(T, dump)
+        log.commit(batch(put("elsewhere"), tenant="spare"))
+        with pytest.raises(Conflict):
+            log.restore(T, dump)
+        with pytest.raises(Conflict):
+            log.restore("spare", dump)
+        log.restore("copy", dump)
+        assert without_words(log.dump("copy")) == without_words(dump)
+        assert log.manifest("copy", "i") == Manifest()
+        assert log.seq_at("copy", START) == log.seq_at(T, START)
+        more = log.commit(batch(put("d"), tenant="copy"))
+        assert (more.seq, log.head("copy").positions) == (dump.head.seq + 1, 4)
+
+    def test_tenants_share_nothing(self, log: Log) -> None:
+        """Equal ids, keys and numbers in two tenants are strangers."""
+        for tenant in ("zoe", "abe"):
+            same = put("a", f"of {tenant}", key=key("k", tenant), owes=(SPACE,), entities=("e",))
+            log.commit(batch(same, put("b"), link("a", "b"), enrol("bot"), tenant=tenant))
+        assert log.tenants() == ["abe", "zoe"]
+        before = log.dump("abe")
+        log.commit(batch(forget("a"), tenant="zoe"))
+        assert log.dump("abe") == before
+        assert [r.text for r in log.versions("abe", "a", 99)] == ["of abe"]
+        assert log.versions("zoe", "a", 99) == []
+        assert before.head.link != log.dump("zoe").chain[len(before.chain) - 1].link
+
+    def test_closing_twice_is_fine(self, tmp_path: Path) -> None:
+        """Close is idempotent."""
+        log = type(self).store(tmp_path)
+        log.commit(batch(put("a")))
+        log.close()
+        log.close()
+
+
+class Lasting(Opened):
+    """For stores that outlive their process."""
+
+    def test_what_was_committed_is_there_after_opening_again(self, tmp_path: Path) -> None:
+        """The same rows, the same head, and the next number follows."""
+        cls = type(self)
+        log = cls.store(tmp_path)
+        Erasing.fill(Erasing(), log)
+        log.commit(batch(enrol("bot"), forget("b")))
+        before = log.dump(T)
+        log.close()
+        if cls.reopen is None:
+            pytest.skip("this store forgets")
+        again = cls.reopen(tmp_path)
+        assert again.dump(T) == before
+        verify(T, again.dump(T))
+        assert again.commit(batch(put("c"))).seq == before.head.seq + 1
+        again.close()
+
+    def test_a_closed_store_refuses_and_closing_twice_is_fine(self, tmp_path: Path) -> None:
+        """What is asked or written after the end is an error, and never a quiet nothing."""
+        log = type(self).store(tmp_path)
+        log.commit(batch(put("a")))
+        log.close()
+        log.close()
+        for act in (lambda: log.head(T), lambda: log.commit(batch(put("b"))), log.check):
+            with pytest.raises(Unsupported, match="closed"):
+                act()
+
+    def test_two_handles_on_one_store_see_each_other(self, tmp_path: Path) -> None:
+        """Each commit of one is there for the other at once."""
+        cls = type(self)
+        if cls.reopen is None:
+            pytest.skip("this store has one handle")
+        one, two = cls.store(tmp_path), cls.reopen(tmp_path)
+        one.commit(batch(put("a")))
+        assert two.commit(batch(put("b"))) == Commit(T, 2, START, ("b",))
+        with pytest.raises(Conflict):
+            one.commit(batch(put("b")))
+        assert one.dump(T) == two.dump(T)
+        one.close()
+        two.close()
+
+
+class StoreContract(Numbers, Keys, Edges, Erasing, Keeping, Lasting):
+    """Everything a store promises."""

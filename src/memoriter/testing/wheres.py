@@ -1,0 +1,129 @@
+"""Where, once more: read straight from its data, on one record at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from memoriter.core.fold import fold
+from memoriter.core.record import Record
+from memoriter.core.times import micros
+
+_TIMES: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
+_SETS: Final = ("tags", "concepts", "entities")
+_ABSENT: Final = object()
+
+
+def passes(data: object, record: Record) -> bool:
+    """Whether a record passes a filter, given as data; the filter is known to be well formed."""
+    if data is None:
+        return True
+    return all(_passes(key, value, record) for key, value in cast("dict[str, Any]", data).items())
+
+
+def _passes(key: str, value: Any, record: Record) -> bool:
+    match key:
+        case "all":
+            return all(passes(part, record) for part in value)
+        case "any":
+            return any(passes(part, record) for part in value)
+        case "not":
+            return not passes(value, record)
+        case _:
+            spec = cast("dict[str, Any]", value) if isinstance(value, Mapping) else {"eq": value}
+            found = _read(key, record)
+            return all(_test(key, op, wanted, found) for op, wanted in spec.items())
+
+
+def _read(attribute: str, record: Record) -> Any:
+    """The value of an attribute, or `_ABSENT`."""
+    if attribute.startswith("metadata."):
+        found: Any = record.metadata
+        for key in re.split(r"(?<!\\)\.", attribute)[1:]:
+            name = key.replace("\\.", ".")
+            if not isinstance(found, dict) or name not in found:
+                return _ABSENT
+            found = cast("dict[str, Any]", found)[name]
+        return found
+    if attribute in _SETS:
+        return list(getattr(record, attribute)) or _ABSENT
+    holder: object = record
+    for part in attribute.split("."):
+        holder = getattr(holder, part)
+    return _ABSENT if holder is None else holder
+
+
+def _test(attribute: str, op: str, wanted: Any, found: Any) -> bool:
+    if op == "exists":
+        return (found is not _ABSENT) is wanted
+    if found is _ABSENT:
+        return False
+    if attribute in _TIMES:
+        wanted = _times(wanted)
+    word, _, folded = op.partition("_")
+    if folded:
+        wanted, found = _fold(wanted), _fold(found)
+    return _holds(word, wanted, found)
+
+
+def _holds(word: str, wanted: Any, found: Any) -> bool:
+    """Whether a value that is there passes."""
+    several = cast("list[Any]", found) if isinstance(found, list) else []
+    match word:
+        case "eq":
+            return _equal(wanted, found)
+        case "in":
+            return any(_equal(each, found) for each in wanted)
+        case "any" | "all":
+            hits = [any(_equal(each, one) for one in several) for each in wanted]
+            return bool(hits) and (any(hits) if word == "any" else all(hits))
+        case "prefix":
+            texts = (one for one in several or [found] if isinstance(one, str))
+            return any(one.startswith(wanted) for one in texts)
+        case _:
+            return _compares(word, found, wanted)
+
+
+def _times(wanted: Any) -> Any:
+    if isinstance(wanted, list | tuple):
+        return [micros(each, "time") for each in cast("Sequence[object]", wanted)]
+    return micros(cast("object", wanted), "time")
+
+
+def _fold(value: Any) -> Any:
+    if isinstance(value, str):
+        return fold(value)
+    if isinstance(value, list | tuple):
+        return [_fold(each) for each in cast("list[Any]", value)]
+    return value
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Equality without coercion: a number equals a number, nothing else mixes."""
+    return _sort(a) == _sort(b) != "other" and a == b
+
+
+def _sort(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "flag"
+        case int() | float():
+            return "number"
+        case str():
+            return "text"
+        case _:
+            return "other"
+
+
+def _compares(op: str, found: Any, bound: Any) -> bool:
+    if _sort(found) != _sort(bound) or _sort(found) not in {"number", "text"}:
+        return False
+    return {
+        "gt": found > bound,
+        "gte": found >= bound,
+        "lt": found < bound,
+        "lte": found <= bound,
+    }[op]

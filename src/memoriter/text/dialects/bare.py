@@ -1,0 +1,117 @@
+"""Our own dialect: words, any of which will do, until the text shows that more is meant.
+
+What shows it: quotes around something, AND, OR or NOT in capitals between words, a field with a
+colon (`title:berlin`), or a `*` at the end of a word. Then neighbours still mean OR, and together
+they are one operand: `foo bar NOT baz` is what has foo or bar, and not baz.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
+from memoriter.text.dialects.options import Options
+from memoriter.text.dialects.parts import any_of, first, leaf, words
+from memoriter.text.port import Analyzer
+from memoriter.text.stops import LATIN
+from memoriter.text.tree import Asked, Node, Term
+
+_FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
+_COLUMN: Final = rf"(?P<names>{'|'.join(_FIELDS)}):(?=[^\s:)])(?!//)"
+_FILTER: Final = re.compile(rf"(?<![^\s(]){_COLUMN}")
+_WORDS: Final = re.compile(r"[^\W_]+")
+
+GRAMMAR: Final = Grammar(
+    neighbours="OR",
+    binding=("OR", "AND", "NOT"),
+    space=r"\s++",
+    phrase=r'"[^"]*+"',
+    near="",
+    columns=tuple((name, name) for name in _FIELDS),
+    column=rf"(?<![^\s(]){_COLUMN}",
+    boost="",
+    marks=r'[()]|(?<=[^\s()*])\*(?=[\s()"]|\Z)',
+    alternatives=frozenset(),
+    word=r'[^\s()"*]{2,}+(?=\*(?:[\s()"]|\Z))|[^\s()"]++',
+    terms=True,
+    lone_not=True,
+)
+
+
+def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """Bare words, or the expression that the text is."""
+    if options.stop == "latin":
+        return _without_stop_words(text, analyzer)
+    if not (options.expert and is_expert(text)):
+        return _with_aliases(text, analyzer, options) if options.aliases else words(analyzer, text)
+    try:
+        tree, note = parse(text, GRAMMAR, analyzer)
+    except Malformed as malformed:
+        return words(analyzer, text, malformed.note)
+    return Asked(tree, expert=True, note=note)
+
+
+def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """Bare words, but for those that have aliases: these are looked for instead."""
+    parts: list[Node | None] = []
+    plain: list[str] = []
+    for word in text.split():
+        others = options.aliases.get(word.lower()) or options.aliases.get(_bare(word))
+        if others is None:
+            plain.append(word)
+        else:
+            parts += [leaf(analyzer, other) for other in others]
+    terms, cut = first(analyzer.terms(" ".join(plain)))
+    return Asked(any_of([*parts, *map(Term, terms)]), note=cut)
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"^\W+|\W+$", "", word).lower()
+
+
+def is_expert(text: str) -> bool:
+    """Whether the text shows that it is an expression.
+
+    >>> is_expert("salt and pepper"), is_expert("salt AND pepper"), is_expert("title:salt")
+    (False, True, True)
+    """
+    return (
+        has_quotes(text)
+        or _has_operator(text)
+        or _FILTER.search(text) is not None
+        or any(map(_is_prefix, text.split()))
+    )
+
+
+def has_quotes(text: str) -> bool:
+    """Whether the double quotes come in pairs, with something inside one of them."""
+    spans = text.split('"')
+    return len(spans) % 2 == 1 and any(span.strip() for span in spans[1::2])
+
+
+def _has_operator(text: str) -> bool:
+    """Whether an operator has words on both sides; NOT needs one only after it."""
+    each = text.split()
+    ordinary = [nth for nth, word in enumerate(each) if word not in OPERATORS]
+    if not ordinary:
+        return False
+    start, end = ordinary[0], ordinary[-1]
+    return any(
+        word in OPERATORS and nth < end and (word == "NOT" or nth > start)
+        for nth, word in enumerate(each)
+    )
+
+
+def _is_prefix(word: str) -> bool:
+    """Whether the word ends in a `*`, its only one, after two letters or digits at least."""
+    bare = word.strip("()")
+    return bare.endswith("*") and bare.count("*") == 1 and bare[-3:-1].isalnum() and len(bare) > 2  # noqa: PLR2004  # two and the star
+
+
+def _without_stop_words(text: str, analyzer: Analyzer) -> Asked:
+    """Comis' reading: every run of letters and digits, but for stop words, as it was written."""
+    found = _WORDS.findall(text.replace('"', ""))
+    kept, cut = first([word for word in found if word.lower() not in LATIN])
+    return Asked(any_of(leaf(analyzer, word) for word in kept), note=cut)

@@ -1,0 +1,142 @@
+"""The engrava dialect: words joined by OR, or an expression of SQLite's FTS5.
+
+A text is brought to a normal form first. The form is a valid expression for bare words; for an
+expert's text it may not be, and then the words of the text are looked for instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from memoriter.text.dialects.bare import has_quotes
+from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
+from memoriter.text.dialects.options import Options
+from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes
+from memoriter.text.port import Analyzer
+from memoriter.text.tree import Asked, Node
+
+_COLUMNS: Final = ("content:", "essence:")
+_NAME: Final = "(?i:content|essence)"
+_SPACE: Final = r"[ \t\r\n]"
+
+GRAMMAR: Final = Grammar(
+    neighbours="AND",
+    binding=("OR", "AND", "NOT"),
+    space=f"{_SPACE}++",
+    phrase=r'"(?:[^"]|"")*+"',
+    near=rf"NEAR{_SPACE}*+\(",
+    columns=(("content", "text"), ("essence", "essence")),
+    column=(
+        rf"(?P<names>{_NAME}|\{{{_SPACE}*+{_NAME}(?:{_SPACE}++{_NAME})*{_SPACE}*+\}})"
+        rf"{_SPACE}*+:"
+    ),
+    boost="",
+    marks=r"[()*+,]",
+    alternatives=frozenset(),
+    word=r"[0-9A-Za-z_\x1a\x80-\U0010ffff]++",
+    bracket_neighbours=False,
+)
+
+_PIECES: Final = re.compile(r'(?:"[^"]*+"|[^\s"])++')
+_SEPARATORS: Final = re.compile(r"[^\w*-]+")
+_STARS: Final = re.compile(r"\*{2,}")
+_FRONT: Final = re.compile(r'[\w"]')
+_BACK: Final = re.compile(r"[\w*]")
+
+
+class _Fragment(NamedTuple):
+    """A word of the text, with `*` inside perhaps; `prefix` when it ended in one."""
+
+    text: str
+    prefix: bool
+
+    @property
+    def quoted(self) -> bool:
+        """Whether it needs quotes to be read as written."""
+        return "-" in self.text or not OPERATORS.isdisjoint(self.text.split("*"))
+
+    @property
+    def leaves(self) -> list[tuple[str, bool]]:
+        """What it is made of, each with whether it is a prefix: a `*` inside ends one."""
+        if self.quoted:
+            return [(self.text, self.prefix)]
+        *starts, last = self.text.split("*")
+        return [*((start, True) for start in starts), (last, self.prefix)]
+
+    def __str__(self) -> str:
+        return (f'"{self.text}"' if self.quoted else self.text) + "*" * self.prefix
+
+
+def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """The words of the text, or the expression that its normal form is."""
+    if not (options.expert and is_expert(text)):
+        return _bare(text, analyzer)
+    try:
+        tree, note = parse(_expert_form(text), GRAMMAR, analyzer)
+    except Malformed as malformed:
+        return _bare(text, analyzer, f"in its normal form {malformed.note}")
+    return Asked(tree, expert=True, note=note)
+
+
+def normalised(text: str) -> tuple[str, bool]:
+    """The normal form of a text, and whether it is an expert's.
+
+    >>> normalised("sister's a-b-c")
+    ('sister OR s OR "a-b-c"', False)
+    """
+    if is_expert(text):
+        return _expert_form(text), True
+    return " OR ".join(map(str, _fragments(text))), False
+
+
+def is_expert(text: str) -> bool:
+    """Whether the text has quotes around something, an operator, or a column; all quotes paired."""
+    if text.count('"') % 2:
+        return False
+    return has_quotes(text) or any(word in OPERATORS or _is_column(word) for word in text.split())
+
+
+def _is_column(word: str) -> bool:
+    start = word.lstrip("(").lower()
+    return start.startswith(_COLUMNS) and start not in _COLUMNS
+
+
+def _expert_form(text: str) -> str:
+    """What is quoted, operators and columns as they are; of the rest only words and brackets."""
+    forms: list[str] = []
+    for piece in _PIECES.findall(text):
+        if '"' in piece or piece in OPERATORS or _is_column(piece):
+            forms.append(piece)
+            continue
+        opened = len(piece) - len(piece.lstrip("("))
+        rest = piece[opened:]
+        closed = len(rest) - len(rest.rstrip(")"))
+        forms.append("(" * opened + " ".join(map(str, _fragments(rest))) + ")" * closed)
+    return " ".join(form for form in forms if form)
+
+
+def _fragments(text: str) -> Iterator[_Fragment]:
+    for word in text.split():
+        front, back = _FRONT.search(word), _BACK.search(word[::-1])
+        if front is None or back is None:
+            continue
+        kept = word[front.start() : len(word) - back.start()]
+        for part in _SEPARATORS.sub(" ", kept).split():
+            found = _STARS.sub("*", part.lstrip("*"))
+            if found:
+                yield _Fragment(found.removesuffix("*"), found.endswith("*"))
+
+
+def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> Asked:
+    told, cut = first(
+        [(nth, each) for nth, one in enumerate(_fragments(text)) for each in one.leaves]
+    )
+    rows: dict[int, list[Node]] = {}
+    for nth, (start, prefix) in told:
+        if (found := leaf(analyzer, start, prefix=prefix)) is not None:
+            rows.setdefault(nth, []).append(found)
+    tree = any_of(map(all_of, rows.values()))
+    return Asked(tree, note=notes(note, cut), malformed=note is not None)

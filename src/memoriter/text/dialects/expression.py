@@ -1,0 +1,268 @@
+"""Expressions: one parser for every dialect that has operators.
+
+In all of them a row of neighbours is one operand, so it binds tighter than any operator; `AND NOT`
+takes away; brackets nest, but not for ever. What differs stands in the `Grammar`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from memoriter.text.dialects.grammar import Grammar, Malformed, Token, tokens
+from memoriter.text.dialects.parts import LEAVES, all_of, any_of, leaf, without
+from memoriter.text.port import Analyzer
+from memoriter.text.tree import Leaf, Near, Node, Term
+
+DEPTH: Final = 50
+"""Brackets nested deeper are malformed: it bounds the stack of whoever walks the tree."""
+_TEXTS: Final = frozenset({"word", "phrase"})
+_OPERANDS: Final = _TEXTS | {"(", "column", "near"}
+_NEARBY: Final = 10
+NEIGHBOURS: Final = 32
+"""More words in one NEAR are malformed: it bounds the groups that a row can be searched for."""
+_MOST: Final = 1_000_000
+"""A distance beyond it is as good as this one."""
+_MOST_BOOST: Final = 100.0
+"""A boost beyond it is as good as this one: sums of scores stay exact."""
+
+
+class _Part(NamedTuple):
+    """What an operand came to: rows of `keep` without those of `drop`. Both empty: no words."""
+
+    keep: Node | None
+    drop: tuple[Node, ...] = ()
+    at: int = 0
+
+
+def parse(text: str, grammar: Grammar, analyzer: Analyzer) -> tuple[Node | None, str | None]:
+    """The tree of an expression, and what is to be said about how it was read.
+
+    None instead of a tree: its operands have no words. Raises `Malformed`.
+    """
+    parser = _Parser(list(tokens(text, grammar)), grammar, analyzer)
+    return parser.whole(), parser.note
+
+
+class _Parser:
+    """Reads tokens once, left to right; a method for each thing that an operand can be."""
+
+    def __init__(self, tokens: list[Token], grammar: Grammar, analyzer: Analyzer) -> None:
+        self.note: str | None = None
+        self._tokens = tokens
+        self._grammar = grammar
+        self._analyzer = analyzer
+        self._nth = 0
+        self._depth = 0
+        self._leaves = 0
+        self._fields: tuple[str, ...] = ()
+
+    def whole(self) -> Node | None:
+        part = self._level(0)
+        if self._kind() != "end":
+            raise self._unexpected()
+        return self._settled(part)
+
+    def _level(self, nth: int) -> _Part:
+        """Operands joined by the nth operator of the binding order, or by a tighter one."""
+        if nth == len(self._grammar.binding):
+            return self._neighbours()
+        operator = self._grammar.binding[nth]
+        parts = [self._level(nth + 1)]
+        while self._take(operator):
+            parts.append(self._level(nth + 1))
+        if len(parts) == 1:
+            return parts[0]
+        if operator == "OR":
+            return _Part(any_of(map(self._settled, parts)))
+        if operator == "AND":
+            return _joined(all_of, parts)
+        keep, drop, at = parts[0]
+        dropped = [settled for part in parts[1:] if (settled := self._settled(part))]
+        return _Part(keep, (*drop, *dropped), at)
+
+    def _neighbours(self) -> _Part:
+        """A row of operands with nothing between them; after a NOT with nothing to its left."""
+        at = self._here().at
+        negative = self._lone_not()
+        parts: list[_Part] = []
+        more = True
+        while more:
+            bracketed = self._bracketed()
+            parts.append(self._operand())
+            alone = (bracketed or self._bracketed()) and not self._grammar.bracket_neighbours
+            more = self._begins() and not alone
+        join = any_of if self._grammar.neighbours == "OR" else all_of
+        part = parts[0] if len(parts) == 1 else _joined(join, parts)
+        if not negative:
+            return part
+        settled = self._settled(part)
+        return _Part(None, (settled,) if settled else (), at)
+
+    def _lone_not(self) -> bool:
+        """Step over a NOT in the place of an operand: after AND it is welcome everywhere."""
+        lenient = self._grammar.lone_not
+        after_and = self._nth > 0 and self._tokens[self._nth - 1].kind == "AND"
+        if not (lenient or after_and) or not self._take("NOT"):
+            return False
+        while lenient and self._take("NOT"):
+            pass
+        return True
+
+    def _settled(self, part: _Part) -> Node | None:
+        """The part as a tree. Where there is only something to take away, that is looked for."""
+        if part.keep is None and part.drop:
+            if self.note is None:
+                self.note = (
+                    f"NOT at character {part.at + 1} has nothing to take from; "
+                    "what follows it is looked for"
+                )
+            return any_of(part.drop)
+        return without(part.keep, part.drop)
+
+    def _operand(self) -> _Part:
+        token = self._here()
+        match token.kind:
+            case "(":
+                return self._bracket()
+            case "column":
+                return self._column()
+            case "near":
+                return _Part(self._near())
+            case "word" | "phrase":
+                return _Part(self._text())
+            case _:
+                raise self._unexpected()
+
+    def _bracket(self) -> _Part:
+        opening = self._next()
+        if self._depth == DEPTH:
+            raise Malformed(opening.at, f"more than {DEPTH} brackets inside each other")
+        self._depth += 1
+        part = self._level(0)
+        self._depth -= 1
+        self._expect(")", opening)
+        return part
+
+    def _column(self) -> _Part:
+        token = self._next()
+        known = dict(self._grammar.columns)
+        named = tuple(dict.fromkeys(known[name] for name in token.text.lower().strip("{}").split()))
+        fields = tuple(name for name in named if not self._fields or name in self._fields)
+        if not fields or self._kind() == "column":
+            raise Malformed(token.at, "one column inside another")
+        outer, self._fields = self._fields, fields
+        part = self._operand()
+        self._fields = outer
+        return part
+
+    def _near(self) -> Node | None:
+        opening = self._next()
+        distance = opening.text
+        if self._kind() not in _TEXTS:
+            raise self._unexpected()
+        leaves: list[Leaf] = []
+        while self._kind() in _TEXTS:
+            one = self._leaf(in_near=True)
+            if one is not None:
+                leaves.append(one)
+            if len(leaves) > NEIGHBOURS:
+                raise Malformed(opening.at, f"more than {NEIGHBOURS} words in NEAR")
+        if self._take(","):
+            if not self._here().text.isdecimal():
+                raise self._unexpected()
+            distance = self._next().text
+        self._expect(")", opening)
+        self._count(len(leaves))
+        if len(leaves) <= 1:
+            return next(iter(leaves), None)
+        return Near(tuple(leaves), _distance(distance))
+
+    def _text(self) -> Node | None:
+        token = self._here()
+        following = self._tokens[self._nth + 1].kind
+        plain = token.kind == "word" and following not in {"*", "+", "boost"}
+        if self._grammar.terms and plain and not self._fields:
+            self._nth += 1
+            terms = self._analyzer.terms(token.text)
+            self._count(len(terms))
+            return any_of(map(Term, terms))
+        found = self._leaf()
+        self._count(found is not None)
+        return found
+
+    def _leaf(self, *, in_near: bool = False) -> Leaf | None:
+        """A word or a phrase, or several held together by `+`; then its `*` and its boost."""
+        token = self._next()
+        texts = [token.text]
+        while self._take("+"):
+            if self._kind() not in _TEXTS:
+                raise self._unexpected()
+            texts.append(self._next().text)
+        text = " ".join(texts)
+        prefix = self._take("*")
+        if (prefix or in_near) and not self._grammar.free_phrases and len(text.split()) > 1:
+            where = "in NEAR" if in_near else 'before "*"'
+            raise Malformed(token.at, f"a phrase {where}")
+        boost = min(float(self._next().text), _MOST_BOOST) if self._kind() == "boost" else 1.0
+        return leaf(self._analyzer, text, prefix=prefix, fields=self._fields, boost=boost)
+
+    # --- small steps
+
+    def _here(self) -> Token:
+        return self._tokens[self._nth]
+
+    def _kind(self) -> str:
+        return self._tokens[self._nth].kind
+
+    def _next(self) -> Token:
+        token = self._tokens[self._nth]
+        self._nth += 1
+        return token
+
+    def _take(self, kind: str) -> bool:
+        found = self._kind() == kind
+        self._nth += found
+        return found
+
+    def _begins(self) -> bool:
+        return self._kind() in _OPERANDS
+
+    def _bracketed(self) -> bool:
+        kind = self._kind()
+        return kind == "(" or (kind == "column" and self._tokens[self._nth + 1].kind == "(")
+
+    def _expect(self, kind: str, opening: Token) -> None:
+        if self._kind() == "end":
+            raise Malformed(opening.at, f'"(" without "{kind}"')
+        if not self._take(kind):
+            raise self._unexpected()
+
+    def _unexpected(self) -> Malformed:
+        token = self._here()
+        if token.kind == ")" and not self._depth:
+            return Malformed(token.at, '")" without "("')
+        if token.kind == "end":
+            return Malformed(max(0, token.at - 1), "the expression ends too early")
+        return Malformed(token.at, f'an unexpected "{token.text or token.kind}"')
+
+    def _count(self, leaves: int) -> None:
+        self._leaves += leaves
+        if self._leaves > LEAVES:
+            raise Malformed(self._here().at, f"more than {LEAVES:,} words")
+
+
+_Join: TypeAlias = Callable[[Iterator[Node | None]], Node | None]
+
+
+def _joined(join: _Join, parts: list[_Part]) -> _Part:
+    """The parts that keep something joined; what the others take away is taken from that."""
+    keeping = (without(part.keep, part.drop) for part in parts)
+    lone = [part for part in parts if part.keep is None]
+    drop = tuple(one for part in lone for one in part.drop)
+    return _Part(join(keeping), drop, lone[0].at if lone else parts[0].at)
+
+
+def _distance(text: str) -> int:
+    digits = text.lstrip("0")
+    return min(int(digits[:9] or "0"), _MOST) if text else _NEARBY

@@ -1,0 +1,175 @@
+"""The jeffs-brain dialect: words of plain questions without their stop words, joined by OR.
+
+A text becomes a flat list of tokens, each with the operator before it. `compiled` prints that
+list as its reference does, `AND NOT` included; what runs is the tree, where AND binds tighter than
+OR and everything after NOT is taken away from all the rest.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal, TypeAlias
+
+from memoriter.text.dialects.grammar import OPERATORS, Operator
+from memoriter.text.dialects.options import Options
+from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes, without
+from memoriter.text.port import Analyzer
+from memoriter.text.stops import DUTCH, ENGLISH
+from memoriter.text.tree import Asked, Node
+
+_UNSEEN: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff"))
+_DELETED: Final = dict.fromkeys(map(ord, "*():^+\"-?!.,;/\\[]{}<>|&'$#@%=~`"))
+_STOPS: Final = ENGLISH | DUTCH | {"and", "or", "not"}
+_SHORT: Final = 2
+_SCAN: Final = re.compile(r'"(?P<phrase>[^"]*+)"?+|(?P<word>[^\s"]++)')
+_WORDS: Final = re.compile(r"[^\W_]+")
+
+_Operator: TypeAlias = Operator | Literal[""]
+_Aliases: TypeAlias = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a phrase or the beginning of a word, and the operator that stood before it."""
+
+    kind: Literal["term", "phrase", "prefix"]
+    text: str
+    operator: _Operator = ""
+    others: tuple[Token, ...] = ()
+    """Further words that would do as well: the second and later ones of an alias."""
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "phrase":
+                return f'"{self.text}"'
+            case "prefix":
+                return f"{self.text}*"
+            case _:
+                return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Ast:
+    """A text as it was understood."""
+
+    raw: str
+    """The text, normalised."""
+    tokens: tuple[Token, ...]
+    has_operators: bool
+    """Whether it holds a quote or an operator: then no word is dropped."""
+
+
+def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """The tree of what was understood, and what was not."""
+    ast = parse(text if options.expert else _plain(text), options.aliases)
+    told = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
+    kept, cut = first(told)
+    tree = _tree(kept, analyzer)
+    unclosed = "a quote without its pair, read up to the end" if ast.raw.count('"') % 2 else None
+    lone = "a leading NOT has nothing to take from" if _leads(ast, "NOT") else None
+    empty = "only stop words, short words and operators" if ast.raw and not ast.tokens else None
+    note = notes(unclosed, lone, empty, cut)
+    return Asked(tree, expert=ast.has_operators, note=note)
+
+
+def parse(text: str, aliases: _Aliases | None = None) -> Ast:
+    """The tokens of a text; a word with an alias gives way to its alternatives.
+
+    >>> [str(token) for token in parse("What is the k8s upgrade* path?").tokens]
+    ['k8s', 'upgrade*', 'path']
+    """
+    raw = normalised(text)
+    has_operators = '"' in raw or not OPERATORS.isdisjoint(raw.split())
+    known = {key.lower(): found for key, found in (aliases or {}).items()}
+    tokens: list[Token] = []
+    operator: _Operator = ""
+    for found in _SCAN.finditer(raw):
+        word = found["word"]
+        if word in ("AND", "OR", "NOT"):
+            operator = word
+            continue
+        if word is None:
+            phrase = found["phrase"].lower().strip()
+            token = Token("phrase", phrase, operator) if phrase else None
+        else:
+            token = _token(word, operator, known, is_filtered=not has_operators)
+        if token is not None:
+            tokens.append(token)
+        if token is not None or word is not None:
+            operator = ""
+    return Ast(raw, tuple(tokens), has_operators)
+
+
+def normalised(text: str) -> str:
+    """Without characters of no width, composed, its spaces single."""
+    return " ".join(unicodedata.normalize("NFC", text.translate(_UNSEEN)).split())
+
+
+def compiled(ast: Ast) -> str:
+    """The reference expression of the tokens: to be compared, not to be run.
+
+    >>> compiled(parse("foo AND bar NOT baz"))
+    'foo AND bar AND NOT baz'
+    """
+    written: list[str] = []
+    operators = any(token.operator for token in ast.tokens[1:])
+    for token in ast.tokens:
+        if written:
+            written.append("AND NOT" if token.operator == "NOT" else token.operator or "OR")
+        group = " OR ".join(map(str, (token, *token.others)))
+        written.append(f"({group})" if token.others and operators else group)
+    return " ".join(written)
+
+
+def _token(word: str, operator: _Operator, aliases: _Aliases, *, is_filtered: bool) -> Token | None:
+    is_prefix = word.endswith("*")
+    text = word.translate(_DELETED).lower()
+    if not is_prefix:
+        alternatives = aliases.get(word.lower()) or aliases.get(text) or ()
+        if (expanded := _expanded(alternatives, operator)) is not None:
+            return expanded
+    if not text or (is_filtered and (len(text) <= _SHORT or text in _STOPS)):
+        return None
+    return Token("prefix" if is_prefix else "term", text, operator)
+
+
+def _expanded(alternatives: Sequence[str], operator: _Operator) -> Token | None:
+    """The alternatives as one token: words as terms, several words as a phrase, each once."""
+    texts = dict.fromkeys(" ".join(_WORDS.findall(each.lower())) for each in alternatives)
+    found = [Token("phrase" if " " in text else "term", text) for text in texts if text]
+    if not found:
+        return None
+    return Token(found[0].kind, found[0].text, operator, tuple(found[1:]))
+
+
+def _tree(told: Sequence[tuple[int, Token]], analyzer: Analyzer) -> Node | None:
+    """The tree of tokens; those with the same number are alternatives, and the first leads."""
+    rows: list[Node | None] = []
+    dropped: list[Node] = []
+    for nth, group in groupby(told, key=lambda one: one[0]):
+        each = [token for _, token in group]
+        node = any_of(leaf(analyzer, one.text, prefix=one.kind == "prefix") for one in each)
+        if node is None:
+            continue
+        if nth and each[0].operator == "NOT":
+            dropped.append(node)
+        elif rows and each[0].operator == "AND":
+            rows.append(all_of([rows.pop(), node]))
+        else:
+            rows.append(node)
+    return without(any_of(rows), dropped)
+
+
+def _leads(ast: Ast, operator: Operator) -> bool:
+    return bool(ast.tokens) and ast.tokens[0].operator == operator
+
+
+def _plain(text: str) -> str:
+    """The text without what would be an operator."""
+    return " ".join(
+        word for word in normalised(text).replace('"', " ").split() if word not in OPERATORS
+    )

@@ -1,0 +1,49 @@
+"""The mnestic dialect: every text is an expression, and neighbours must all be there.
+
+OR binds tightest and NOT loosest, so `a NOT b AND c` takes away what has both b and c. Only words,
+quotes and operators may stand in an expression; any other text is read as bare words.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.grammar import Grammar, Malformed
+from memoriter.text.dialects.options import Options
+from memoriter.text.dialects.parts import words
+from memoriter.text.port import Analyzer
+from memoriter.text.tree import Asked
+
+
+def _is_name(word: str) -> bool:
+    """Whether all characters are letters, marks, digits or `_`, as Unicode counts them."""
+    return f"_{word}".isidentifier()
+
+
+GRAMMAR: Final = Grammar(
+    neighbours="AND",
+    binding=("NOT", "AND", "OR"),
+    space=r"\s++",
+    phrase="\"[^\"]*+\"|'[^']*+'",
+    near=r"NEAR(?:/(?P<distance>[0-9]++))?\s*+\(",
+    columns=(),
+    column="",
+    boost=r"\^\s*+(?P<number>[0-9]++(?:\.[0-9]++)?+)",
+    marks=r"[()*,;]",
+    alternatives=frozenset(",;"),
+    word=r"(?:\w|[^\x00-\x7f\s])++",
+    is_word=_is_name,
+    free_phrases=False,
+)
+
+
+def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """The expression that the text is; where it is none, any of its words."""
+    if not options.expert or not text.strip():
+        return words(analyzer, text)
+    try:
+        tree, note = parse(text, GRAMMAR, analyzer)
+    except Malformed as malformed:
+        return words(analyzer, text, malformed.note)
+    return Asked(tree, expert=True, note=note)

@@ -1,0 +1,112 @@
+"""Is this question English? Its small words tell, for rules that hold in English alone.
+
+Small words are what a language cannot do without. A word that English shares with a neighbour
+(`me`, `in`, `was`, `tips`, `total`) says nothing and stands in neither table.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from memoriter.core.fold import calm
+
+_READ: Final = 2_000
+"""So many characters are read."""
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+
+
+def _table(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+ENGLISH: Final = _table(
+    """
+    about advice any anyone anything are been because before being between both but can could count
+    did didn't does doesn't doing don't ever every everything favorite favorites favourite
+    favourites find from get give got have haven't having here his how how's i'd i'll i'm i've into
+    it it's its just know like list make many maybe might more much must my myself need never not
+    other our out please prefer preference preferences prefers recommend recommendation
+    recommendations remember remind said same see several she should show since some something soon
+    still suggest suggestion suggestions tell than that that's the their them there these they thing
+    things think this those through told until used very went were what what's when when's where
+    where's which while who who's whose why with without would yes you you're your yours
+    """
+)
+"""Words of English alone."""
+
+DUTCH: Final = """
+    aan alleen alles als bij dat deze dit doe doen doet een eens elke en er geef geen goed graag
+    haar heb hebben hebt heeft het hij hoe hoeveel iets ik jij jou jouw jullie kunnen kunt maar mij
+    mijn moet moeten naar niet nog nu omdat ons onze ook uit vaak veel voor waar waarom wanneer wat
+    wel welk welke wij wil willen wordt zal zij zijn zonder zou
+"""
+GERMAN: Final = """
+    aber alle alles auch auf aus bei beim bist bitte das dass dein deine dem der des dich dir doch
+    du durch ein eine einem einen einer eines es etwas euch gab gib gibt habe haben habt hast hatte
+    ich ihm ihn ihr ihre immer ist kann kannst kein keine kostet mehr mein meine meinem meinen
+    meiner mich mir nach nicht noch nur oder schon sehr seine sich sie sind soll sollen sollte und
+    uns unser unsere viel viele vom von vor wann warum weil welche welchen welcher welches wem wenn
+    wer werden wie wieder wieviel wir wird wo wurde zu zum zur
+"""
+FRENCH: Final = """
+    au aux avec avez avoir avons bien ce cela ces cette chez combien comme dans de depuis donc donne
+    du elle elles est et fait faut il ils je la le les leur leurs lui mais mes moi mon nos notre
+    nous peut peux pourquoi quand que quel quelle quelles quels qui quoi ses si sont suis sur tes
+    toi tu un une vos votre vous
+"""
+SPANISH: Final = """
+    al alguna alguno cada como con cual cuando cuanto cuantos dame de del desde donde el ella ellos
+    en entre eres es esa ese eso esta estas este esto estos fue gusta gustan hace hacer hoy la las
+    lo los mi mis mucho muy nada nos nosotros nuestra nuestro para pero poco por porque prefiero
+    puede puedo que quien quiero se sobre su sus te tengo tiene tienen tienes todos tu tus un una
+    unos usted
+"""
+PORTUGUESE: Final = """
+    ao aos da das dela dele ela ele eles em essa esse gosto isso mais meu meus minha minhas muito
+    nas onde os ou pela pelo quais qual quando quanto quantos que quem seu sua tem tenho uma umas
+    uns
+"""
+ITALIAN: Final = """
+    alla alle allo anche avere che ci cosa cui dal dalla dei della delle dello di dove essere gli ha
+    hai hanno il io la le lei lo loro mia mie miei mio molto nel nella non nostra nostro ogni poi
+    puoi quale quali quanta quante quanti questa queste questo sei senza si sono sua suo tra tuo
+    tutti tutto una voglio
+"""
+NORDIC: Final = """
+    att av blev bliver denne det eller en er et ett hade hade har hun hur hvad hvilken hvor hvordan
+    hvorfor ikke inte jag jeg kan mig mina mycket noget nogle och og samt sig skal som til vad
+    vilken
+"""
+SLAVIC: Final = """
+    albo czy dla gdy gdzie ile jak jaka jaki jakie jako jest jestem kde kdy kiedy kolik kto moja
+    moje nie przez tak tylko
+"""
+TURKISH: Final = "bir bu gibi ile kadar neden nerede ve"
+INDONESIAN: Final = "apa atau berapa dari dengan ini itu saya tidak untuk yang"
+OTHERS: Final = _table(
+    f"{DUTCH} {GERMAN} {FRENCH} {SPANISH} {PORTUGUESE} {ITALIAN} {NORDIC} {SLAVIC} {TURKISH}"
+    f" {INDONESIAN}"
+)
+"""Words of other languages that English does not have."""
+
+
+def is_english(text: str) -> bool:
+    """Whether a text may be English: others' words do not outnumber those of English.
+
+    A word with a letter outside a … z counts as another language's unless it is a name
+    (capitalised, not the first), and so does `¿` or `¡`. A text without any small word passes, for
+    nothing speaks against it.
+
+    >>> [is_english(text) for text in ("my favourite café", "coffee tips", "Was kostet das total?")]
+    [True, True, False]
+    """
+    plain = unicodedata.normalize("NFC", calm(text[:_READ])).replace("’", "'")
+    words = _WORD.findall(plain)
+    english = sum(word.lower() in ENGLISH for word in words)
+    others = sum(word.lower() in OTHERS for word in words)
+    strange = sum(
+        not word.isascii() and not (nth and word[0].isupper()) for nth, word in enumerate(words)
+    )
+    return english >= others + strange + sum(map(plain.count, "¿¡"))

@@ -1,0 +1,140 @@
+"""Analyzers made of the tokenizers that FTS5 brings along.
+
+fts5-porter       `porter unicode61`
+fts5-porter-cjk   the same, with characters and pairs for scripts without spaces and Korean
+fts5-dashed       `unicode61` with hyphen and underscore as letters, without stems
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Final, cast
+
+import apsw
+import apsw.unicode
+
+from memoriter.core.fold import fold
+from memoriter.text.chunk import LONGEST, is_unspaced
+from memoriter.text.reading import FIELDS, Reader, Reading, grams, joined, plain
+
+_RULES: Final = 1
+"""Version of the rules here, in `text.chunk`, in `text.reading` and in `core.fold`."""
+
+_UNICODE: Final = "unicode61"
+
+# Korean has spaces, but what follows a noun is written onto it: 학교 is inside 학교에서. The last
+# line has the half-width forms of kana and Hangul, which folding widens.
+_ALSO: Final = re.compile(
+    "[\u1100-\u115e\u1161-\u11ff\u3131-\u3163\u3165-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+    "\uff66-\uff9f\uffa1-\uffdc]"
+)
+_PERHAPS: Final = re.compile("[\u0e01-\U0003ffff]++")
+"""All of them and much else: the rest needs no closer look."""
+
+_MARK: Final = "\U000ffffd"
+"""Keeps the place of a run: a character without meaning that FTS5 takes for a letter."""
+
+
+class _Tokenizer(threading.local):
+    """One of FTS5's tokenizers; every thread has its own, on a connection of its own."""
+
+    def __init__(self, name: str, options: Sequence[str]) -> None:
+        self._call = apsw.Connection(":memory:").fts5_tokenizer(name, list(options))
+
+    def words(self, text: str) -> list[str]:
+        """The tokens of a text; what is not valid in UTF-8 parts them."""
+        found = self._call(
+            text.encode("utf-8", "replace"),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
+        words = cast("list[str]", found)
+        return [word[:LONGEST] for word in words] if len(text) > LONGEST else words
+
+
+class Dashed(Reader):
+    """Folded words; `REQ-12` and `user_id` are one word each."""
+
+    def __init__(self) -> None:
+        shaping = {"rules": _RULES, "sqlite": apsw.sqlite_lib_version()}
+        super().__init__("fts5-dashed", ("text", "essence"), shaping)
+        self._words = _Tokenizer(_UNICODE, ("tokenchars", "-_"))
+
+    def read(self, text: str) -> Reading:
+        """The words of any text."""
+        words = self._words.words(text)
+        return plain(words, words)
+
+
+class Porter(Reader):
+    """Stems by the first algorithm of Porter: "generically" is gener."""
+
+    def __init__(self, name: str = "fts5-porter", **shaping: object) -> None:
+        shaping = {"rules": _RULES, "sqlite": apsw.sqlite_lib_version(), **shaping}
+        super().__init__(name, FIELDS, shaping)
+        self._words = _Tokenizer(_UNICODE, ())
+        self._stems = _Tokenizer("porter", (_UNICODE,))
+
+    def read(self, text: str) -> Reading:
+        """The stems of any text."""
+        return plain(self._stems.words(text), self._words.words(text))
+
+    def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
+        """(term, position) of every token; FTS5 stems the beginning of a word like a word."""
+        return super().tokens(text)
+
+
+class PorterCjk(Porter):
+    """Stems; and where words have no spaces between them, characters and pairs of neighbours.
+
+    So 日本 finds 日本語の本. Such runs are taken out before FTS5 sees the text: it would drop the
+    vowel signs of Thai, Khmer or Burmese.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "fts5-porter-cjk",
+            normal_forms=unicodedata.unidata_version,
+            boundaries=apsw.unicode.unicode_version,
+        )
+
+    def read(self, text: str) -> Reading:
+        """The stems of any text, and the characters and pairs."""
+        marked, runs = _set_apart(text)
+        terms, words, _, _ = super().read(marked)
+        readings: list[Reading] = []
+        at = 0
+        for run in runs:
+            stop = terms.index(_MARK, at)
+            readings += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
+            at = stop + 1
+        readings.append(plain(terms[at:], words[at:]))
+        return joined([reading for reading in readings if reading.terms])
+
+
+def _set_apart(text: str) -> tuple[str, list[str]]:
+    """The text with a mark in the place of every run without spaces, and those runs."""
+    runs: list[str] = []
+
+    def marked(found: re.Match[str]) -> str:
+        pieces: list[str] = []
+        for unspaced, characters in groupby(found[0], _is_unspaced):
+            piece = "".join(characters)
+            pieces.append(f" {_MARK} " if unspaced else piece)
+            if unspaced:
+                runs.append(piece)
+        return "".join(pieces)
+
+    return text if text.isascii() else _PERHAPS.sub(marked, text.replace(_MARK, " ")), runs
+
+
+@lru_cache(8192)
+def _is_unspaced(character: str) -> bool:
+    return is_unspaced(character) or _ALSO.match(character) is not None

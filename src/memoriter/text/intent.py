@@ -1,0 +1,219 @@
+"""What kind of answer does a question want, and which records are of that kind? English alone.
+
+Two kinds: a *preference* ("what do I prefer?", "recommend a coffee") is answered by what was noted
+of a person, a *concrete fact* ("when did it happen?", "how many did I buy?") by a short note of one
+event. Both come as factors on a score, each with its reason. A question of neither kind, or in
+another language, has none.
+
+A record with a path is judged by it: below `memory/global/` it is a memory, elsewhere a document.
+A record without one is a memory unless its kind or its role says document, and its kind says
+whether it is a preference or a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from memoriter.core.record import Content
+from memoriter.text.english import is_english
+
+Label = Literal["preference", "concrete-fact", "both"]
+LONG: Final = 300
+"""A text of more characters is prose, not a note of one fact."""
+DOCUMENTS: Final = frozenset({"document", "chunk", "file", "page", "article", "raw"})
+"""Kinds and roles of records that are parts of documents, where no path tells."""
+PREFERENCES: Final = frozenset({"preference", "user-preference"})
+"""Kinds of records that note what somebody likes, where no path tells."""
+FACTS: Final = frozenset({"fact", "user-fact", "milestone"})
+"""Kinds of records that note one fact, where no path tells."""
+
+_READ: Final = 2_000
+"""So many characters of a question are read."""
+_PAST: Final = (
+    "picked up|bought|ordered|spent|earned|sold|drove|travelled|traveled|watched|visited|completed"
+    "|finished|submitted|booked"
+)
+_BASE: Final = (
+    "pick up|buy|order|spend|earn|sell|drive|travel|watch|visit|complete|finish|submit|book"
+)
+_PROPERTY: Final = (
+    "version|price|cost|name|number|date|time|address|size|age|amount|port|password|total|title"
+)
+
+
+def _table(phrases: str) -> tuple[str, ...]:
+    return tuple(" ".join(phrase.split()) for phrase in phrases.split(","))
+
+
+def _words(*patterns: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(patterns)})\b")
+
+
+_PREFERENCE: Final = _words(
+    "recommend", "suggest", "recommendations?", "suggestions?", "tips?", "advice", "ideas?",
+    "(?:what|which) should i", "prefers?", "preferences?", "favou?rites?",
+    "do i (?:really )?(?:like|love|enjoy)",
+)  # fmt: skip
+_CONCRETE: Final = _words(
+    "how many", "count", "total", "sum", "add up", "list", "what are all",
+    "when (?:did|was|were|is|does)",
+)  # fmt: skip
+_FACT_OF: Final = re.compile(
+    rf"\bwhat(?:'s|s| is| was) (?:the|my|our|your) (?:\w+ )?(?:{_PROPERTY})\b(?= of\b| for\b|\W*$)"
+)
+_OF_ME: Final = _words("(?:did|have|was|were) i")
+_DOING: Final = _words(_PAST, _BASE)
+
+_LIKING: Final = _table(
+    """
+    prefer, prefers, preferred, like, likes, liked, love, loves, loved, want, wants, wanted, need,
+    needs, needed, avoid, avoids, avoided, dislike, dislikes, disliked, hate, hates, hated, enjoy,
+    enjoys, enjoyed, interested in, looking for
+    """
+)
+_GENERIC: Final = _table(
+    """
+    tip, tips, advice, suggest, suggests, suggested, suggestion, suggestions, recommend, recommends,
+    recommended, recommendation, recommendations, idea, ideas, option, options, guide, tracking,
+    tracker, checklist
+    """
+)
+_ROLLUP: Final = _table(
+    """
+    rollup, roll-up, summary, recap, overview, aggregate, combined, overall, in total, totaled,
+    totalled, totaling, totalling
+    """
+)
+_ATOMIC: Final = re.compile(rf"\b(?:i|we) (?:{_PAST}|went|started|got|took)\b")
+_DATED: Final = re.compile(r"\[(?:date|observed on):")
+
+
+class Intent(NamedTuple):
+    """What a question wants, and the words that say so."""
+
+    label: Label | None
+    signs: tuple[str, ...] = ()
+
+    @property
+    def preference(self) -> bool:
+        """Whether a liking is asked for."""
+        return self.label in ("preference", "both")
+
+    @property
+    def concrete(self) -> bool:
+        """Whether a fact is asked for."""
+        return self.label in ("concrete-fact", "both")
+
+
+NONE: Final = Intent(None)
+"""A question of no kind that we know."""
+
+
+def intent_of(query: str) -> Intent:
+    """What a question wants; nothing for one that is not English.
+
+    >>> intent_of("suggest a list")
+    Intent(label='both', signs=('suggest', 'list'))
+    >>> intent_of("Geef me tips voor koffie").label is None
+    True
+    """
+    text = " ".join(query[:_READ].lower().replace("’", "'").split())
+    likings = _PREFERENCE.findall(text)
+    facts = [*_CONCRETE.findall(text), *_FACT_OF.findall(text), *_acts(text)]
+    if not (likings or facts) or not is_english(query):
+        return NONE
+    label: Label = "both" if likings and facts else "preference" if likings else "concrete-fact"
+    return Intent(label, tuple(dict.fromkeys([*likings, *facts])))
+
+
+def _acts(text: str) -> list[str]:
+    """What somebody asks to have done: `did i`, and the verb."""
+    asking, doing = _OF_ME.findall(text), _DOING.findall(text)
+    return [*asking, *doing] if asking and doing else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What a record is, as far as an intent cares."""
+
+    memory: bool
+    """Noted from a life, not cut from a document."""
+    preference: bool
+    """A note of what somebody prefers."""
+    liking: bool
+    """Holds a word of liking or dislike."""
+    generic: bool
+    """Advice for anybody."""
+    rollup: bool
+    """Sums up many things."""
+    long: bool
+    """Prose."""
+    fact: bool
+    """One fact: so called, or a short note with a date or of one act."""
+
+
+def traits_of(content: Content) -> Traits:
+    """What a record is, by its path, its words, its length and its kind."""
+    path = content.source.path
+    where = (path or "").lower()
+    parts = (where, content.title or "", content.summary or "", content.text)
+    told = "\n".join(parts).lower()
+    kinds = {content.kind.lower(), content.role.lower()}
+    memory = "memory/global/" in where if path else not kinds & DOCUMENTS
+    long, rollup = len(content.text) > LONG, _says(told, _ROLLUP)
+    named = ("user-fact-" in where or "milestone-" in where) if path else bool(kinds & FACTS)
+    dated = content.occurred is not None or _DATED.search(told) is not None
+    return Traits(
+        memory=memory,
+        preference=memory and ("user-preference-" in where if path else bool(kinds & PREFERENCES)),
+        liking=_says(told, _LIKING),
+        generic=_says(told, _GENERIC),
+        rollup=rollup,
+        long=long,
+        fact=named or (not long and not rollup and (dated or _ATOMIC.search(told) is not None)),
+    )
+
+
+def _says(told: str, phrases: tuple[str, ...]) -> bool:
+    """Whether a text holds one of the phrases as whole words; finding none is fast."""
+    return any(
+        phrase in told and re.search(rf"\b{phrase}\b", told) is not None for phrase in phrases
+    )
+
+
+def factors(intent: Intent, traits: Traits) -> tuple[tuple[str, float], ...]:
+    """What an intent makes of a record: reasons and factors, to be multiplied.
+
+    >>> note = Content(text="tips, a summary", created=0, kind="document")
+    >>> factors(intent_of("how many bikes?"), traits_of(note))
+    (('roll-up', 0.45), ('generic advice', 0.75))
+    """
+    liked = tuple(_preference(traits)) if intent.preference else ()
+    known = tuple(_concrete(traits)) if intent.concrete else ()
+    return liked + known
+
+
+def _preference(traits: Traits) -> list[tuple[str, float]]:
+    out: list[tuple[str, float]] = []
+    if traits.preference:
+        out.append(("preference note", 2.35))
+    elif traits.memory and traits.liking:
+        out.append(("memory of a liking", 2.1))
+    if traits.generic and not traits.memory:
+        out.append(("generic advice", 0.82))
+    if traits.rollup:
+        out.append(("roll-up", 0.9))
+    return out
+
+
+def _concrete(traits: Traits) -> list[tuple[str, float]]:
+    out: list[tuple[str, float]] = []
+    if traits.fact:
+        out.append(("concrete fact", 2.2))
+    if traits.rollup or traits.long:
+        out.append(("roll-up" if traits.rollup else "long prose", 0.45))
+    if traits.generic and not traits.memory and not traits.fact:
+        out.append(("generic advice", 0.75))
+    return out

@@ -1,0 +1,112 @@
+"""Our own analyzer: stems of folded words, identifiers and their parts, pairs of characters.
+
+A text is cut into *chunks*, a chunk is *read* as tokens:
+    words         one token: the Porter2 stem of the folded word, "sister's" as "sister"
+    identifiers   `user_id`, `REQ-12`, `v1.2.3`: the whole, stacked on the first of its parts
+    no spaces     Han, kana, Thai, Lao, Khmer, Burmese …: each character, and stacked on it the pair
+                  that it begins
+    pictographs   the sequence; stacked on it what it is composed of
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+import apsw.unicode
+import Stemmer
+
+from memoriter.text.chunk import LONGEST, chunks, is_unspaced
+from memoriter.text.reading import FIELDS, Reader, Reading, grams, joined
+
+_RULES: Final = 1
+"""Version of the rules here, in `text.chunk`, in `text.reading` and in `core.fold`."""
+_CACHED: Final = 65_536
+_CACHED_LONGEST: Final = 64
+
+_PART: Final = "[^!-/:-@\\[-`{-~\u00b7\u2027\u203f\u2040\u2044\u2054\u055f\u060c\u060d\u066c\u07f8]"
+_PARTS: Final = re.compile(rf"{_PART}++(?:'(?:[stdm]|re|ll|ve)(?!{_PART}|'))?")
+_STEMMED: Final = re.compile(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
+
+_COMPOSING: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff]+")
+
+
+class _Lexicon(dict[str, Reading]):
+    """Readings of chunks, remembered; for one thread, as a stemmer is not safe to share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stem = Stemmer.Stemmer("english", 0).stemWord
+
+    def __missing__(self, chunk: str) -> Reading:
+        if chunk.isascii() and chunk.isalpha():
+            reading = self._word(chunk)
+        elif is_unspaced(chunk):
+            reading = grams(chunk)
+        elif any(map(str.isalnum, chunk)):
+            reading = self._words(chunk)
+        else:
+            parts = [part for part in _COMPOSING.split(chunk) if part]
+            reading = _stacked(chunk, [_alone(part, part) for part in parts])
+        if len(chunk) <= _CACHED_LONGEST:
+            if len(self) >= _CACHED:
+                self.clear()
+            self[chunk] = reading
+        return reading
+
+    def _words(self, chunk: str) -> Reading:
+        whole = chunk.removesuffix("'s")
+        parts: list[str] = _PARTS.findall(whole)
+        if len(parts) <= 1:
+            return self._word(whole)
+        return _stacked(whole, [self[part[:LONGEST]] for part in parts])
+
+    def _word(self, word: str) -> Reading:
+        word = word[:LONGEST]
+        return _alone(self._stem(word) if _STEMMED.fullmatch(word) else word, word)
+
+
+def _alone(term: str, surface: str) -> Reading:
+    # Most readings are such, and the lexicon holds many: equal tuples are shared.
+    terms = (term,)
+    return Reading(terms, terms if term == surface else (surface,), None, 1)
+
+
+def _stacked(whole: str, parts: Sequence[Reading]) -> Reading:
+    """The parts one after the other, each one position wide, and the whole on the first of them."""
+    terms = [part.terms[0] for part in parts]
+    surfaces = [part.surfaces[0] for part in parts]
+    places = list(range(len(parts)))
+    if terms != [whole] and len(whole) <= LONGEST:
+        terms.insert(0, whole)
+        surfaces.insert(0, whole)
+        places.insert(0, 0)
+    return Reading(tuple(terms), tuple(surfaces), tuple(places), max(1, len(parts)))
+
+
+class _Local(threading.local):
+    """A lexicon for each thread."""
+
+    def __init__(self) -> None:
+        self.lexicon = _Lexicon()
+
+
+class Own(Reader):
+    """The analyzer of the library recipes; safe to share."""
+
+    def __init__(self) -> None:
+        shaping = {
+            "rules": _RULES,
+            "stemmer": f"english {Stemmer.version()}",
+            "normal forms": unicodedata.unidata_version,
+            "boundaries": apsw.unicode.unicode_version,
+        }
+        super().__init__("memoriter", FIELDS, shaping)
+        self._local = _Local()
+
+    def read(self, text: str) -> Reading:
+        """The tokens of any text, chunk by chunk."""
+        return joined(list(map(self._local.lexicon.__getitem__, chunks(text))))

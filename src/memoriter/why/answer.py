@@ -1,0 +1,92 @@
+"""From a finished search to the answer: records and evidence for the final rows only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from functools import partial
+
+import numpy as np
+
+from memoriter.core.slate import Slate
+from memoriter.index.filter import Fetch
+from memoriter.index.ids import ids_of
+from memoriter.lanes.port import Context
+from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.run import Ran, at_lane
+from memoriter.why.account import account
+from memoriter.why.explain import Reasons
+from memoriter.why.result import Hit, LaneScore, Result
+
+
+def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
+    """The result of a search."""
+    head = ran.shown
+    lanes = _lanes(ran, ctx)
+
+    def name(row: int) -> str:
+        return ids_of(ctx.reading, np.array([row], np.int64))[0]
+
+    reasons = Reasons(head, name)
+    replaced = ctx.replaced_by(head.rows)
+    asked = ran.plan.terms
+    hits: list[Hit] = []
+    for at, record in enumerate(fetch(head.rows.tolist())):
+        if record is None:  # forgotten since the view was opened: a forget pierces every view
+            continue
+        told = {
+            label: scores[int(head.rows[at])]
+            for label, scores in lanes.items()
+            if int(head.rows[at]) in scores
+        }
+        why = reasons.score(at)
+        hits.append(
+            Hit(
+                record,
+                len(hits) + 1,
+                why.value,
+                why,
+                told,
+                reasons.moves(at),
+                ctx.analyzer,
+                replaced[at],
+                _source(ran.plan.recipe, told),
+                _scores(ran.plan.recipe, head, at, why.value),
+                asked,
+            )
+        )
+    told = partial(account, ran, ctx, lanes)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, told, ctx.query.budget)
+
+
+def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
+    """What the recipe calls the lanes that found a hit."""
+    named = recipe.sources.items()
+    return next((name for name, wanted in named if set(wanted) <= set(lanes)), None)
+
+
+def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, float]:
+    """The numbers that the recipe names, of one row; what no column knows is 0."""
+    out: dict[str, float] = {}
+    for name, column in recipe.scores.items():
+        values = slate.columns.get(column)
+        value = 0.0 if values is None else float(values[at])
+        out[name] = score if column == "score" else 0.0 if math.isnan(value) else value
+    return out
+
+
+def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
+    """What each lane said of the rows of the answer."""
+    out: dict[str, dict[int, LaneScore]] = {}
+    for label, ranking in ran.rankings.items():
+        ranks = ran.shown.columns[f"{label}.rank"]
+        known = ~np.isnan(ranks)
+        rows = ran.shown.rows[known]
+        places = ranks[known].astype(np.intp)
+        scores = ranking.scores[places - 1].tolist()
+        reasons = ran.plan.recipe.lanes[label].evidence(
+            at_lane(ctx, label, ran.seeds), ranking, rows
+        )
+        told = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)
+        out[label] = {row: LaneScore(rank, score, why) for row, rank, score, why in told}
+    return out

@@ -1,0 +1,221 @@
+"""Numbers, facts and moves in words: what every drawing of an answer says, wherever it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, cast
+
+from memoriter.core.explanation import Explanation, Facts
+from memoriter.text.safe import one_line
+
+_TINY: Final = 1e-4
+_SMALL: Final = 0.1
+_LARGE: Final = 100
+_OPS: Final = {
+    "sum": "the sum of",
+    "product": "the product of",
+    "max": "the largest of",
+    "min": "the least of",
+}
+_NOTES: Final = {"row": "from"}
+"""Facts that say more under another name."""
+_IDLE: Final = {"sum": 0.0, "product": 1.0, "max": -math.inf, "min": math.inf}
+"""What changes nothing."""
+_SIGNS: Final = {"sum": "+", "product": "×", "max": "at least ", "min": "at most "}
+
+
+def figure(value: float) -> str:
+    """A number in three to four figures.
+
+    >>> figure(0.75), figure(7.2123), figure(1234.5), figure(0.01639), figure(0.0)
+    ('0.750', '7.212', '1234.5', '0.0164', '0')
+    """
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < _TINY:
+        return f"{value:.2e}"
+    return f"{value:.1f}" if size >= _LARGE else f"{value:.4f}" if size < _SMALL else f"{value:.3f}"
+
+
+def pairs(facts: Mapping[str, object]) -> str:
+    """Facts as `key value`, one after the other."""
+    return " · ".join(f"{key} {short(value)}" for key, value in facts.items())
+
+
+def short(value: object) -> str:
+    """A plain value in few characters."""
+    if isinstance(value, float):
+        return f"{value:g}" if value == round(value, 3) else figure(value)
+    if isinstance(value, list | tuple):
+        return " ".join(map(short, cast("Sequence[object]", value)))
+    if isinstance(value, Mapping):
+        return _mapping({str(k): v for k, v in cast("Mapping[object, object]", value).items()})
+    return str(value)
+
+
+def _mapping(value: Mapping[str, object]) -> str:
+    if value and all(item == 1 for item in value.values()):
+        return " ".join(value)
+    return ", ".join(f"{key} {short(item)}" for key, item in value.items())
+
+
+# -- a node of an explanation ----------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    """A node in words."""
+
+    matched: str
+    """The words that matched, where the node is about some."""
+    label: str
+    detail: str
+    """How its number came about."""
+
+
+def said(node: Explanation) -> Said:
+    """What stands beside the number of a node."""
+    if "term" in node.facts:
+        return _term(node.facts)
+    if "met" in node.facts:
+        return _met(node.facts)
+    label = one_line(node.label)
+    if node.op != "leaf":
+        label += f", {_OPS[node.op]}"
+    return Said("", label, _facts(node.facts))
+
+
+def _term(facts: Facts) -> Said:
+    """How often the word stands here, in how many records, and how long the field is."""
+    weight = facts.get("weight", 1.0)
+    where = f"in {facts['field']}" + (f", weight {short(weight)}" if weight != 1.0 else "")
+    length = facts.get("length")
+    words = "word" if length == 1 else "words"
+    told = (
+        f"tf {facts.get('tf')} · df {facts.get('df')} of {facts.get('records')} records"
+        f" · idf {short(facts.get('idf'))} · {length} {words}, mean {_mean(facts.get('mean'))}"
+    )
+    return Said(one_line(str(facts["term"])), where, told)
+
+
+def _met(facts: Facts) -> Said:
+    """Which word of the query met which, how near they are, and how much the first one says."""
+    near, weight, norm = (short(facts.get(key)) for key in ("cosine", "weight", "norm"))
+    told = (
+        f"cosine {near} × weight {weight} · norm {norm}"
+        f" · df {facts.get('df')} of {facts.get('records')} records · idf {short(facts.get('idf'))}"
+    )
+    return Said(one_line(f"{facts['asked']} ~ {facts['met']}"), "", told)
+
+
+def _mean(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def _facts(facts: Facts) -> str:
+    """What a lane noted: its rank and score, and how the score became a contribution."""
+    if {"score", "scaled", "weight"} <= set(facts):
+        score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
+        made = f"{score} → scaled {scaled} × weight {weight}"
+        return f"rank {facts['rank']} · {made}" if "rank" in facts else made
+    told: list[str] = []
+    if "windows" in facts:
+        told.append(f"window {facts['window']} of {facts['windows']}")
+    known = ("path", "window", "windows")
+    rest = {_NOTES.get(k, k): v for k, v in facts.items() if k not in known and v not in ([], {})}
+    told += [one_line(pairs(rest))] if rest else []
+    if "path" in facts:
+        told.append(path_line(cast("list[dict[str, object]]", facts["path"])))
+    return " · ".join(told)
+
+
+def path_line(path: Sequence[Mapping[str, object]]) -> str:
+    """A path in one line: `a ←derived_from b`; a record that may not be shown is (hidden)."""
+    out = ""
+    for hop in path:
+        name = one_line(str(hop["id"])) if "id" in hop else "(hidden)"
+        if "kind" in hop:
+            kind = one_line(str(hop["kind"]))
+            out += f" {kind}→ " if hop["direction"] == "out" else f" ←{kind} "
+        out += name
+    return out
+
+
+# -- a hit -----------------------------------------------------------------------------------------
+
+
+def scale_of(root: Explanation) -> str:
+    """The stage whose scale a score is on: two of a kind can be compared, others cannot."""
+    node = root
+    while node.parts and node.parts[0].op != "leaf":
+        node = node.parts[0]
+    return node.label
+
+
+def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """(label, effect) of everything but lanes that changed a score: `session +0.120`."""
+    if root.op == "leaf":
+        return
+    for part in root.parts:
+        if part.op != "leaf":
+            yield from boosts_of(part, lanes)
+        elif part.label == root.label:
+            yield part.label, figure(part.value)
+        elif (part.label not in lanes or root.label == "boosted") and part.value != _IDLE[root.op]:
+            sign = "" if root.op == "sum" and part.value < 0 else _SIGNS[root.op]
+            yield part.label, f"{sign}{figure(part.value)}"
+
+
+def moves_of(moves: Mapping[str, Mapping[str, object]], rank: int) -> Iterator[tuple[str, str]]:
+    """(stage, what it did) of each stage that moved a hit, or had something to say of it."""
+    after = [*(cast("int", told["from"]) for told in moves.values()), rank][1:]
+    for (stage, told), place in zip(moves.items(), after, strict=True):
+        notes = ", ".join(_notes(told))
+        if place != told["from"]:
+            way = f"#{told['from']} → #{place}"
+            yield one_line(stage), f"{way}, {notes}" if notes else way
+        elif notes:
+            yield one_line(stage), f"#{place}, {notes}"
+
+
+def _notes(told: Mapping[str, object]) -> Iterator[str]:
+    if "before" in told:
+        yield f"score {short(told['before'])} → {short(told['score'])}"
+    elif "score" in told:
+        yield f"score {short(told['score'])}"
+    if told.get("penalty"):
+        because = f" for being like {one_line(str(told['cause']))}" if "cause" in told else ""
+        yield f"penalty {short(told['penalty'])}{because}"
+    if "group" in told:
+        yield f"one of {told['group']} that say the same"
+    known = {"from", "before", "score", "penalty", "cause", "group", "tokens", "chars"}
+    rest = {key: value for key, value in told.items() if key not in known}
+    if rest:
+        yield one_line(pairs(rest))
+
+
+class Found(Protocol):
+    """A hit, as far as it is needed here."""
+
+    @property
+    def explanation(self) -> Explanation:
+        """Why its score is what it is."""
+        ...
+
+    @property
+    def lanes(self) -> Mapping[str, object]:
+        """The lanes that found it."""
+        ...
+
+
+def beside(hit: Found) -> list[str]:
+    """The lanes that found a hit and have no part in its last score."""
+    inside = set(_labels(hit.explanation))
+    return [label for label in hit.lanes if label not in inside]
+
+
+def _labels(node: Explanation) -> Iterator[str]:
+    yield node.label
+    for part in node.parts:
+        yield from _labels(part)

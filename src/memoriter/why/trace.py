@@ -1,0 +1,77 @@
+"""What a search did, as flat facts: which mode, which signals, how many rows, which numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memoriter.pipeline.load import value_at
+
+if TYPE_CHECKING:
+    from memoriter.pipeline.plan import Plan, PlanStep
+
+
+def signals_of(plan: Plan) -> tuple[str, ...]:
+    """The lanes that ran and the boosts that touched a candidate, as the recipe's users say."""
+    recipe = plan.recipe
+    spoke = {step.name for step in plan.steps if step.rows}
+    lanes = [recipe.called(f"lanes.{label}") for label in plan.running]
+    boosts = [recipe.called(f"boosts.{label}") for label in plan.boosting if label in spoke]
+    return (*lanes, *boosts)
+
+
+def trace_of(plan: Plan) -> dict[str, object]:
+    """The facts of a plan that ran."""
+    recipe = plan.recipe
+    steps = {step.name: step for step in plan.steps}
+    return {
+        "requested_mode": plan.mode,
+        "effective_mode": _effective(plan),
+        "status": plan.status,
+        "fell_back": plan.fell_back,
+        "signals": list(signals_of(plan)),
+        "skipped": plan.skipped,
+        "intent": _shown(steps, "intent", "intent"),
+        "used_retry": len(plan.attempts) > 1,
+        "attempts": [attempt.to_dict() for attempt in plan.attempts],
+        "embedder_used": any(recipe.lanes[label].kind == "vector" for label in plan.running),
+        **_reranking(steps.get("rerank")),
+        "agreements": _shown(steps, "rerank", "agreements"),
+        "counts": {s.name: s.rows for s in plan.steps if s.rows is not None},
+        "numbers": _numbers(plan),
+    }
+
+
+def _effective(plan: Plan) -> str | None:
+    """The mode whose lanes are those that ran: the one asked for, if it is, else the first."""
+    recipe = plan.recipe
+    fits = [
+        name
+        for name, mode in recipe.modes.items()
+        if set(mode.lanes) == set(plan.running) and not mode.may_miss
+    ]
+    return plan.mode if plan.mode in fits else next(iter(fits), None)
+
+
+def _shown(steps: dict[str, PlanStep], name: str, key: str) -> object:
+    return steps[name].shows.get(key) if name in steps else None
+
+
+def _reranking(step: PlanStep | None) -> dict[str, object]:
+    """Whether a reranker put rows in order; else the reason in a word, and all of it."""
+    if step is None or step.skipped is None:
+        return {"reranked": step is not None, "rerank_skipped": None, "rerank_reason": None}
+    word = step.skipped.partition(":")[0]
+    failed = "rerank_failed" if word.startswith("rerank_") else word
+    return {"reranked": False, "rerank_skipped": failed, "rerank_reason": step.skipped}
+
+
+def _numbers(plan: Plan) -> dict[str, object]:
+    """The recipe's values under the names that its users know."""
+    data = plan.recipe.to_data()
+    out: dict[str, object] = {}
+    for name, told in plan.recipe.names.items():
+        path = told if isinstance(told, str) else told[0]
+        value = value_at(data, path)
+        if isinstance(value, bool | int | float | str):
+            out[name] = value
+    return out

@@ -1,0 +1,279 @@
+"""Reflection: clusters of related memories become records that sum them up, without a model.
+
+What a run makes is a function of the memories it is shown. A cluster is known by its members: the
+id of its reflection follows from theirs, so whoever reflects again finds it there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.batch import Act, Vector
+from memoriter.core.canonical import canonical
+from memoriter.core.draft import Draft, changed
+from memoriter.core.names import Json
+from memoriter.core.record import TRUST, Record
+from memoriter.core.times import iso
+from memoriter.rank.cluster import clusters, joined, middle, near, propagated
+from memoriter.text.keywords import Phrases, keywords
+from memoriter.write.gates import DREAMING, Group, entities_of, refusal
+from memoriter.write.prepare import SALT_BYTES, Workshop, prepare_version, put_of
+
+REFLECTION: Final = "reflection"
+"""The kind of such a record."""
+SOURCE: Final = "consolidated_from"
+"""The kind of the edges to its members."""
+Algorithm = Literal["propagation", "agglomerative"]
+ALGORITHMS: Final = ("propagation", "agglomerative")
+Summary = Callable[[Sequence[Record]], str]
+"""Writes the summary of some members."""
+_VERSION: Final = 2
+_HASH: Final = 16
+_EXCERPTS: Final = 5
+_EXCERPT: Final = 150
+_SUMMARY_WORDS: Final = 3
+_DAY: Final = 86_400_000_000
+_DIGITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When memories belong together."""
+
+    algorithm: Algorithm = "propagation"
+    similarity: float = 0.7
+    """The least cosine of a near pair."""
+    min_size: int = 3
+    max_size: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """One reflection: made, or to be made."""
+
+    id: str
+    members: tuple[str, ...]
+    """Sorted."""
+    keywords: tuple[str, ...]
+    summary: str
+
+    def to_dict(self) -> dict[str, object]:
+        """The reflection as plain data."""
+        told = {"members": list(self.members), "keywords": list(self.keywords)}
+        return {"id": self.id, "summary": self.summary, **told}
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A cluster that did not become a reflection, and why."""
+
+    members: tuple[str, ...]
+    reason: str
+
+    def to_dict(self) -> dict[str, object]:
+        """The cluster as plain data."""
+        return {"members": list(self.members), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Reflected:
+    """What a run of `reflect` did, or would do."""
+
+    created: tuple[Reflection, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Reflections of clusters that were there already."""
+    retired: tuple[str, ...] = ()
+    """Reflections that were archived, because a member no longer stands."""
+    rejected: tuple[Rejected, ...] = ()
+    considered: int = 0
+    """How many memories were compared."""
+    left_out: int = 0
+    """How many were not: older than the newest `candidates`, or without a vector."""
+    dry_run: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """The account as plain data."""
+        return {
+            "created": [each.to_dict() for each in self.created],
+            "kept": list(self.kept),
+            "retired": list(self.retired),
+            "rejected": [each.to_dict() for each in self.rejected],
+            "considered": self.considered,
+            "left_out": self.left_out,
+            "dry_run": self.dry_run,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Members that passed every gate, oldest first."""
+
+    group: Group
+    rule: Rule
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Its members, sorted."""
+        return tuple(sorted(member.id for member in self.group.members))
+
+    @property
+    def hash(self) -> str:
+        """What it is known by."""
+        return hash_of(self.ids)
+
+    @property
+    def id(self) -> str:
+        """The id of its reflection."""
+        return f"{REFLECTION}:{self.hash}"
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The most frequent words of its members."""
+        return tuple(keywords(member.text for member in self.group.members))
+
+    def told(self, summary: str | None = None) -> Reflection:
+        """The reflection in short."""
+        words = self.keywords
+        plain = f"REFLECTION [{', '.join(words[:_SUMMARY_WORDS])}]"
+        return Reflection(self.id, self.ids, words, plain if summary is None else summary)
+
+
+def hash_of(ids: Sequence[str]) -> str:
+    """What a cluster is known by: 16 hex digits over its sorted ids.
+
+    >>> hash_of(["m20", "m10", "m09"])
+    '27f3fb890d43dbb7'
+    """
+    return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:_HASH]
+
+
+def found(
+    records: Sequence[Record], vectors: NDArray[np.float32], rule: Rule
+) -> tuple[list[Cluster], list[Rejected]]:
+    """(the clusters among memories of one agent and user, those that a gate keeps back).
+
+    Smaller clusters than the rule allows are nobody's business; larger ones are rejected.
+    """
+    close = near(vectors, rule.similarity)
+    labels = joined(close) if rule.algorithm == "agglomerative" else propagated(close)
+    known = Phrases([record.text for record in records])
+    good: list[Cluster] = []
+    bad: list[Rejected] = []
+    for at in clusters(labels):
+        if at.size < rule.min_size:
+            continue
+        members = tuple(records[int(place)] for place in at)
+        phrases = tuple(known.telling(member.text for member in members))
+        cluster = Cluster(Group(members, vectors[at], phrases), rule)
+        large = f"{at.size} members, at most {rule.max_size} are summed up"
+        reason = large if at.size > rule.max_size else refusal(cluster.group)
+        if reason is None:
+            good.append(cluster)
+        else:
+            bad.append(Rejected(cluster.ids, reason))
+    return good, bad
+
+
+def is_ours(record: Record) -> bool:
+    """Whether a record was made here; others may call theirs reflections too."""
+    return record.kind == REFLECTION and (record.source.channel or "").startswith(DREAMING)
+
+
+def members_of(record: Record) -> tuple[str, ...] | None:
+    """Whom a reflection says it was made from; None where it no longer says so."""
+    try:
+        told = cast("object", json.loads(record.text)["member_ids"])
+    except (ValueError, TypeError, KeyError):
+        return None
+    ids = cast("list[object]", told) if isinstance(told, list) else []
+    return tuple(map(str, ids)) or None
+
+
+def content_of(cluster: Cluster, created: int) -> dict[str, Json]:
+    """What a reflection says: its members and what they have in common."""
+    members = cluster.group.members
+    times = [m.created if m.occurred is None else m.occurred for m in members]
+    names = dict.fromkeys(name for member in members for name in entities_of(member))
+    return {
+        "type": REFLECTION,
+        "version": _VERSION,
+        "member_ids": list(cluster.ids),
+        "member_count": len(members),
+        "cluster_hash": cluster.hash,
+        "cluster_algorithm": cluster.rule.algorithm,
+        "created_at": iso(created),
+        "keywords": list(cluster.keywords),
+        "top_keyphrases": [[phrase, weight] for phrase, weight in cluster.group.phrases],
+        "member_excerpts": [member.text[:_EXCERPT] for member in members[:_EXCERPTS]],
+        "temporal_span": {
+            "min": iso(min(times)),
+            "max": iso(max(times)),
+            "days": round((max(times) - min(times)) / _DAY, _DIGITS),
+        },
+        "named_entities": list(names),
+    }
+
+
+def draft_of(cluster: Cluster, told: Reflection, now: int, cycle: int | None) -> Draft:
+    """A reflection as a draft; it is trusted, and lasts, no more than the least of its members."""
+    members = cluster.group.members
+    first = members[0]
+    sessions = {member.session for member in members}
+    expiries = [member.expires for member in members if member.expires is not None]
+    return Draft.of(
+        {
+            "id": cluster.id,
+            "text": canonical(content_of(cluster, now)).decode(),
+            "summary": told.summary,
+            "kind": REFLECTION,
+            "priority": "P2",
+            "trust": max((member.trust for member in members), key=TRUST.index),
+            "source": {"channel": f"{DREAMING}{cluster.hash}"},
+            "agent": first.agent,
+            "user": first.user,
+            "session": first.session if len(sessions) == 1 else None,
+            "expires": min(expiries, default=None),
+            "created": now,
+            "cycle": cycle,
+            "links": [{"target": one, "kind": SOURCE} for one in cluster.ids],
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A reflection on its way: its draft, and the vectors of its members as they were stored."""
+
+    draft: Draft
+    vectors: NDArray[np.floating]
+
+
+def acts(
+    makings: Sequence[Making],
+    orphans: Sequence[tuple[Record, tuple[Vector, ...]]],
+    shop: Workshop,
+) -> Iterator[Act]:
+    """What writes new reflections and archives old ones."""
+    analyzers = (shop.analyzer, *shop.others())
+    for making in makings:
+        draft, centre = making.draft, middle(making.vectors)
+        content = draft.complete(shop.clock.now())
+        salt = shop.entropy.draw(SALT_BYTES)
+        vectors = () if centre is None else _stored(centre, shop.space)
+        yield put_of(draft, content, str(draft.id), salt, (shop.space, vectors, analyzers))
+    for record, kept in orphans:
+        yield prepare_version(record, changed(record, {"archived": True}), kept, shop, None)
+
+
+def _stored(vector: NDArray[np.float32], space: str) -> tuple[Vector, ...]:
+    """The vector as its space keeps it."""
+    if space.startswith("given:"):
+        return (Vector(space, 0, "f8", vector.astype("<f8").tobytes()),)
+    return (Vector(space, 0, "unit", vector.astype("<f4").tobytes()),)

@@ -1,0 +1,40 @@
+"""A lane: what somebody pinned, newest first."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Ranking, Rows
+from memoriter.index.reads import numbers
+from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.lanes.spec import Spec
+
+
+class Pinned(Spec):
+    """Pinned records that may be found, by their position."""
+
+    kind: Literal["pinned"]
+    enabled: bool = True
+    pool: int = Field(default=100, ge=1, le=10_000)
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Always ready."""
+        del ctx
+        return Ready({"pool": self.pool})
+
+    def rank(self, ctx: Context) -> Ranking:
+        """The pinned rows of the selection."""
+        rows = ctx.selection.rows(ctx.reading)
+        rows = rows[numbers(ctx.reading, rows, "pinned") == 1.0]
+        scores = numbers(ctx.reading, rows, "position") + 1.0
+        order = ctx.best(scores, rows, self.pool)
+        return Ranking(rows[order], scores[order])
+
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """The place of each record among all."""
+        del ctx
+        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+        return [Explanation("position", score[row]) for row in rows.tolist()]

@@ -1,0 +1,36 @@
+"""An ordering: nobody fills the desk alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from memoriter.core.slate import Slate
+from memoriter.index.reads import strings
+from memoriter.lanes.port import Context
+from memoriter.pipeline.orderings.port import Moved, Ordering
+
+if TYPE_CHECKING:
+    from memoriter.pipeline.recipe import Recipe
+
+
+class Spread(Ordering):
+    """Keeps the best few records of each agent."""
+
+    kind: Literal["spread"]
+    most: int = Field(default=2, ge=1, le=1000)
+
+    def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
+        """The rows without those that are too many."""
+        del recipe
+        seen: Counter[str | None] = Counter()
+        places: list[int] = []
+        for at, agent in enumerate(strings(ctx.reading, slate.rows, "agent")):
+            seen[agent] += 1
+            if seen[agent] <= self.most:
+                places.append(at)
+        dropped = slate.rows.size - len(places)
+        return Moved(np.array(places, np.intp), noted={"dropped": dropped})

@@ -1,5 +1,0 @@
-"""What lies on a desk: a lane, a boost, an ordering and a recipe from outside Recollect."""
-
-from pathlib import Path
-
-DESK = Path(__file__).with_name("desk.toml")
