@@ -1,4 +1,4 @@
-"""What was written under the project's earlier name: one clear error, and a way to bring it over."""
+"""What was written under the project's earlier name: one clear error, and a way over."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_an_export_of_the_earlier_name_comes_over_whole(tmp_path: Path) -> None:
             assert memory.browse(limit=100).records == first.browse(limit=100).records
             assert memory.history("sea") == first.history("sea")
             assert memory.links("sea") == first.links("sea")
-        memory.verify()
+        assert memory.verify().sound
         memory.remember("and it goes on")
 
 
