@@ -10,6 +10,7 @@ import pytest
 from tests.http.live import TENANT, Live, live, rpc
 
 from memoriter.core.canonical import canonical
+from memoriter.core.times import to_micros
 from memoriter.doors.compat.comis import METHODS
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
@@ -41,7 +42,7 @@ def fill(memory: Memory) -> None:
             trust=("learned", "system", "external")[n % 3],
             tags=["even", "all"] if n % 2 == 0 else ["all"],
             agent="ann" if n < 6 else "bob",
-            **({"expires": (FIRST + 20 * DAY) * 1000} if n == 11 else {}),
+            expires=(FIRST + 20 * DAY) * 1000 if n == 11 else None,
         )
 
 
@@ -165,7 +166,7 @@ def test_co_33_a_result_has_its_score_its_source_and_the_whole_record(
     (best, *_) = search(client)
     record = site.office.house.memory(TENANT).get(best["id"])
     assert best["content"] == record.text
-    assert best["createdAt"] == record.created // 1000
+    assert best["createdAt"] == to_micros(record.created) // 1000
     assert (best["memoryType"], best["trustLevel"]) == (record.memory_type, record.trust)
     assert (best["agentId"], best["tags"]) == (record.agent, list(record.tags))
     assert 0 < best["score"] <= 1

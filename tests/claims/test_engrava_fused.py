@@ -11,9 +11,8 @@ from tests.sound import sound
 
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
-from memoriter.memory.asked import Ask
 from memoriter.memory.facade import Memory
-from memoriter.memory.opening import Options
+from memoriter.memory.options import Ask, OpenOptions
 from memoriter.pipeline.load import is_path, library, recipe_of, value_at
 from memoriter.testing.fakes import START, ToyEmbedder
 from memoriter.why.result import Result
@@ -315,7 +314,7 @@ def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
         found = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=graph)
         places: dict[str, object] = {
             "ask": {"query": "", **Ask.__annotations__, "overrides": {"lanes": {}}},
-            "open": {"tenant": "", **Options.__annotations__},
+            "open": {"tenant": "", **OpenOptions.__annotations__},
             "record": found[0].record, "result": found, "hit": found[0], "memory": memory,
         }  # fmt: skip
         for known, told in recipe_of(name).names.items():

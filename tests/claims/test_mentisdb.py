@@ -213,8 +213,8 @@ def test_md_23_each_field_has_its_own_gate(field: str, last_alive: int) -> None:
 def test_md_23_how_often_a_word_occurs_is_counted_over_all_fields() -> None:
     memory = open_empty()
     for nth in range(20):
-        more = {"tags": ["widget"]} if nth < 4 else {}
-        memory.remember("widget" if 4 <= nth < 8 else f"text{nth}", **more)
+        tags = ["widget"] if nth < 4 else None
+        memory.remember("widget" if 4 <= nth < 8 else f"text{nth}", tags=tags)
     assert len(ask(memory, "widget")) == 0  # four tags and four texts: 40 %
 
 

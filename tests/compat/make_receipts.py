@@ -41,6 +41,7 @@ _BOOSTS: Final[Data] = {
 _WEIGHTS: Final = {"words": 0.4, "meaning": 0.6}
 ASKS: Final[dict[str, Data]] = {
     "memoriter": {"recipe": "memoriter"},
+    "memoriter-rerank": {"recipe": "memoriter"},
     "lexical": {"recipe": "lexical"},
     "semantic": {"recipe": "semantic"},
     "linked": {"recipe": "linked"},
@@ -108,12 +109,12 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
-def filled() -> memoriter.Memory:
+def filled(reranker: ToyReranker | None = None) -> memoriter.Memory:
     """Few records, with something for every part of a recipe."""
     clock = HandClock()
     memory = memoriter.open(
         ":memory:", clock=clock, entropy=CountedEntropy(), embedder=ToyEmbedder(),
-        reranker=ToyReranker(), maintenance="manual",
+        reranker=reranker, maintenance="manual",
     )  # fmt: skip
     for n, text in enumerate(_TEXTS):
         kind = "reflection" if n % 3 == 2 else "note"
@@ -127,11 +128,13 @@ def filled() -> memoriter.Memory:
 
 def receipts() -> dict[str, bytes]:
     """Every receipt by its name."""
-    memory = filled()
+    plain, judged = filled(), filled(ToyReranker())
     question = "which ssh port is open in prod?"
-    return {
-        name: memory.recall(question, 5, **ask).receipt.to_bytes() for name, ask in ASKS.items()
-    }
+    out: dict[str, bytes] = {}
+    for name, ask in ASKS.items():
+        memory = judged if name.endswith("rerank") else plain
+        out[name] = memory.recall(question, 5, **ask).receipt.to_bytes()
+    return out
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ from tests.compat.make_v1 import FOLDER, answers
 import memoriter
 from memoriter.core.canonical import canonical, checksum, digest
 from memoriter.core.record import Content, Source, encode
+from memoriter.core.times import to_datetime
 from memoriter.core.words import Words
 from memoriter.memory.facade import Memory
 from memoriter.store import rows
@@ -136,7 +137,9 @@ def test_bytes_of_values() -> None:
     )
     assert digest("tag", b"one", b"").hex() == PINS["digest"]
     assert checksum(b"one", b"two").hex() == PINS["checksum"]
-    content = Content(text="hi", tags=("a",), source=Source(path="p"), created=5, metadata={"x": 1})
+    content = Content(
+        text="hi", tags=("a",), source=Source(path="p"), created=to_datetime(5), metadata={"x": 1}
+    )
     assert encode("id", content).decode() == PINS["record"]
     words = Words(("a", "b"), ("a", "bs"), (2, 1), ((0, 1), (1,)))
     assert words.encode().hex() == PINS["words"]

@@ -23,6 +23,7 @@ import memoriter.why.explain
 import memoriter.write.doctor
 import memoriter.write.prepare
 from memoriter.core.explanation import Explanation, reconciles
+from memoriter.core.times import to_datetime
 from memoriter.index.segment import Segment
 from memoriter.memory.facade import Memory
 
@@ -168,7 +169,9 @@ def _boastful(plant: pytest.MonkeyPatch) -> None:
             self._write(jobs)
         except memoriter.MemoriterError:
             for job in jobs:
-                commit = memoriter.Commit(job.batch.tenant, 1, 1, (job.batch.acts[0].id,))
+                commit = memoriter.Commit(
+                    job.batch.tenant, 1, to_datetime(1), (job.batch.acts[0].id,)
+                )
                 job.done, job.answered = commit, True
 
     plant.setattr(memoriter.store.sqlite.group.Queue, "_lead", lead)

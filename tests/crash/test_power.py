@@ -19,11 +19,11 @@ from tests.crash.conftest import Note
 from tests.crash.test_many import beside
 
 import memoriter
-from memoriter.memory.opening import Options
+from memoriter.memory.options import OpenOptions
 from memoriter.store.verify import verify
 
 CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (4, 500, 160)
-HAS_FAST = "durability" in Options.__annotations__
+HAS_FAST = "durability" in OpenOptions.__annotations__
 
 
 @dataclass

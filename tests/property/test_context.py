@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import memoriter
 from memoriter.core.budget import Budget
 from memoriter.core.record import TRUST, Content, Source
+from memoriter.core.times import to_datetime
 from memoriter.text.prompt import HEAD, block, entry, packed
 from memoriter.text.safe import safe
 from memoriter.text.tokens import tokens
@@ -102,7 +103,7 @@ def test_no_text_closes_its_fence_or_gets_outside(said: Content, number: int) ->
 
 @given(HOSTILE)
 def test_nothing_in_a_block_steers_a_terminal_or_hides(text: str) -> None:
-    told = entry(Content(text=text, created=0), 1)
+    told = entry(Content(text=text, created=to_datetime(0)), 1)
     assert safe(told) == told
     assert not set(told) & set("\x1b\x07\r\x00\u202e\u2066\u2028\U000e0041")
 

@@ -271,8 +271,8 @@ def dense(dice: Random) -> Memory:
     """A memory of a dozen records and many links, some parallel, some replaced, some at an end."""
     memory = open_toy()
     for n in range(12):
-        more = {"tags": ["x"]} if dice.random() < 0.6 else {}
-        memory.remember(dice.choice(TEXTS), id=f"r{n}", agent=dice.choice(OWNERS), **more)
+        tags = ["x"] if dice.random() < 0.6 else None
+        memory.remember(dice.choice(TEXTS), id=f"r{n}", agent=dice.choice(OWNERS), tags=tags)
     for _ in range(dice.choice([20, 40, 80])):
         ends = [f"r{min(dice.randrange(12), dice.randrange(12))}" for _ in range(2)]
         told: dict[str, Any] = {"weight": dice.choice(WEIGHTS)}

@@ -65,8 +65,9 @@ def test_isolation(
         alone = open_toy()
         mine, other = tenants_of(folder / "m.db", HandClock())
         for n, draft in enumerate(ours):
-            alone.remember(**{**draft, "id": f"r{n}"})
-            mine.remember(**{**draft, "id": f"r{n}"})
+            told: dict[str, Any] = {**draft, "id": f"r{n}"}
+            alone.remember(**told)
+            mine.remember(**told)
             other.remember_many({**d, "id": f"r{n}-{k}"} for k, d in enumerate(theirs))
         other.remember("port ssh", id="r0")
         mine.maintain()

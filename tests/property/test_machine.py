@@ -135,7 +135,8 @@ class Histories(RuleBasedStateMachine):
     def remember(
         self, which: int, draft: dict[str, Any], given: str | None, key: str | None
     ) -> None:
-        self.both(which, lambda memory: memory.remember(**{**draft, "id": given, "key": key}))
+        told: dict[str, Any] = {**draft, "id": given, "key": key}
+        self.both(which, lambda memory: memory.remember(**told))
 
     @rule(which=st.integers(0, 1), draft=drafts(), whom=ids, since=st.none() | moments,
           kind=st.sampled_from(["supersedes", "corrects", "invalidates"]),
@@ -152,7 +153,8 @@ class Histories(RuleBasedStateMachine):
         more: dict[str, Any] = {"id": given}
         if since is not None:
             more |= {"valid_from": since, "valid_until": None}
-        self.both(which, lambda memory: memory.remember(**{**draft, **more, kind: [whom]}))
+        told = {**draft, **more, kind: [whom]}
+        self.both(which, lambda memory: memory.remember(**told))
 
     @rule(which=st.integers(0, 1), many=st.lists(drafts(), max_size=4),
           refs=st.lists(st.integers(0, 6), max_size=2))  # fmt: skip

@@ -78,7 +78,7 @@ vectors = st.lists(numbers, min_size=3, max_size=3).filter(any)
     st.sampled_from([None, {"session": "in"}]),
 )
 def test_a_lane_over_a_store_stands_as_brute_force_has_it(
-    told: list[tuple[list[float], bool]], asked: list[float], pool: int, where: object
+    told: list[tuple[list[float], bool]], asked: list[float], pool: int, where: Any
 ) -> None:
     with memoriter.open(":memory:", embedder="given:3", maintenance="manual") as memory:
         for n, (vector, kept) in enumerate(told):

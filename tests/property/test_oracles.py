@@ -183,7 +183,7 @@ def test_words_with_hyphens_and_columns_are_scored_as_fts5_scores_them(
 ) -> None:
     memory = open_toy(embedder=None)
     for nth, (text, essence) in enumerate(rows):
-        memory.remember(text, id=f"r{nth}", **({"summary": essence} if essence else {}))
+        memory.remember(text, id=f"r{nth}", summary=essence or None)
     theirs = DASHED.of((text, essence or text[:200]) for text, essence in rows)
     fields = {"text": each[0], "essence": each[1]}
     for text in asked:

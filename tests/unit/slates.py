@@ -24,8 +24,9 @@ def holding(*ids: str, memory: Memory | None = None, **fields: Mapping[str, Any]
     """A memory with these records; a field says by id what differs."""
     memory = opened() if memory is None else memory
     for one in ids:
-        mine = {name: told[one] for name, told in fields.items() if one in told}
-        memory.remember(**{"text": f"about {one}", "id": one, **mine})
+        mine: dict[str, Any] = {"text": f"about {one}", "id": one}
+        mine |= {name: told[one] for name, told in fields.items() if one in told}
+        memory.remember(**mine)
     return memory
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import memoriter
 from memoriter.core.record import Content
+from memoriter.core.times import to_datetime
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START, ToyEmbedder
@@ -87,7 +88,9 @@ def test_long_texts_are_embedded_in_parts_and_the_best_part_counts() -> None:
 
 
 def test_a_template_adds_labels_and_what_is_known_of_the_agent() -> None:
-    content = Content(text="ships", created=START, tags=("ops",), concepts=("deploy",), agent="bot")
+    content = Content(
+        text="ships", created=to_datetime(START), tags=("ops",), concepts=("deploy",), agent="bot"
+    )
     said = {"bot": {"display_name": "Ship Bot", "owner": "ana", "aliases": ["shipper"]}}
     hashing = embedder_of("hash")
     assert embedded_texts(content, hashing, said) == [

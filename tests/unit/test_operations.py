@@ -10,15 +10,16 @@ import pytest
 from tests.http.asks import FIELDS
 
 import memoriter
-from memoriter.core.draft import BESIDE, CHECKS
+from memoriter.core.draft import BESIDE
 from memoriter.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
+from memoriter.core.record import FIELDS as RECORD
 from memoriter.doors import requests
 from memoriter.doors.cli.tree import PANELS
 from memoriter.doors.desk import Desk, Receipts, handle_of, weight_of
 from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
 from memoriter.doors.schema import schema_of
-from memoriter.memory.asked import Ask
 from memoriter.memory.facade import Memory
+from memoriter.memory.options import Ask
 
 NOW = "2026-11-01T00:00:00Z"
 
@@ -51,6 +52,7 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "scoped": "who asks is said in every request",
         "scope": "as above",
         "close": "a server closes",
+        "count": "browse tells the total",
         "export": "writes a file of the machine",
         "load": "reads a file of the machine",
         "import_file": "as above",
@@ -64,8 +66,8 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
 
 def test_a_request_has_every_option_of_a_search_and_every_field_of_a_draft() -> None:
     assert set(Ask.__annotations__) <= set(requests.Ask.model_fields)
-    assert set(requests.Draft.model_fields) == {*CHECKS, *BESIDE}
-    assert set(requests.Update.model_fields) == {*CHECKS, "id", "key"} - {"refs"}
+    assert set(requests.Draft.model_fields) == {*RECORD, *BESIDE}
+    assert set(requests.Update.model_fields) == {*RECORD, "id", "key"} - {"refs"}
 
 
 def test_every_part_of_a_path_is_a_field_of_the_request() -> None:

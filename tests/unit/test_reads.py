@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from tests.property.worlds import open_toy
 
 from memoriter.core.record import Record
+from memoriter.core.times import to_micros
 from memoriter.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
 from memoriter.index.reading import Reading
 from memoriter.index.reads import codes, length, numbers, strings
@@ -49,7 +51,7 @@ def lived(place: Path, dice: Random, step: int = 1) -> Memory:
         memory._parts.clock.move(step)  # type: ignore[attr-defined]  # a clock by hand
         match dice.randrange(6):
             case 0 if names:
-                memory.update(dice.choice(names), **(fields(dice) or {"kind": "other"}))
+                memory.update(dice.choice(names), **cast("Any", fields(dice) or {"kind": "other"}))
             case 1 if names:
                 memory.forget(names.pop(dice.randrange(len(names))))
             case 2:
@@ -79,7 +81,7 @@ def test_reads_equal_the_records(tmp_path: Path, seed: int) -> None:
             rows = np.array([record.row for record in records], np.int64)
             for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, "pinned", "archived"):
                 told = numbers(reading, rows, name).tolist()
-                known = [getattr(record, name) for record in records]
+                known = [_number(getattr(record, name)) for record in records]
                 assert [None if v != v else v for v in told] == known  # noqa: PLR0124  # NaN
             for name in STRING_COLUMNS:
                 known = [_told(record, name) for record in records]
@@ -88,6 +90,10 @@ def test_reads_equal_the_records(tmp_path: Path, seed: int) -> None:
                 assert list(names) == sorted({one for one in known if one is not None})
                 assert [None if n < 0 else names[n] for n in at.tolist()] == known
             assert length(reading) == max((r.position for r in records), default=-1) + 1
+
+
+def _number(value: Any) -> Any:
+    return to_micros(value) if isinstance(value, datetime) else value
 
 
 def _told(record: Record, name: str) -> Any:

@@ -13,11 +13,11 @@ from memoriter.core.errors import BadRecipe, UnknownRecipe
 from memoriter.pipeline.load import library, overridden, read, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "4cd3b82a04f35a43b14b18313fd555143b58715f6c30c6647ac3e39cf1d64614",
-    "lexical": "699a62fde5cecc8b01bd53dbee3e98debaf44bcabff4d0aa3fcddf38429c9755",
-    "linked": "cfb072310ebd0a605715c78427286feb8e334252a53f7f044098673d1fa0bc5c",
-    "semantic": "d12e4c6518cd2487eda3026ffe17d46c661e78b442ca0c3e9d2ed14a5deec349",
-    "reflections": "162131700f6deebdec737d20054087ab9207afaa3d5ca3afad64ffe22786dca3",
+    "memoriter": "697838bb6a9e0a6eabb4af40c7fff5832275233c9eaa1f73d41fdca7a1f68c23",
+    "lexical": "0d1c6b96350696bec4f0087ddeec7a23cd3807f4ddfc2a8e0ebf793b0c691a98",
+    "linked": "7ac37abf9cf95abcca9bfeb8eca001bc76bdf5525a14ab716855fdda8ca54f59",
+    "semantic": "03159560805ef1a25397f1736a9384016a83129312c6b61e0debd865eeb01dc7",
+    "reflections": "59fc7c39dc6d087966c48cd4ffc946fa1717bc5d58d5f487b25940a62106e0b5",
     "comis": "cb2defd1036c33aa9f9575024ac1795bae145b6c5652e8860333c508251ca969",
     "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
     "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",

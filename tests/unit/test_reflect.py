@@ -16,6 +16,7 @@ import memoriter
 from memoriter.core.batch import Batch, Commit
 from memoriter.core.errors import BadQuery, Conflict, InputError, NothingToRun
 from memoriter.core.record import Record
+from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.rank.cluster import middle
 from memoriter.testing.fakes import START, HandClock, ToyEmbedder
@@ -27,7 +28,7 @@ EAST = (1.0, 0.0, 0.0, 0.0)
 def keep(memory: Memory, *names: str, **more: Any) -> None:
     """Three memories that are near one another, or those named."""
     for name, text in zip(names or ("a", "b", "c"), TEXTS, strict=False):
-        memory.remember(f"{text} {name}", **{"id": name, "vector": EAST, **more})
+        memory.remember(f"{text} {name}", **({"id": name, "vector": EAST} | more))
 
 
 def near(*names: str, **more: Any) -> Memory:
@@ -166,7 +167,7 @@ def test_it_is_trusted_and_lasts_no_more_than_its_members() -> None:
     memory.remember("the harbour crane b", id="b", trust="external", vector=EAST, expires=START + 9)
     memory.remember("the harbour light c", id="c", vector=EAST, expires=START + 5)
     record = only(memory)
-    assert (record.trust, record.expires) == ("external", START + 5)
+    assert (record.trust, record.expires) == ("external", to_datetime(START + 5))
 
 
 def test_a_function_may_write_the_summary() -> None:

@@ -238,7 +238,7 @@ def test_whatever_stands_anywhere_the_verifier_answers(name: str, other: object)
         holder[path[-1]] = before
 
 
-@pytest.mark.parametrize("given", [b"", b"[]", b'{"receipt":2}', b"\xff", {}, 5, None, "none.json"])
+@pytest.mark.parametrize("given", [b"", b"[]", b'{"receipt":1}', b"\xff", {}, 5, None, "none.json"])
 def test_what_is_no_receipt_is_a_typed_error(given: Any) -> None:
     with pytest.raises(BadQuery):
         memoriter.verify(given)

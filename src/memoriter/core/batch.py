@@ -7,10 +7,12 @@ refused before a batch exists; the store settles the rest inside one transaction
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal
 
 from memoriter.core.names import Json
 from memoriter.core.record import Content
+from memoriter.core.times import iso
 
 VectorForm = Literal["unit", "f4", "f8"]
 """`unit`: float32 of unit length on the grid, by an embedder. `f4`, `f8`: as a caller gave it."""
@@ -125,7 +127,7 @@ class Commit:
     tenant: str
     seq: int
     """The last sequence number it took; the view at this number sees it whole."""
-    time: int
+    time: datetime
     ids: tuple[str, ...]
     """The record each act was about, in the order asked."""
     debt: int = 0
@@ -142,7 +144,7 @@ class Commit:
         return {
             "tenant": self.tenant,
             "seq": self.seq,
-            "time": self.time,
+            "time": iso(self.time),
             "ids": list(self.ids),
             "debt": self.debt,
         }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from numbers import Real
 from typing import Final, cast
 
@@ -13,119 +13,18 @@ from memoriter.core.batch import Key, Tie
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, InputError
-from memoriter.core.names import (
-    EXACT_INT,
-    LABEL_LIMIT,
-    LIST_LIMIT,
-    choice,
-    flag,
-    integer,
-    metadata,
-    name,
-    names,
-    number,
-    text,
-)
-from memoriter.core.record import MEMORY_TYPES, PRIORITIES, TRUST, Content, Source
-from memoriter.core.times import micros
+from memoriter.core.fields import LATER, TIMES, Source
+from memoriter.core.names import metadata, name, names, number
+from memoriter.core.other_words import right_word
+from memoriter.core.record import FIELDS, Content
+from memoriter.core.times import Now, duration, micros, to_datetime, to_micros
 
-_SHORT: Final = 65_536
 MAX_DIMENSION: Final = 16_384
-
-
-def _written(value: object, field: str) -> str:
-    clean = text(value, field)
-    if not clean.strip():
-        raise BadRecord(f"{field}: must not be empty", field=field)
-    return clean
-
-
-def _short(value: object, field: str) -> str:
-    return text(value, field, limit=_SHORT)
-
-
-def _label(value: object, field: str) -> str:
-    return name(value, field, limit=LABEL_LIMIT)
-
-
-def _entities(value: object, field: str) -> tuple[str, ...]:
-    given = names(value, field)
-    if any(not one.strip() for one in given):
-        raise BadRecord(f"{field}: a name must not be blank", field=field)
-    return given
-
-
-def _source(value: object, field: str) -> Source:
-    if isinstance(value, Source):
-        value = {f.name: getattr(value, f.name) for f in fields(Source)}
-    if not isinstance(value, Mapping):
-        raise BadRecord(f"{field}: expected an object with who, channel, path", field=field)
-    given = cast("Mapping[str, object]", value)
-    known = {f.name for f in fields(Source)}
-    if unknown := set(given) - known:
-        raise BadRecord(
-            f"{field}: unknown {sorted(map(str, unknown))}",
-            hint="known: who, channel, path",
-            field=field,
-        )
-    clean = {key: _short(v, f"{field}.{key}") for key, v in given.items() if v is not None}
-    return Source(**clean)
-
-
-def _refs(value: object, field: str) -> tuple[int, ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise BadRecord(f"{field}: expected a list of positions", field=field)
-    items = list(cast("Iterable[object]", value))
-    if len(items) > LIST_LIMIT:
-        raise BadRecord(
-            f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field
-        )
-    clean = (integer(item, f"{field}[{at}]", 0, EXACT_INT) for at, item in enumerate(items))
-    return tuple(dict.fromkeys(clean))
-
-
-def _share(value: object, field: str) -> float:
-    return number(value, field, 0.0, 1.0)
-
-
-CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
-    "text": _written,
-    "title": _short,
-    "summary": _short,
-    "kind": name,
-    "role": name,
-    "memory_type": lambda v, f: choice(v, f, MEMORY_TYPES),
-    "tags": names,
-    "concepts": names,
-    "entities": _entities,
-    "entity_type": name,
-    "source_episode": _label,
-    "importance": _share,
-    "confidence": _share,
-    "priority": lambda v, f: choice(v, f, PRIORITIES),
-    "trust": lambda v, f: choice(v, f, TRUST),
-    "source": _source,
-    "agent": name,
-    "user": name,
-    "session": name,
-    "created": micros,
-    "occurred": micros,
-    "valid_from": micros,
-    "valid_until": micros,
-    "expires": micros,
-    "cycle": lambda v, f: integer(v, f, -EXACT_INT, EXACT_INT),
-    "metadata": metadata,
-    "archived": flag,
-    "pinned": flag,
-    "refs": _refs,
-}
-"""How each field of a record is checked when it is given."""
-
 BESIDE: Final = ("id", "key", "vector", "links", *REPLACING)
 """What may be given beside the fields of a record."""
-_OPTIONAL: Final = frozenset(
-    f.name for f in fields(Content) if f.name in CHECKS and f.default is None
-)
+_OPTIONAL: Final = frozenset(f.name for f in fields(Content) if f.default is None)
+_Spelled = dict[str, object]
+"""Fields as a digest of what was asked covers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +36,11 @@ class Draft:
     ties: tuple[Tie, ...] = ()
     vector: tuple[float, ...] | None = None
     key: Key | None = None
+    durations: _Spelled = field(default_factory=dict[str, object])
+    """The times that were given as durations: the same for a retry, whenever it comes."""
 
     @classmethod
-    def of(cls, data: object) -> Draft:
+    def of(cls, data: object, now: Now | None = None) -> Draft:
         """A draft from text, from a mapping of fields, or from a draft already made."""
         if isinstance(data, Draft):
             return data
@@ -150,17 +51,18 @@ class Draft:
         asked = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
         if "text" not in asked:
             raise BadRecord("text: is required", hint="say what to remember", field="text")
-        given = checked({k: v for k, v in asked.items() if k not in BESIDE})
-        ties = _ties(asked, given)
+        own = {k: v for k, v in asked.items() if k not in BESIDE}
+        given = checked(own, now)
+        ties = _ties(asked, given, now)
         vector = _vector(asked["vector"]) if "vector" in asked else None
         record_id = name(asked["id"], "id") if "id" in asked else None
-        draft = cls(given, record_id, ties, vector)
+        draft = cls(given, record_id, ties, vector, durations=_durations(own))
         key = name(asked["key"], "key") if "key" in asked else None
-        return cls(given, record_id, ties, vector, Key(key, draft.asked())) if key else draft
+        return replace(draft, key=Key(key, draft.asked())) if key else draft
 
     def asked(self) -> bytes:
         """A digest of what was asked, the same for a retry."""
-        spelled = {key: _spelled(value) for key, value in self.given.items()}
+        spelled = {key: _spelled(value) for key, value in self.given.items()} | self.durations
         ties = [
             [t.target, t.kind, t.weight, t.valid_from, t.valid_until, t.metadata] for t in self.ties
         ]
@@ -168,31 +70,41 @@ class Draft:
 
     def complete(self, now: int) -> Content:
         """The content, with every default in place."""
-        return Content(**{"created": now, **self.given})  # pyright: ignore[reportArgumentType]  # each field was checked
+        return Content(**{"created": to_datetime(now), **self.given})  # pyright: ignore[reportArgumentType]  # each field was checked
 
 
-def checked(given: Mapping[str, object]) -> dict[str, object]:
+def checked(given: Mapping[str, object], now: Now | None = None) -> dict[str, object]:
     """Fields of a record, each checked; an unknown one is an error that names the likely one."""
     out: dict[str, object] = {}
     for key, value in given.items():
-        check = CHECKS.get(key)
-        if check is None:
-            near = difflib.get_close_matches(str(key), [*CHECKS, *BESIDE], 1)
-            hint = f"did you mean {near[0]}?" if near else "put your own fields into metadata"
+        declared = FIELDS.get(key)
+        if declared is None:
+            hint = right_word(str(key), (*FIELDS, *BESIDE), "put your own fields into metadata")
             raise BadRecord(f"{key}: there is no such field", hint=hint, field=str(key))
-        out[key] = check(value, key)
+        out[key] = declared.kind.check(value, key, now)
     check_interval(out.get("valid_from"), out.get("valid_until"))
     return out
 
 
-def changed(content: Content, changes: Mapping[str, object]) -> Content:
+def _durations(given: Mapping[str, object]) -> dict[str, object]:
+    """The durations among these fields, spelled alike however they were given."""
+    out: dict[str, object] = {}
+    for key, value in given.items():
+        if key in FIELDS and FIELDS[key].kind in TIMES:
+            length = duration(value, ahead=FIELDS[key].kind is LATER)
+            if length is not None:
+                out[key] = f"{length:+d}us"
+    return out
+
+
+def changed(content: Content, changes: Mapping[str, object], now: Now | None = None) -> Content:
     """The content with some fields changed; None takes an optional field away."""
     if "refs" in changes:
         raise BadRecord("refs: are given once, when the record is made", field="refs")
     cleared = {key for key, value in changes.items() if value is None}
     if stuck := cleared - _OPTIONAL - {"source", "metadata", "tags", "concepts", "entities"}:
         raise BadRecord(f"{min(stuck)}: cannot be taken away", field=min(stuck))
-    fresh = checked({key: value for key, value in changes.items() if value is not None})
+    fresh = checked({key: value for key, value in changes.items() if value is not None}, now)
     current = {f.name: getattr(content, f.name) for f in fields(Content)}
     kept = {key: value for key, value in current.items() if key not in cleared}
     result = Content(**{**kept, **fresh})  # pyright: ignore[reportArgumentType]  # each field was checked
@@ -202,11 +114,13 @@ def changed(content: Content, changes: Mapping[str, object]) -> Content:
 
 def check_interval(since: object, until: object) -> None:
     """Refuse an interval that holds no moment."""
-    if isinstance(since, int) and isinstance(until, int) and until <= since:
+    if since is not None and until is not None and cast("int", until) <= cast("int", since):
         raise BadRecord("valid_until: must lie after valid_from", field="valid_until")
 
 
-def tie_of(target: object, kind: object, given: Mapping[str, object], field: str) -> Tie:
+def tie_of(
+    target: object, kind: object, given: Mapping[str, object], field: str, now: Now | None = None
+) -> Tie:
     """A checked link to a target."""
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(given) - set(known):
@@ -216,7 +130,11 @@ def tie_of(target: object, kind: object, given: Mapping[str, object], field: str
             field=field,
         )
     present = {key: value for key, value in given.items() if value is not None}
-    times = {k: micros(present[k], f"{field}.{k}") for k in known[1:3] if k in present}
+    times = {
+        k: micros(present[k], f"{field}.{k}", now=now, ahead=FIELDS[k].kind is LATER)
+        for k in known[1:3]
+        if k in present
+    }
     check_interval(times.get("valid_from"), times.get("valid_until"))
     return Tie(
         name(target, f"{field}.target"),
@@ -228,27 +146,30 @@ def tie_of(target: object, kind: object, given: Mapping[str, object], field: str
     )
 
 
-def _ties(asked: Mapping[str, object], given: Mapping[str, object]) -> tuple[Tie, ...]:
+def _ties(
+    asked: Mapping[str, object], given: Mapping[str, object], now: Now | None
+) -> tuple[Tie, ...]:
     out: list[Tie] = []
-    since = cast("int | None", given.get("valid_from", given.get("created")))
+    begun = cast("datetime | None", given.get("valid_from", given.get("created")))
+    since = None if begun is None else to_micros(begun)
     for kind in REPLACING:
         if kind in asked:
             targets = asked[kind]
             listed = (targets,) if isinstance(targets, str) else names(targets, kind)
             out += [Tie(name(target, kind), kind, valid_from=since) for target in listed]
     if "links" in asked:
-        out += _links(asked["links"])
+        out += _links(asked["links"], now)
     return tuple(out)
 
 
-def _links(links: object) -> Iterator[Tie]:
+def _links(links: object, now: Now | None) -> Iterator[Tie]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
         raise BadRecord("links: expected a list of objects with target and kind", field="links")
     for at, link in enumerate(cast("Iterable[object]", links)):
         rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
         if not {"target", "kind"} <= set(rest):
             raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
-        yield tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]")
+        yield tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
 
 
 def _vector(value: object) -> tuple[float, ...]:
@@ -283,11 +204,14 @@ def vector_of(
 def _spelled(value: object) -> object:
     if isinstance(value, Source):
         return [value.who, value.channel, value.path]
+    if isinstance(value, datetime):
+        return to_micros(value)
     return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
 
 
-def spelled_changes(changes: Mapping[str, object]) -> object:
+def spelled_changes(changes: Mapping[str, object], now: Now) -> object:
     """What an update asks for, the same for a retry however its values were spelled."""
-    fresh = checked({key: value for key, value in changes.items() if value is not None})
+    given = {key: value for key, value in changes.items() if value is not None}
+    fresh = {key: _spelled(value) for key, value in checked(given, now).items()}
     gone = sorted(key for key, value in changes.items() if value is None)
-    return [gone, {key: _spelled(value) for key, value in fresh.items()}]
+    return [gone, fresh | _durations(given)]

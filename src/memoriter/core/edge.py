@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
 from memoriter.core.names import Json
+from memoriter.core.times import iso, to_datetime
 
 EDGE_KINDS: Final = (
     "references", "summarizes", "corrects", "invalidates", "caused_by", "supports",
@@ -27,13 +29,13 @@ class Edge:
     target: str
     kind: str
     weight: float = 1.0
-    valid_from: int | None = None
-    valid_until: int | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
     seq: int
 
     def to_dict(self) -> dict[str, object]:
-        """The edge as plain data."""
+        """The edge as plain data, times in ISO 8601."""
         out: dict[str, object] = {
             "source": self.source,
             "target": self.target,
@@ -43,5 +45,13 @@ class Edge:
         }
         for key in ("valid_from", "valid_until"):
             if (value := getattr(self, key)) is not None:
-                out[key] = value
+                out[key] = iso(value)
         return {**out, "metadata": self.metadata} if self.metadata else out
+
+
+def edge_of(seq: int, body: dict[str, Any]) -> Edge:
+    """The edge that the log keeps under a number; times are microseconds there."""
+    times = {
+        k: to_datetime(v) for k in ("valid_from", "valid_until") if (v := body.get(k)) is not None
+    }
+    return Edge(seq=seq, **body | times)  # pyright: ignore[reportArgumentType]  # checked when it was written

@@ -8,61 +8,89 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from operator import attrgetter
-from typing import Final, cast
+from typing import Annotated, Final, cast, get_type_hints
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import Corrupt
+from memoriter.core.fields import (
+    ENTITIES,
+    FLAG,
+    LABEL,
+    LATER,
+    MEMORY_TYPES,
+    NAME,
+    NAMES,
+    OBJECT,
+    PRIORITIES,
+    REFS,
+    SHARE,
+    SOURCE,
+    TEXT,
+    TIME,
+    TIMES,
+    TRUST,
+    WHOLE,
+    WRITTEN,
+    Field,
+    Source,
+    one_of,
+)
 from memoriter.core.names import Json
+from memoriter.core.times import iso, to_datetime, to_micros
 
-MEMORY_TYPES: Final = ("working", "episodic", "semantic", "procedural")
-PRIORITIES: Final = ("P1", "P2", "P3", "P4")
-TRUST: Final = ("system", "learned", "external")
 ESSENCE_CHARS: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a memory came from."""
-
-    who: str | None = None
-    channel: str | None = None
-    path: str | None = None
+NOWHERE: Final = Source()
+"""The source of a memory that names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Everything that can be said of a memory but its id. Times are microseconds UTC."""
+    """Everything that can be said of a memory but its id. This is where its fields are declared.
 
-    text: str
-    title: str | None = None
-    summary: str | None = None
-    kind: str = "note"
-    role: str = "memory"
-    memory_type: str = "semantic"
-    tags: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    entity_type: str | None = None
-    source_episode: str | None = None
-    importance: float = 0.5
-    confidence: float | None = None
-    priority: str = "P3"
-    trust: str = "learned"
-    source: Source = Source()
-    agent: str = "default"
-    user: str | None = None
-    session: str | None = None
-    created: int
-    occurred: int | None = None
-    valid_from: int | None = None
-    valid_until: int | None = None
-    expires: int | None = None
-    cycle: int | None = None
-    metadata: dict[str, Json] = field(default_factory=dict[str, Json])
-    archived: bool = False
-    pinned: bool = False
-    refs: tuple[int, ...] = ()
+    `core.given`, which type checkers read, is written from here by `make format`.
+    """
+
+    text: Annotated[str, Field(WRITTEN, "What to remember, one fact in plain words.")]
+    title: Annotated[str | None, Field(TEXT, "A short title.")] = None
+    summary: Annotated[str | None, Field(TEXT, "The text in brief.")] = None
+    kind: Annotated[str, Field(NAME, "note, fact, decision, task or a word of your own.")] = "note"
+    role: Annotated[str, Field(NAME, "memory, reflection or a word of your own.")] = "memory"
+    memory_type: Annotated[
+        str, Field(one_of(MEMORY_TYPES), "working, episodic, semantic or procedural.")
+    ] = "semantic"
+    tags: Annotated[tuple[str, ...], Field(NAMES, "Labels.", "--tag")] = ()
+    concepts: Annotated[tuple[str, ...], Field(NAMES, "What it is about.", "--concept")] = ()
+    entities: Annotated[
+        tuple[str, ...], Field(ENTITIES, "People and things that it names.", "--entity")
+    ] = ()
+    entity_type: Annotated[
+        str | None, Field(NAME, "What its entities are: person, service and so on.")
+    ] = None
+    source_episode: Annotated[str | None, Field(LABEL, "The episode it came from.")] = None
+    importance: Annotated[float, Field(SHARE, "From 0 to 1.")] = 0.5
+    confidence: Annotated[float | None, Field(SHARE, "From 0 to 1.")] = None
+    priority: Annotated[str, Field(one_of(PRIORITIES), "P1, P2, P3 or P4.")] = "P3"
+    trust: Annotated[str, Field(one_of(TRUST), "system, learned or external.")] = "learned"
+    source: Annotated[Source, Field(SOURCE, "Who said it, on which channel, in which file.")] = (
+        NOWHERE
+    )
+    agent: Annotated[str, Field(NAME, "The agent that learned it.")] = "default"
+    user: Annotated[str | None, Field(NAME, "The user it is about.")] = None
+    session: Annotated[str | None, Field(NAME, "The conversation it belongs to.")] = None
+    created: Annotated[datetime, Field(TIME, "When it was made (default: now).")]
+    occurred: Annotated[datetime | None, Field(TIME, "When it happened.")] = None
+    valid_from: Annotated[datetime | None, Field(TIME, "When it begins to hold.")] = None
+    valid_until: Annotated[datetime | None, Field(LATER, "When it no longer holds.")] = None
+    expires: Annotated[datetime | None, Field(LATER, "When it leaves all answers.")] = None
+    cycle: Annotated[int | None, Field(WHOLE, "The cycle it belongs to.")] = None
+    metadata: Annotated[dict[str, Json], Field(OBJECT, "Fields of your own.")] = field(
+        default_factory=dict[str, Json]
+    )
+    archived: Annotated[bool, Field(FLAG, "Keep it out of recalls.")] = False
+    pinned: Annotated[bool, Field(FLAG, "Mark it as pinned.")] = False
+    refs: Annotated[tuple[int, ...], Field(REFS, "Positions of memories it refers to.", None)] = ()
 
     @property
     def essence(self) -> str:
@@ -84,22 +112,34 @@ class Record(Content):
     """The sequence number of this version."""
     position: int
     """The ordinal of the memory in its tenant, the same for all its versions."""
-    committed: int
+    committed: datetime
     """When this version was committed, by the store's own clock."""
 
     def to_dict(self) -> dict[str, object]:
-        """The record as plain data."""
-        stored = {"row": self.row, "position": self.position, "committed": self.committed}
+        """The record as plain data, times in ISO 8601."""
+        stored = {"row": self.row, "position": self.position, "committed": iso(self.committed)}
         return {"id": self.id, **plain(self), **stored}
 
 
+FIELDS: Final[dict[str, Field]] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(Content, include_extras=True).items()
+}
+"""Every field of a record and what is known of it."""
 CONTENT_FIELDS: Final = tuple(f.name for f in fields(Content))
 _SOURCE_FIELDS: Final = tuple(f.name for f in fields(Source))
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
+_TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
 
 
 def plain(content: Content) -> dict[str, object]:
-    """The content as plain data, without what is absent or empty."""
+    """The content as plain data, times in ISO 8601, without what is absent or empty."""
+    out = _stored(content)
+    return out | {name: iso(cast("int", out[name])) for name in _TIME_FIELDS if name in out}
+
+
+def _stored(content: Content) -> dict[str, object]:
+    """The content as the log keeps it: times in microseconds; what is absent stays absent."""
     out: dict[str, object] = {}
     for key, value in zip(CONTENT_FIELDS, _VALUES(content), strict=True):
         if isinstance(value, tuple | dict):
@@ -110,6 +150,8 @@ def plain(content: Content) -> dict[str, object]:
         elif isinstance(value, Source):
             if told := {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}:
                 out[key] = told
+        elif isinstance(value, datetime):
+            out[key] = to_micros(value)
         elif value is not None:
             out[key] = value
     return out
@@ -117,7 +159,7 @@ def plain(content: Content) -> dict[str, object]:
 
 def encode(record_id: str, content: Content) -> bytes:
     """The body that the log keeps and the digest covers."""
-    return canonical({"id": record_id, **plain(content)})
+    return canonical({"id": record_id, **_stored(content)})
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
@@ -129,6 +171,9 @@ def decode(body: bytes, row: int, position: int, committed: int) -> Record:
                 data[key] = tuple(cast("list[object]", data[key]))
         if "source" in data:
             data["source"] = Source(**cast("dict[str, str]", data["source"]))
-        return Record(row=row, position=position, committed=committed, **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
-    except (ValueError, TypeError) as error:
+        for key in _TIME_FIELDS:
+            if key in data:
+                data[key] = to_datetime(cast("int", data[key]))
+        return Record(row=row, position=position, committed=to_datetime(committed), **data)  # pyright: ignore[reportArgumentType]  # checked when it was written, digested since
+    except (ValueError, TypeError, OverflowError) as error:
         raise Corrupt(f"the record in row {row} cannot be read: {error}") from error

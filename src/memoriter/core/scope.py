@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final, cast
 
 from memoriter.core.errors import InputError
 from memoriter.core.names import name
+
+PARTS: Final = ("agent", "user", "session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +38,16 @@ class Scope:
         """The attributes that a record in scope has."""
         parts = {"agent": self.agent, "user": self.user, "session": self.session}
         return {key: value for key, value in parts.items() if value is not None}
+
+    def narrowed(self, whose: Mapping[str, object]) -> Scope:
+        """The scope of one agent, user or session within this one; other keys are left alone."""
+        filters = self.filters()
+        wanted = {key: whose[key] for key in PARTS if whose.get(key) is not None}
+        for key, value in wanted.items():
+            if filters.get(key, value) != value:
+                raise InputError(
+                    f"{key}: this memory is scoped to {key} {filters[key]!r} already",
+                    hint="ask the memory that open gave you, or another scoped one",
+                    field=key,
+                )
+        return Scope.of(self.tenant, **{**filters, **cast("dict[str, str]", wanted)})

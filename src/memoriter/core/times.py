@@ -1,12 +1,14 @@
-"""Times: int64 microseconds since 1970, UTC. Intervals are half-open.
+"""Times: aware `datetime` in Python, ISO 8601 in every door, int64 microseconds (UTC) inside.
 
 A naive datetime is refused, because nobody can say which moment it is. A bare date is its midnight
-in UTC.
+in UTC. A duration such as `30d` counts from now: back, or ahead for times that lie in the future
+(`expires`, `valid_until`); a sign says it outright: `-2h`, `+2h`. Intervals are half-open.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -15,40 +17,85 @@ from memoriter.core.errors import BadRecord, InputError
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICRO: Final = timedelta(microseconds=1)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DURATION: Final = re.compile(r"([+-]?)(\d{1,9})(s|m|h|d|w|y)")
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
+"""Seconds in each unit; a year has 365 days."""
 MIN_TIME: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICRO
 MAX_TIME: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICRO
-TimeLike = int | str | date | datetime
+TimeLike = str | datetime | date | timedelta | int
 """What a caller may give for a time."""
+Now = Callable[[], int]
+"""Where the present comes from, in microseconds; asked only when a duration is given."""
 
 
-def micros(value: object, field: str, error: type[InputError] = BadRecord) -> int:
-    """The time as microseconds UTC: an aware datetime, a date, ISO 8601 text, or an int already.
+def micros(
+    value: object,
+    field: str,
+    error: type[InputError] = BadRecord,
+    now: Now | None = None,
+    *,
+    ahead: bool = False,
+) -> int:
+    """The time as microseconds UTC.
+
+    Args:
+        value: An aware datetime, a date, ISO 8601 text, a duration, or microseconds already.
+        field: What it was given for.
+        error: What to raise.
+        now: Where durations count from; without it they are refused.
+        ahead: Whether a duration without a sign lies in the future.
 
     >>> micros("2026-10-01", "as_of")
     1790812800000000
     >>> micros("1970-01-01T01:00:00+01:00", "as_of")
     0
+    >>> micros("2h", "expires", now=lambda: 0, ahead=True)
+    7200000000
     """
-    if isinstance(value, bool):
-        raise error(f"{field}: {value!r} is not a time", hint=_HINT, field=field)
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         return _in_range(value, field, error)
-    if isinstance(value, str):
-        value = _parse(value, field, error)
-    if isinstance(value, datetime):
-        if value.utcoffset() is None:
+    if (length := duration(value, ahead=ahead)) is not None:
+        if now is None:
             raise error(
-                f"{field}: {value.isoformat()} has no time zone",
+                f"{field}: {value} is a duration, and here a moment is needed",
+                hint=_HINT,
+                field=field,
+            )
+        return _in_range(now() + length, field, error)
+    when = _parse(value, field, error) if isinstance(value, str) else value
+    if isinstance(when, datetime):
+        if when.utcoffset() is None:
+            raise error(
+                f"{field}: {when.isoformat()} has no time zone",
                 hint="say which moment is meant: add an offset such as +00:00, or use a bare date",
                 field=field,
             )
-        return _in_range((value - _EPOCH) // _MICRO, field, error)
-    if isinstance(value, date):
-        return (datetime(value.year, value.month, value.day, tzinfo=UTC) - _EPOCH) // _MICRO
-    raise error(f"{field}: {type(value).__name__} is not a time", hint=_HINT, field=field)
+        return _in_range(to_micros(when), field, error)
+    if isinstance(when, date):
+        return to_micros(datetime(when.year, when.month, when.day, tzinfo=UTC))
+    hint = _SECONDS if isinstance(when, float) else _HINT
+    raise error(f"{field}: {type(when).__name__} is not a time", hint=hint, field=field)
 
 
-_HINT: Final = "give ISO 8601 text, an aware datetime, a date, or microseconds since 1970 (UTC)"
+_SECONDS: Final = "for seconds since 1970 use datetime.fromtimestamp(seconds, timezone.utc)"
+_HINT: Final = "give ISO 8601 text, an aware datetime, a date, or a duration such as 30d or 2h"
+
+
+def duration(value: object, *, ahead: bool) -> int | None:
+    """Microseconds from now that a duration means; None for what is none.
+
+    >>> duration("30d", ahead=True), duration("2h", ahead=False), duration("2026-10-01", ahead=True)
+    (2592000000000, -7200000000, None)
+    """
+    if isinstance(value, timedelta):
+        length = value // _MICRO
+        return length if ahead else -length
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    sign, count, unit = found.groups()
+    length = int(count) * _UNITS[unit] * 1_000_000
+    return length if sign == "+" or (ahead and not sign) else -length
 
 
 def _in_range(value: int, field: str, error: type[InputError]) -> int:
@@ -64,11 +111,25 @@ def _parse(text: str, field: str, error: type[InputError]) -> datetime | date:
         raise error(f"{field}: {text!r} is not a time", hint=_HINT, field=field) from None
 
 
-def iso(value: int) -> str:
+def to_datetime(value: int) -> datetime:
+    """The time as an aware datetime in UTC.
+
+    >>> to_datetime(0)
+    datetime.datetime(1970, 1, 1, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    return _EPOCH + timedelta(microseconds=value)
+
+
+def to_micros(value: datetime) -> int:
+    """Microseconds since 1970 of an aware datetime: the inverse of `to_datetime`."""
+    return (value - _EPOCH) // _MICRO
+
+
+def iso(value: int | datetime) -> str:
     """The time as ISO 8601 text in UTC.
 
     >>> iso(0)
     '1970-01-01T00:00:00Z'
     """
-    moment = _EPOCH + timedelta(microseconds=value)
-    return moment.isoformat().replace("+00:00", "Z")
+    when = to_datetime(value) if isinstance(value, int) else value
+    return when.isoformat().replace("+00:00", "Z")

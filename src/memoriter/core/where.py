@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, cast
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.names import EXACT_INT, Json, flag, listed, number, text
-from memoriter.core.times import micros
+from memoriter.core.times import Now, duration, micros
 
 Type = Literal["string", "strings", "number", "numbers", "time", "flag", "json"]
 Op = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
@@ -364,3 +364,27 @@ def to_data(where: Where) -> dict[str, object]:
         case Test(attribute, op, value, folded):
             shown = list(value) if isinstance(value, tuple) else value
             return {attribute: {f"{op}_fold" if folded else op: shown}}
+
+
+def dated(data: object, now: Now) -> object:
+    """The condition with every duration turned into the moment it means, counted back from now."""
+    if isinstance(data, Mapping):
+        told = cast("Mapping[object, object]", data)
+        return {
+            key: _moments(value, now) if ATTRIBUTES.get(str(key)) == "time" else dated(value, now)
+            for key, value in told.items()
+        }
+    if isinstance(data, list | tuple):
+        return [dated(each, now) for each in cast("Sequence[object]", data)]
+    return data
+
+
+def _moments(value: object, now: Now) -> object:
+    if isinstance(value, Mapping):
+        told = cast("Mapping[object, object]", value)
+        return {key: _moments(each, now) for key, each in told.items()}
+    if isinstance(value, list | tuple):
+        return [_moments(each, now) for each in cast("Sequence[object]", value)]
+    if duration(value, ahead=False) is None:
+        return value
+    return micros(value, "where", BadFilter, now)

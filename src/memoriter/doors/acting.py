@@ -19,7 +19,7 @@ BATCH: Final = 1000
 """How many memories one request may bring."""
 
 
-def _options(asked: ask.Ask) -> Plain:
+def _options(asked: ask.Question) -> Plain:
     """What the library takes; a door names recipes of the library and never a file."""
     told = asked.options()
     if isinstance(told.get("recipe"), str):
@@ -41,39 +41,39 @@ def named(recipe: str) -> Recipe:
 # -- asking --------------------------------------------------------------------------------------
 
 
-def recall(desk: Desk, asked: ask.Recall) -> Plain:
+def recall(desk: Desk, asked: ask.Detailed) -> Plain:
     """The right memories, ranked."""
     result = desk.memory(asked).recall(asked.query, asked.limit, **_options(asked))
     return told(desk, result, asked.detail)
 
 
-def keywords(desk: Desk, asked: ask.Recall) -> Plain:
+def keywords(desk: Desk, asked: ask.Detailed) -> Plain:
     """Memories by their words alone."""
     result = desk.memory(asked).keywords(asked.query, asked.limit, **_options(asked))
     return told(desk, result, asked.detail)
 
 
-def reflections(desk: Desk, asked: ask.Recall) -> Plain:
+def reflections(desk: Desk, asked: ask.Detailed) -> Plain:
     """Reflections alone."""
     result = desk.memory(asked).reflections(asked.query, asked.limit, **_options(asked))
     return told(desk, result, asked.detail)
 
 
-def context(desk: Desk, asked: ask.Ask) -> Plain:
+def context(desk: Desk, asked: ask.Question) -> Plain:
     """The answer as a block for a prompt."""
     result = desk.memory(asked).recall(asked.query, asked.limit, **_options(asked))
     handle = desk.handle(result)
     return {**result.context().to_dict(), "status": result.status, "receipt": handle}
 
 
-def bundles(desk: Desk, asked: ask.Bundles) -> Plain:
+def bundles(desk: Desk, asked: ask.Paged) -> Plain:
     """Hits with what hangs on them."""
     memory = desk.memory(asked)
     found = memory.bundles(asked.query, asked.limit, offset=asked.offset, **_options(asked))
     return found.to_dict()
 
 
-def plan(desk: Desk, asked: ask.Ask) -> Plain:
+def plan(desk: Desk, asked: ask.Question) -> Plain:
     """What a recall would do."""
     return desk.memory(asked).plan(asked.query, asked.limit, **_options(asked)).to_dict()
 
@@ -156,7 +156,7 @@ def receipt(desk: Desk, asked: ask.OfReceipt) -> Plain:
 # -- looking -------------------------------------------------------------------------------------
 
 
-def browse(desk: Desk, asked: ask.Browse) -> Plain:
+def browse(desk: Desk, asked: ask.Sorted) -> Plain:
     """A page of memories."""
     look = {key: v for key, v in asked.given("sort", "cursor", "limit").items() if v is not None}
     memory = desk.memory(asked)
@@ -215,12 +215,12 @@ def status(desk: Desk, asked: ask.Count) -> Plain:
 # -- writing -------------------------------------------------------------------------------------
 
 
-def remember(desk: Desk, asked: ask.Draft) -> Plain:
+def remember(desk: Desk, asked: ask.New) -> Plain:
     """Keep one memory."""
     return desk.memory(asked).remember(**asked.given()).to_dict()
 
 
-def remember_many(desk: Desk, asked: ask.Drafts) -> Plain:
+def remember_many(desk: Desk, asked: ask.Several) -> Plain:
     """Keep many memories."""
     if len(asked.memories) > BATCH:
         raise InputError(
@@ -232,7 +232,7 @@ def remember_many(desk: Desk, asked: ask.Drafts) -> Plain:
     return desk.memory(asked).remember_many(drafts).to_dict()
 
 
-def update(desk: Desk, asked: ask.Update) -> Plain:
+def update(desk: Desk, asked: ask.Changed) -> Plain:
     """Change fields of a memory."""
     return desk.memory(asked).update(asked.id, key=asked.key, **asked.given("id", "key")).to_dict()
 

@@ -24,11 +24,11 @@ class Record(Reply):
     id: str
     text: str
     kind: str
-    created: int
-    """Microseconds since 1970, as all times here."""
+    created: str
+    """ISO 8601 in UTC, as all times here."""
     row: int
     position: int
-    committed: int
+    committed: str
 
 
 class LaneScore(Reply):
@@ -214,7 +214,7 @@ class Commit(Reply):
 
     tenant: str
     seq: int
-    time: int
+    time: str
     ids: list[str]
     debt: int
 
@@ -246,7 +246,8 @@ class Status(Reply):
     records: int
     expired: int
     seq: int
-    time: int
+    time: str | None = None
+    """Of the last commit."""
     debt: int
     segments: int
     tail: int

@@ -10,12 +10,14 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memoriter.core.errors import InputError
+from memoriter.core.options import Option, declared
+from memoriter.memory import options
 
 Asked = TypeVar("Asked", bound="Request")
-Time = str | int
+Time = str
 Object = dict[str, Any]
 Receipt = Annotated[
     str | Object,
@@ -25,13 +27,11 @@ Id = Annotated[str, Field(description="The id of a memory.")]
 Key = Annotated[
     str | None, Field(description="Asked twice under one key, the second time changes nothing.")
 ]
-Where = Annotated[
-    Object | None,
-    Field(description='A test, for example {"tags": {"any": ["ops"]}}.'),
-]
-AsOf = Annotated[Time | None, Field(description="What was valid then (ISO 8601).")]
-KnownAt = Annotated[Time | None, Field(description="What was known then (ISO 8601).")]
-_SCOPE: Final = ("agent", "user", "session")
+_CHOSEN: Final = declared(options.Chosen)
+Where = Annotated[Object | None, Field(description=_CHOSEN["where"].option.about)]
+KnownAt = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
+_WHOSE: Final = declared(options.Whose)
+_SCOPE: Final = tuple(_WHOSE)
 
 
 class Request(BaseModel):
@@ -53,6 +53,22 @@ class Request(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name in told}
 
 
+def with_options(name: str, base: type[Asked], declared_in: type, *without: str) -> type[Asked]:
+    """The model with a field for each option that a TypedDict declares, beside its own."""
+    left_out = {*without, *base.model_fields}
+    fields: dict[str, Any] = {
+        name: (_optional(each.option), each.option.default)
+        for name, each in declared(declared_in).items()
+        if each.option.wire is not None and name not in left_out
+    }
+    return create_model(name, __base__=base, __doc__=base.__doc__, **fields)
+
+
+def _optional(option: Option) -> Any:
+    wire = option.wire if option.default is not None else option.wire | None
+    return Annotated[wire, Field(description=option.about)]
+
+
 class Nothing(Request):
     """No field."""
 
@@ -66,41 +82,16 @@ class Count(Request):
 class Scoped(Request):
     """One agent's, user's or session's memories alone."""
 
-    agent: Annotated[str | None, Field(description="Of this agent alone.")] = None
-    user: Annotated[str | None, Field(description="Of this user alone.")] = None
-    session: Annotated[str | None, Field(description="Of this session alone.")] = None
+    agent: Annotated[str | None, Field(description=_WHOSE["agent"].option.about)] = None
+    user: Annotated[str | None, Field(description=_WHOSE["user"].option.about)] = None
+    session: Annotated[str | None, Field(description=_WHOSE["session"].option.about)] = None
 
 
-class Ask(Scoped):
-    """A question."""
+class Question(Scoped):
+    """A question; its options are those of `Memory.recall`."""
 
     query: Annotated[str, Field(description="What to look for, in plain words.")]
     limit: Annotated[int | None, Field(description="How many at most.")] = None
-    recipe: Annotated[
-        str | Object | None, Field(description="A recipe's name, or a recipe as data.")
-    ] = None
-    where: Where = None
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    now: Annotated[Time | None, Field(description="Answer as if it were then.")] = None
-    vector: Annotated[list[float] | None, Field(description="Your own query vector.")] = None
-    overrides: Annotated[
-        Object | None, Field(description="Numbers of the recipe to change, by path.")
-    ] = None
-    require: Annotated[list[str] | None, Field(description="Lanes that must run.")] = None
-    mode: Annotated[str | None, Field(description="A mode of the recipe.")] = None
-    aliases: Annotated[
-        dict[str, list[str]] | None, Field(description="Other words for a word.")
-    ] = None
-    seeds: Annotated[
-        list[str] | dict[str, list[str]] | None, Field(description="Where graph lanes start.")
-    ] = None
-    lists: Annotated[Object | None, Field(description="Ranked lists of your own, by label.")] = None
-    cycle: Annotated[int | None, Field(description="The present cycle.")] = None
-    budget_tokens: Annotated[int | None, Field(description="What fits into so many tokens.")] = None
-    budget_chars: Annotated[int | None, Field(description="What fits into so many characters.")] = (
-        None
-    )
 
     def options(self) -> dict[str, Any]:
         """What the library takes beside text and limit."""
@@ -111,7 +102,10 @@ class Ask(Scoped):
         }
 
 
-class Recall(Ask):
+Ask = with_options("Ask", Question, options.Ask)
+
+
+class Detailed(Question):
     """A question, and how much to tell."""
 
     detail: Annotated[
@@ -120,10 +114,14 @@ class Recall(Ask):
     ] = "brief"
 
 
-class Bundles(Ask):
+class Paged(Question):
     """A question, page by page."""
 
     offset: Annotated[int, Field(description="How many bundles to leave out.")] = 0
+
+
+Recall = with_options("Recall", Detailed, options.Ask)
+Bundles = with_options("Bundles", Paged, options.Ask)
 
 
 class Explain(Scoped):
@@ -146,19 +144,15 @@ class Differ(Request):
     after: Receipt
 
 
-class Browse(Scoped):
-    """A page of memories by date."""
+class Sorted(Scoped):
+    """A page of memories by date; its options are those of `Memory.browse`."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
     cursor: Annotated[str | None, Field(description="Where the page before ended.")] = None
     limit: Annotated[int, Field(description="How many at most.")] = 20
-    offset: Annotated[int, Field(description="How many to leave out.")] = 0
-    where: Where = None
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    archived: Annotated[Literal["hide", "show"], Field(description="Archived ones.")] = "hide"
-    expired: Annotated[Literal["hide", "show"], Field(description="Expired ones.")] = "hide"
-    superseded: Annotated[Literal["hide", "show"], Field(description="Replaced ones.")] = "show"
+
+
+Browse = with_options("Browse", Sorted, options.Look)
 
 
 class Named(Scoped):
@@ -173,77 +167,35 @@ class Get(Named):
     known_at: KnownAt = None
 
 
-class Fields(Request):
-    """The fields of a memory but its text."""
+class New(Request):
+    """Something to remember; its fields are those of `Memory.remember`."""
 
     scoping = False
-    title: Annotated[str | None, Field(description="A short title.")] = None
-    summary: Annotated[str | None, Field(description="The text in brief.")] = None
-    kind: Annotated[
-        str | None, Field(description="note, fact, decision, task or your own word.")
-    ] = None
-    role: Annotated[str | None, Field(description="The part it plays.")] = None
-    memory_type: Annotated[
-        str | None, Field(description="working, episodic, semantic or procedural.")
-    ] = None
-    tags: Annotated[list[str] | None, Field(description="Labels.")] = None
-    concepts: Annotated[list[str] | None, Field(description="What it is about.")] = None
-    entities: Annotated[list[str] | None, Field(description="Whom or what it names.")] = None
-    entity_type: Annotated[str | None, Field(description="What its entities are.")] = None
-    source_episode: Annotated[str | None, Field(description="The episode it came from.")] = None
-    importance: Annotated[float | None, Field(description="0 to 1.")] = None
-    confidence: Annotated[float | None, Field(description="0 to 1.")] = None
-    priority: Annotated[str | None, Field(description="P1, P2, P3 or P4.")] = None
-    trust: Annotated[str | None, Field(description="system, learned or external.")] = None
-    source: Annotated[dict[str, str | None] | None, Field(description="who, channel, path.")] = None
-    agent: Annotated[str | None, Field(description="Who learned it.")] = None
-    user: Annotated[str | None, Field(description="Whom it concerns.")] = None
-    session: Annotated[str | None, Field(description="The conversation.")] = None
-    created: Annotated[Time | None, Field(description="When it was made.")] = None
-    occurred: Annotated[Time | None, Field(description="When it happened.")] = None
-    valid_from: Annotated[Time | None, Field(description="When it begins to hold.")] = None
-    valid_until: Annotated[Time | None, Field(description="When it no longer holds.")] = None
-    expires: Annotated[Time | None, Field(description="When it leaves all answers.")] = None
-    cycle: Annotated[int | None, Field(description="The cycle it belongs to.")] = None
-    metadata: Annotated[Object | None, Field(description="Fields of your own.")] = None
-    archived: Annotated[bool | None, Field(description="Keep it out of recalls.")] = None
-    pinned: Annotated[bool | None, Field(description="Mark it as pinned.")] = None
-
-
-class Draft(Fields):
-    """Something to remember."""
-
     text: Annotated[str, Field(description="What to remember, one fact in plain words.")]
-    id: Annotated[str | None, Field(description="An id of your own.")] = None
-    key: Key = None
-    vector: Annotated[list[float] | None, Field(description="Its vector.")] = None
-    links: Annotated[list[Object] | None, Field(description="Objects with target and kind.")] = None
-    supersedes: Annotated[
-        str | list[str] | None, Field(description="The id of what this replaces.")
-    ] = None
-    corrects: Annotated[
-        str | list[str] | None, Field(description="The id of what this corrects.")
-    ] = None
-    invalidates: Annotated[
-        str | list[str] | None, Field(description="The id of what this makes void.")
-    ] = None
-    refs: Annotated[list[int] | None, Field(description="Positions of memories it refers to.")] = (
-        None
-    )
 
 
-class Drafts(Request):
+Draft = with_options("Draft", New, options.Fields)
+
+
+class Several(Request):
     """Many things to remember."""
 
-    memories: Annotated[list[Draft], Field(description="In the order to keep them.")]
+    memories: list[New]
 
 
-class Update(Fields):
+_MEMORIES: Any = Annotated[list[Draft], Field(description="In the order to keep them.")]
+Drafts = create_model("Drafts", __base__=Several, memories=(_MEMORIES, ...))
+
+
+class Changed(Request):
     """New values of some fields; null takes an optional one away."""
 
+    scoping = False
     id: Id
-    text: Annotated[str | None, Field(description="What it says now.")] = None
     key: Key = None
+
+
+Update = with_options("Update", Changed, options.Changes, "refs")
 
 
 class Expire(Named):

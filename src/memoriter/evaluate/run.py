@@ -10,7 +10,8 @@ from typing import Final
 from memoriter.core.errors import NothingToRun
 from memoriter.evaluate.data import Case, Dataset, Item, Question
 from memoriter.evaluate.metrics import DEPTH, mean, scored
-from memoriter.memory import Memory, open_memory
+from memoriter.memory.facade import Memory
+from memoriter.memory.opening import open_memory
 from memoriter.pipeline.recipe import Recipe
 
 _DAY: Final = 86_400_000_000

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memoriter.core.record import MEMORY_TYPES, TRUST
+from memoriter.core.fields import MEMORY_TYPES, TRUST
 from memoriter.imports import markdown
 from memoriter.imports.fields import Filling
 from memoriter.imports.frontmatter import listed

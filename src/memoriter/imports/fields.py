@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
-from memoriter.core.draft import CHECKS, check_interval
+from memoriter.core.draft import check_interval
 from memoriter.core.errors import BadRecord
-from memoriter.core.names import name
+from memoriter.core.names import metadata, name
+from memoriter.core.record import FIELDS
 from memoriter.core.times import micros
 from memoriter.imports.port import Entry, Lost
 from memoriter.imports.shapes import is_list, list_of
@@ -43,7 +44,7 @@ class Filling:
         if value is None or value in ("", [], {}):
             return
         try:
-            CHECKS[field](value, field)
+            FIELDS[field].kind.check(value, field, None)
         except BadRecord:
             self.drop(called or field, value)
         else:
@@ -85,7 +86,7 @@ class Filling:
         if value is None or value in ("", [], {}):
             return
         try:
-            CHECKS["metadata"]({called: value}, called)
+            metadata({called: value}, called)
         except BadRecord:
             self.drop(called, value)
         else:
@@ -110,7 +111,7 @@ class Filling:
         except BadRecord:
             self.drop("valid_until", self.fields.pop("valid_until"))
         try:
-            CHECKS["metadata"](self._told(), "metadata")
+            metadata(self._told(), "metadata")
         except BadRecord:
             self.drop("metadata", self.metadata)
             self.metadata = {}

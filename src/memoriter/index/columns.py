@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.record import Record
+from memoriter.core.times import to_micros
 from memoriter.index.dictionary import Dictionary, union
 
 Arrays = dict[str, NDArray[Any]]
@@ -56,7 +57,7 @@ def columns_of(records: Sequence[Record]) -> Arrays:
         out[name] = np.array([np.nan if v is None else v for v in values], np.float64)
     for name in TIME_COLUMNS:
         values = [getattr(record, name) for record in records]
-        out[name] = np.array([NO_TIME if v is None else v for v in values], np.int64)
+        out[name] = np.array([NO_TIME if v is None else to_micros(v) for v in values], np.int64)
     for name in FLAG_COLUMNS:
         out[name] = np.array([getattr(record, name) for record in records], np.bool_)
     return out

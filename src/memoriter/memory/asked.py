@@ -2,70 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TypedDict, cast
+from collections.abc import Sequence
+from typing import cast
 
 from memoriter.core.budget import Budget
 from memoriter.core.draft import vector_of
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.core.names import EXACT_INT, Json, integer, metadata, names, text
+from memoriter.core.options import check_known
 from memoriter.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, lists_of, seeds_of
 from memoriter.core.scope import Scope
-from memoriter.core.times import TimeLike, micros
-from memoriter.core.where import Where, parse
+from memoriter.core.times import Now, TimeLike, micros
+from memoriter.core.where import Where, dated, parse
+from memoriter.memory.options import Ask
 from memoriter.pipeline.alone import alone
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.spoken import both, by_name, settled
 
 
-class Ask(TypedDict, total=False):
-    """What a search takes beside its text and limit."""
-
-    recipe: str | Path | Recipe | Mapping[str, object]
-    where: object
-    as_of: TimeLike | None
-    known_at: TimeLike | None
-    now: TimeLike | None
-    vector: Sequence[float] | None
-    overrides: Mapping[str, object] | None
-    require: Iterable[str] | None
-    mode: str | None
-    aliases: Mapping[str, Iterable[str]] | None
-    seeds: Iterable[str] | Mapping[str, Iterable[str]] | None
-    lists: Mapping[str, object] | None
-    cycle: int | None
-    budget_tokens: int | None
-    budget_chars: int | None
-
-
 def asked_for(
-    query: str, limit: int | None, ask: Ask, edge: tuple[Scope, Callable[[], int]]
+    query: str, limit: int | None, ask: Ask, edge: tuple[Scope, Now]
 ) -> tuple[Query, Recipe]:
     """The question and its recipe; `edge` is who asks, and where time enters."""
-    if unknown := set(ask) - set(Ask.__annotations__):
-        raise BadQuery(
-            f"{min(unknown)}: no such option",
-            hint=f"known: {', '.join(Ask.__annotations__)}",
-            field=min(unknown),
-        )
+    check_known(ask, Ask, BadQuery, "query", "limit")
     scope, clock = edge
+    scope = scope.narrowed(ask)
     recipe, mine, tests = recipe_for(ask, "memoriter")
     lists = lists_of(ask.get("lists"))
     recipe = with_lists(recipe, lists)
-    vector, now = ask.get("vector"), _time(ask.get("now"), "now")
+    vector = ask.get("vector")
+    now = _time(ask.get("now"), "now", clock)
+    now = clock() if now is None else now
     mode = None if ask.get("mode") is None else text(ask.get("mode"), "mode", BadQuery, 32)
     cycle = ask.get("cycle")
     recipe.mode(mode)
     question = Query(
         text=text(query, "query", BadQuery, TEXT_LIMIT),
         scope=scope,
-        now=clock() if now is None else now,
+        now=now,
         limit=_limit(limit, recipe),
-        where=both(parse(ask.get("where")), tests),
-        as_of=_time(ask.get("as_of"), "as_of"),
-        known_at=_time(ask.get("known_at"), "known_at"),
+        where=both(parse(dated(ask.get("where"), lambda: now)), tests),
+        as_of=_time(ask.get("as_of"), "as_of", lambda: now),
+        known_at=_time(ask.get("known_at"), "known_at", clock),
         overrides=cast("dict[str, Json]", mine),
         require=frozenset(names(ask.get("require") or (), "require", BadQuery)),
         given=vector if vector is None else _vector(vector),
@@ -82,7 +61,8 @@ def asked_for(
 def recipe_for(ask: Ask, usual: str) -> tuple[Recipe, dict[str, object], Where]:
     """(the recipe with the call's overrides, these by path, those that are tests of the filter)."""
     overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
-    recipe = recipe_of(ask.get("recipe", usual))
+    given = ask.get("recipe")
+    recipe = recipe_of(usual if given is None else given)
     mine, tests = settled(recipe, overrides)
     try:
         return overridden(recipe, mine), mine, tests
@@ -108,8 +88,8 @@ def _limit(given: int | None, recipe: Recipe) -> int:
     return recipe.usual_limit if unset and asked <= 0 else asked
 
 
-def _time(value: TimeLike | None, field: str) -> int | None:
-    return None if value is None else micros(value, field, BadQuery)
+def _time(value: TimeLike | None, field: str, now: Now) -> int | None:
+    return None if value is None else micros(value, field, BadQuery, now)
 
 
 def _vector(given: Sequence[float]) -> tuple[float, ...]:

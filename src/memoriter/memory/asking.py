@@ -11,7 +11,7 @@ from memoriter.core.ranking import Scores
 from memoriter.lanes.port import Context, Judge, Skipped
 from memoriter.memory.parts import Parts
 from memoriter.pipeline.bind import bind
-from memoriter.pipeline.plan import Plan, plan
+from memoriter.pipeline.plan import Plan, plan, reranks
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run
 from memoriter.rerank.call import Failed, scored
@@ -23,7 +23,13 @@ from memoriter.why.result import Result
 
 
 def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
-    """Answer a query."""
+    """Answer a query by the recipe that the caller chose."""
+    _must_rerank(parts, recipe)
+    return by_lanes(parts, query, recipe)
+
+
+def by_lanes(parts: Parts, query: Query, recipe: Recipe) -> Result:
+    """Answer a query by a recipe that a verb made, whether it asks a reranker or not."""
     ctx = _bound(parts, query, recipe)
     if needs_vector(recipe, query.mode):
         ctx = parts.spaces(ctx, asking=True)
@@ -32,7 +38,22 @@ def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
+    _must_rerank(parts, recipe)
     return plan(recipe, parts.spaces(_bound(parts, query, recipe), asking=False))
+
+
+def _must_rerank(parts: Parts, recipe: Recipe) -> None:
+    """Refuse a recipe that would ignore the reranker of this memory."""
+    if parts.reranker is None or (reranks(recipe) and recipe.passes[1].enabled):
+        return
+    hint = "open the memory without a reranker, or recall by a recipe that asks one: memoriter"
+    if reranks(recipe):
+        hint = 'switch its pass on: overrides={"pass.1.enabled": True}'
+    raise BadQuery(
+        f"recipe {recipe.name!r} would ignore the reranker of this memory",
+        hint=hint,
+        field="recipe",
+    )
 
 
 def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:

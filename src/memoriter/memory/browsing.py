@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice, integer
+from memoriter.core.options import check_known
 from memoriter.core.query import LIMIT_LIMIT, OFFSET_LIMIT
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
-from memoriter.core.times import TimeLike, micros
-from memoriter.core.where import parse
+from memoriter.core.times import Now, TimeLike, micros
+from memoriter.core.where import dated, parse
 from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
 from memoriter.index.selection import Criteria, select
+from memoriter.memory.options import Look
 from memoriter.memory.parts import Parts
-
-Show = Literal["hide", "show"]
-
-
-class Look(TypedDict, total=False):
-    """What browsing takes beside sort, cursor and limit."""
-
-    where: object
-    as_of: TimeLike | None
-    known_at: TimeLike | None
-    archived: Show
-    expired: Show
-    superseded: Show
-    offset: int
-    """How many to leave out, from the beginning or from the cursor on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +42,16 @@ def browsed(
     integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
     skip = integer(look.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
     after = None if cursor is None else Cursor.read(cursor)
-    known_at = _time(look.get("known_at"), "known_at")
+    check_known(look, Look, BadQuery, "sort", "cursor", "limit")
+    scope = scope.narrowed(look)
+    clock = parts.clock.now
+    known_at = _time(look.get("known_at"), "known_at", clock)
     reading = (
         parts.shelf.index(scope.tenant).reading(after.seq)
         if after
         else parts.reading(scope.tenant, known_at)
     )
-    criteria = _criteria(scope, look, after.now if after else parts.clock.now())
+    criteria = _criteria(scope, look, after.now if after else clock())
     mark = asked(criteria, sort)
     if after and after.asked != mark:
         raise BadQuery(
@@ -81,19 +70,13 @@ def browsed(
 
 
 def _criteria(scope: Scope, look: Look, now: int) -> Criteria:
-    if unknown := set(look) - set(Look.__annotations__):
-        raise BadQuery(
-            f"{min(unknown)}: no such option",
-            hint=f"known: {', '.join(Look.__annotations__)}",
-            field=min(unknown),
-        )
     for key in ("archived", "expired", "superseded"):
         choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)
     return Criteria(
         scope,
-        parse(look.get("where")),
+        parse(dated(look.get("where"), lambda: now)),
         now,
-        _time(look.get("as_of"), "as_of"),
+        _time(look.get("as_of"), "as_of", lambda: now),
         None,
         look.get("archived", "hide"),
         look.get("expired", "hide"),
@@ -101,5 +84,5 @@ def _criteria(scope: Scope, look: Look, now: int) -> Criteria:
     )
 
 
-def _time(value: TimeLike | None, field: str) -> int | None:
-    return None if value is None else micros(value, field, BadQuery)
+def _time(value: TimeLike | None, field: str, now: Now) -> int | None:
+    return None if value is None else micros(value, field, BadQuery, now)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, cast
 
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.embed.callable import Embed, Function
 from memoriter.embed.given import Given
 from memoriter.embed.hash import Hash
 from memoriter.embed.kin import Kin
@@ -26,8 +27,8 @@ KNOWN: Final = (
 """All names, as a person may write them."""
 
 
-def embedder_of(what: str | Embedder | None) -> Embedder | None:
-    """An embedder from its name, or the caller's own object; None for none.
+def embedder_of(what: str | Embedder | Embed | None) -> Embedder | None:
+    """An embedder from its name, a function from texts to vectors, or an object; None for none.
 
     `auto` takes what is on the machine first, and the packaged table always is: it is `static`.
     `http:<model>@<base url>` may end in `#<n>`, the length of its vectors; its key comes from
@@ -39,7 +40,7 @@ def embedder_of(what: str | Embedder | None) -> Embedder | None:
     if what is None:
         return None
     if not isinstance(what, str):
-        return _own(what)
+        return _own(cast("object", what))
     if what in {"auto", "static"}:
         return Static()
     if what == "hash":
@@ -56,14 +57,23 @@ def kin_of(embedder: Embedder | None) -> Kindred | None:
     return Kin(embedder if isinstance(embedder, Static) else Static())
 
 
-def _own(what: Embedder) -> Embedder:
+def _own(what: object) -> Embedder:
     if not callable(getattr(what, "embed", None)):
-        hint = "memoriter.embed.callable.Function makes one of a function" if callable(what) else ""
-        raise InputError("embedder: has no method embed", hint=hint, field="embedder")
+        if callable(what):
+            return Function(what)
+        raise InputError(
+            f"embedder: {type(what).__name__} is neither a function nor has a method embed",
+            hint=_hint(),
+            field="embedder",
+        )
     for promised in ("name", "fingerprint"):  # a dimension may have to be asked for
         if not isinstance(getattr(what, promised, None), str):
-            raise InputError(f"embedder: has no {promised}", field="embedder")
-    return what
+            raise InputError(
+                f"embedder: has no {promised}",
+                hint="an embedder has name, fingerprint, dimension and embed(texts, side)",
+                field="embedder",
+            )
+    return cast("Embedder", what)
 
 
 def _loaded(what: str) -> Embedder:
@@ -87,11 +97,11 @@ def _unknown(what: str) -> InputError | Unsupported:
             hint="export granite-embedding-30m-english and name its folder: onnx:<folder>",
             field="embedder",
         )
-    known = ", ".join(f'"{each}"' for each in KNOWN)
     # A URL may hold a password.
     shown = "of this URL" if "://" in what else repr(what)
-    return InputError(
-        f"there is no embedder {shown}",
-        hint=f"known: {known}, None, or an object with a method embed",
-        field="embedder",
-    )
+    return InputError(f"there is no embedder {shown}", hint=_hint(), field="embedder")
+
+
+def _hint() -> str:
+    known = ", ".join(f'"{each}"' for each in KNOWN)
+    return f"known: {known}, None, a function from texts to vectors, or an object with embed"

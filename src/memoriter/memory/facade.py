@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from memoriter.core.batch import Commit, Key
 from memoriter.core.draft import spelled_changes
-from memoriter.core.edge import Edge
+from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, InputError, NotFound
 from memoriter.core.names import integer, name
+from memoriter.core.options import shown
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record, plain
 from memoriter.core.scope import Scope
-from memoriter.core.times import TimeLike, micros
-from memoriter.core.where import EVERYTHING, parse
+from memoriter.core.times import TimeLike, duration, micros
+from memoriter.core.where import EVERYTHING, dated, parse
 from memoriter.index.pages import Sort
 from memoriter.index.selection import Criteria, select
-from memoriter.memory.browsing import Look, Page, browsed
+from memoriter.memory.browsing import Page, browsed
+from memoriter.memory.options import Ask, Changes, Fields, Look, WhereLike
 from memoriter.memory.parts import Parts
 from memoriter.memory.status import Status, status_of
 from memoriter.store.verify import sound
@@ -34,7 +36,6 @@ from memoriter.write.writer import Erasure, Writer, asked_under, in_scope
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
     from memoriter.memory.analyzers import Analyzers
-    from memoriter.memory.asked import Ask
     from memoriter.memory.embedding import Embedding
     from memoriter.memory.importing import Imported
     from memoriter.memory.reflecting import How
@@ -80,13 +81,8 @@ class Memory:
         self, agent: str | None = None, user: str | None = None, session: str | None = None
     ) -> Memory:
         """The same memory for one agent, user or session: reads filter, writes stamp."""
-        mine = self._scope.filters()
-        given = {"agent": agent, "user": user, "session": session}
-        wanted = {key: value for key, value in given.items() if value is not None}
-        for key, value in wanted.items():
-            if mine.get(key, value) != value:
-                raise InputError(f"{key}: the scope is {mine[key]!r} already", field=key)
-        return Memory(self._parts, Scope.of(self._scope.tenant, **{**mine, **wanted}))
+        whose = {"agent": agent, "user": user, "session": session}
+        return Memory(self._parts, self._scope.narrowed(whose))
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -94,8 +90,9 @@ class Memory:
         self._parts.shelf.wrote(commit.tenant, len(commit.ids))
         return commit
 
-    def remember(self, text: str, **fields: Any) -> Commit:
-        """Keep one memory. Fields: those of a record, and id, key, supersedes, links, vector."""
+    @shown(Fields)
+    def remember(self, text: str, **fields: Unpack[Fields]) -> Commit:
+        """Keep one memory: its text, and what else is known of it."""
         return self._wrote(self._writer.remember({"text": text, **fields}))
 
     def remember_many(self, drafts: Iterable[object], *, progress: bool | Told = False) -> Commit:
@@ -104,18 +101,26 @@ class Memory:
         with showing(progress, "remembering", total) as told:
             return self._wrote(self._writer.remember_many(drafts, told))
 
-    def update(self, id: str, *, key: str | None = None, **changes: Any) -> Commit:
-        """Change fields of a memory: a new version; the old one stays in its history."""
+    @shown(Changes)
+    def update(self, id: str, **changes: Unpack[Changes]) -> Commit:
+        """Change fields of a memory: a new version; the old one stays in its history.
+
+        None takes an optional field away.
+        """
+        fields: dict[str, object] = {k: v for k, v in changes.items() if k != "key"}
 
         def asked_for() -> Key | None:
-            return asked_under("update", key, [id, spelled_changes(changes)])
+            spelled = spelled_changes(fields, self._parts.clock.now)
+            return asked_under("update", changes.get("key"), [id, spelled])
 
-        return self._wrote(self._writer.update(id, changes, asked_for))
+        return self._wrote(self._writer.update(id, fields, asked_for))
 
     def expire(self, id: str, at: TimeLike | None = None, *, key: str | None = None) -> Commit:
         """Let a memory vanish from answers from a moment on, now by default; update undoes it."""
-        moment = self._parts.clock.now() if at is None else micros(at, "at")
-        asked_for = asked_under("expire", key, [id, None if at is None else moment])
+        clock = self._parts.clock.now
+        moment = clock() if at is None else micros(at, "at", now=clock, ahead=True)
+        asked = moment if (length := duration(at, ahead=True)) is None else f"{length:+d}us"
+        asked_for = asked_under("expire", key, [id, None if at is None else asked])
         return self._wrote(self._writer.update(id, {"expires": moment}, lambda: asked_for))
 
     def link(
@@ -134,7 +139,7 @@ class Memory:
         self,
         id: str | Sequence[str] | None = None,
         *,
-        where: object = None,
+        where: WhereLike | None = None,
         key: str | None = None,
     ) -> Erasure:
         """Erase memories, by id or by a Where: at once gone from every answer, past views too."""
@@ -155,13 +160,21 @@ class Memory:
         return reflect(self._parts, self._scope, how, dry_run=dry_run)
 
     def _ids(self, where: object) -> list[str]:
-        condition = parse(where)
-        if condition == EVERYTHING:
-            raise BadQuery("where: is empty and would forget everything", field="where")
+        if parse(where) == EVERYTHING:
+            raise BadQuery(
+                "where: is empty and would forget everything",
+                hint='say which memories, for example where={"session": "s-12"}',
+                field="where",
+            )
+        return [record.id for record in self._matching(where)]
+
+    def _matching(self, where: object) -> list[Record]:
+        """Every record of the scope that passes a test, as it is now."""
+        now = self._parts.clock.now()
         reading = self._parts.reading(self._scope.tenant, None)
-        criteria = Criteria(self._scope, condition, self._parts.clock.now())
+        criteria = Criteria(self._scope, parse(dated(where, lambda: now)), now)
         rows = select(reading, criteria, self._fetch).rows(reading).tolist()
-        return [record.id for record in self._fetch(rows) if record is not None]
+        return [record for record in self._fetch(rows) if record is not None]
 
     @property
     def analyzers(self) -> Analyzers:
@@ -189,24 +202,29 @@ class Memory:
     def _fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
         return self._parts.log.records(self._scope.tenant, rows)
 
+    @shown(Ask)
     def recall(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The right memories, ranked, each with the exact arithmetic of its score."""
         from memoriter.memory.asking import search  # noqa: PLC0415  # loads the recipes
 
         return search(self._parts, *self._query(query, limit, ask))
 
+    @shown(Ask)
     def plan(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Plan:
         """What `recall` would do, without doing it."""
         from memoriter.memory.asking import planned  # noqa: PLC0415  # loads the recipes
 
         return planned(self._parts, *self._query(query, limit, ask))
 
+    @shown(Ask)
     def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The word lanes of a recipe alone, by their own scores."""
         from memoriter.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
+        from memoriter.memory.asking import by_lanes  # noqa: PLC0415  # loads the recipes
 
-        return self.recall(query, limit, **words_alone(ask))
+        return by_lanes(self._parts, *self._query(query, limit, words_alone(ask)))
 
+    @shown(Ask)
     def bundles(
         self, query: str, limit: int | None = None, *, offset: int = 0, **ask: Unpack[Ask]
     ) -> Bundles:
@@ -217,6 +235,7 @@ class Memory:
         asked_for = self._query(query, limit, {"recipe": "linked", **ask})
         return bundled(self._parts, *asked_for, offset)
 
+    @shown(Ask)
     def reflections(self, query: str = "", limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """Reflections alone, all of them considered, by meaning; with a cycle also by age."""
         from memoriter.memory.asking import reflections  # noqa: PLC0415  # loads the recipes
@@ -243,8 +262,9 @@ class Memory:
         return asked_for(query, limit, ask, (self._scope, self._parts.clock.now))
 
     def _time(self, value: TimeLike | None, field: str) -> int | None:
-        return None if value is None else micros(value, field, BadQuery)
+        return None if value is None else micros(value, field, BadQuery, self._parts.clock.now)
 
+    @shown(Look)
     def browse(
         self,
         sort: Sort = "newest",
@@ -255,6 +275,11 @@ class Memory:
     ) -> Page:
         """Records by date, in stable pages over one view, with a true total."""
         return browsed(self._parts, self._scope, look, sort, cursor, limit)
+
+    @shown(Look)
+    def count(self, **look: Unpack[Look]) -> int:
+        """How many memories `browse` would list with the same options."""
+        return self.browse(limit=1, **look).total
 
     def get(self, id: str, *, known_at: TimeLike | None = None) -> Record:
         """One memory, as it is or as it was known at a moment."""
@@ -280,13 +305,13 @@ class Memory:
         """The edges at a memory, either end, the latest of each key."""
         record = self.get(id)
         rows = self._parts.log.edges(self._scope.tenant, record.position, 2**62)
-        edges = [Edge(seq=row.seq, **json.loads(row.body)) for row in rows]
+        edges = [edge_of(row.seq, json.loads(row.body)) for row in rows]
         latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
         return tuple(sorted(latest.values(), key=lambda e: e.seq))
 
     # -- keeping -------------------------------------------------------------------------------
 
-    def export(self, path: str | Path, *, where: object = None) -> int:
+    def export(self, path: str | Path, *, where: WhereLike | None = None) -> int:
         """Write the tenant to a file, whole and digest-equal; with a Where, plain records as lines.
 
         Returns how many lines were written.
@@ -302,10 +327,7 @@ class Memory:
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
             return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
-        reading = self._parts.reading(self._scope.tenant, None)
-        criteria = Criteria(self._scope, parse(where), self._parts.clock.now())
-        rows = select(reading, criteria, self._fetch).rows(reading).tolist()
-        told = ({"id": r.id, **plain(r)} for r in self._fetch(rows) if r is not None)
+        told = ({"id": r.id, **plain(r)} for r in self._matching(where))
         return (json.dumps(data, ensure_ascii=False).encode() + b"\n" for data in told)
 
     def load(self, path: str | Path) -> int:

@@ -11,7 +11,8 @@ from typing import Final, Self, Unpack
 from memoriter.core.errors import Unavailable
 from memoriter.core.scope import Scope
 from memoriter.memory.facade import Memory
-from memoriter.memory.opening import Options, ground_of, parts_for, parts_of
+from memoriter.memory.opening import ground_of, parts_for, parts_of
+from memoriter.memory.options import OpenOptions
 from memoriter.memory.parts import Parts
 
 KEPT: Final = 1024
@@ -21,7 +22,7 @@ KEPT: Final = 1024
 class House:
     """Hands out the memory of a tenant. Safe to share between threads."""
 
-    def __init__(self, place: str | Path, **options: Unpack[Options]) -> None:
+    def __init__(self, place: str | Path, **options: Unpack[OpenOptions]) -> None:
         self._ground = ground_of(place, options)
         self._parts: dict[str, Parts] = {}
         """By space: tenants that are embedded alike share a shelf of indexes."""

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, cast
+from typing import Unpack, cast
 
-from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, SystemClock, SystemEntropy
+from memoriter.core.clock import STAMPS, Stamps, SystemClock, SystemEntropy
 from memoriter.core.errors import InputError, NotFound, Unsupported
 from memoriter.core.names import choice, flag, integer, number, text
+from memoriter.core.options import check_known, shown
 from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
+from memoriter.embed.callable import Embed
 from memoriter.embed.port import Embedder
 from memoriter.index.shelf import Shelf, Upkeep
 from memoriter.index.tenant import Spaces
@@ -22,10 +24,10 @@ from memoriter.memory.analyzers import added
 from memoriter.memory.embedders import kin_of
 from memoriter.memory.embedding import chosen, serving
 from memoriter.memory.facade import Memory
+from memoriter.memory.options import OpenOptions
 from memoriter.memory.parts import Parts
 from memoriter.memory.rerankers import reranker_of
 from memoriter.memory.spaces import Beside, Wordless, embedders_of, patience_of
-from memoriter.rerank.callable import Judge
 from memoriter.rerank.port import Reranker
 from memoriter.store.port import Log
 from memoriter.store.ram import Ram
@@ -37,45 +39,20 @@ from memoriter.text.own import Own
 from memoriter.write.prepare import Workshop
 from memoriter.write.template import Said, said_of
 
-Asked = str | Embedder | Sequence[str | Embedder] | None
+Asked = str | Embedder | Embed | Sequence[str | Embedder] | None
 """An embedder as a caller names it."""
 
 
-class Options(TypedDict, total=False):
-    """What `open` takes beside the place and the tenant."""
-
-    read_only: bool
-    durability: Durability
-    embedder: Asked
-    embed_timeout: float | tuple[float, float]
-    reranker: str | Reranker | Judge | None
-    entities: Literal["given", "rules"] | Extractor
-    maintenance: Literal["auto", "manual"]
-    flush_rows: int
-    horizon_days: float
-    memory_limit: int
-    clock: Clock
-    entropy: Entropy
-
-
+@shown(OpenOptions)
 def open_memory(
-    place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[Options]
+    place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> Memory:
     """Open a memory, making it if it is not there; a context manager.
 
     Args:
         place: A file, or `:memory:` for one that ends with the process.
         tenant: Whose memories: a hard partition with its own statistics, graph and chain.
-        **options: `read_only`. `durability`: "full", or "fast", which may lose the last seconds in
-            a power cut, in order and without damage. `embedder`: "static" (the packaged one), None,
-            "given:<n>" for vectors of your own, a local model, a server, or an object of yours:
-            see `embedder_of`; of several the first one serves and the others are read beside it.
-            `embed_timeout`: how many seconds a write and a question wait for an embedder of yours,
-            (30, 5) by default. `reranker`: None, a local cross-encoder, a server, a function or an
-            object of yours: see `reranker_of`. `entities`: "given" by the caller, found by "rules",
-            or by a function of yours, where a record comes without any. `maintenance`: "manual"
-            turns background upkeep off. `flush_rows`, `horizon_days`, `memory_limit`: see `Upkeep`.
-            `clock` and `entropy`: for tests.
+        **options: As below.
 
     """
     scope = Scope.of(tenant)
@@ -88,7 +65,7 @@ class Ground:
     """An opened store and how memories stand on it, whoever their tenant is."""
 
     log: Log
-    options: Options
+    options: OpenOptions
     reranker: Reranker | None
     patience: Patience
     upkeep: Upkeep
@@ -104,10 +81,13 @@ class Ground:
         return "" if "embedder" in self.options else str(chosen(self.log, tenant)["space"])
 
 
-def ground_of(place: str | Path, options: Options) -> Ground:
+def ground_of(place: str | Path, options: OpenOptions) -> Ground:
     """Open a store; everything that is asked for is checked first."""
     _check(options)
     reranker = reranker_of(options.get("reranker"))
+    _extractor(options.get("entities", "given"))
+    if "embedder" in options:  # before the store: a refused open leaves no file behind
+        options = cast("OpenOptions", {**options, "embedder": embedders_of(options["embedder"])})
     patience = patience_of(options.get("embed_timeout"))
     log, folder, writable = _store(
         place,
@@ -177,14 +157,9 @@ def _extractor(what: object) -> Extractor | None:
     )
 
 
-def _check(options: Options) -> None:
+def _check(options: OpenOptions) -> None:
     """Refuse options that are unknown or make no sense."""
-    if unknown := set(options) - set(Options.__annotations__):
-        raise InputError(
-            f"{min(unknown)}: no such option",
-            hint=f"known: {', '.join(Options.__annotations__)}",
-            field=min(unknown),
-        )
+    check_known(options, OpenOptions, InputError, "place", "tenant")
     flag(options.get("read_only", False), "read_only", InputError)
     choice(options.get("maintenance", "auto"), "maintenance", ("auto", "manual"), InputError)
     integer(options.get("flush_rows", FLUSH_ROWS), "flush_rows", 1, 2**31, InputError)
@@ -199,7 +174,10 @@ def _store(
     if str(place) == ":memory:":
         return Ram(), None, True
     if "://" in str(place):
-        raise Unsupported(f"no store understands {place}", hint="give the path of a file")
+        raise Unsupported(
+            f"no store understands {str(place).partition('://')[0]}:// addresses",
+            hint="give the path of a file, for example agent.db",
+        )
     clean = text(str(place), "place", InputError, 4096)
     if "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise InputError("place: expected the path of a file", field="place")
@@ -208,7 +186,9 @@ def _store(
     with plainly(path):
         path.exists()
     if not path.parent.is_dir():
-        raise NotFound(f"there is no folder {path.parent}", hint="make it first")
+        raise NotFound(
+            f"there is no folder {path.parent}", hint=f"make it first: mkdir -p {path.parent}"
+        )
     if path.is_dir():
         raise InputError(f"{path} is a folder", hint="name a file in it, for example agent.db")
     choice(durability, "durability", ("full", "fast"), InputError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice
 from memoriter.core.scope import Scope
+from memoriter.core.times import iso, to_datetime
 from memoriter.index.columns import STRING_COLUMNS, dictionary_of
 from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection, select
@@ -32,8 +34,8 @@ class Status:
     expired: int
     """Those that no answer shows any more, and that nobody has forgotten."""
     seq: int
-    time: int
-    """Of the last commit, in microseconds; 0 before the first."""
+    time: datetime | None
+    """Of the last commit; None before the first."""
     debt: int
     """Vectors that are still owed."""
     segments: int
@@ -52,6 +54,7 @@ class Status:
     def to_dict(self) -> dict[str, object]:
         """The status as plain data."""
         told: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        told["time"] = None if self.time is None else iso(self.time)
         return {k: v for k, v in told.items() if v is not None} | {"tenants": list(self.tenants)}
 
 
@@ -70,7 +73,7 @@ def status_of(parts: Parts, tenant: str, by: str | None = None) -> Status:
         selection.count,
         reading.total - selection.count,
         reading.seq,
-        head.time,
+        to_datetime(head.time) if head.seq else None,
         len(parts.log.debts(tenant, DEBTS_COUNTED)),
         len(index.manifest.segments),
         sum(map(len, index.tail)),

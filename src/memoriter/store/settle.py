@@ -26,6 +26,7 @@ from memoriter.core.batch import (
 from memoriter.core.canonical import canonical
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, Conflict, NotFound
+from memoriter.core.times import to_datetime
 from memoriter.store.port import Head
 from memoriter.store.rows import (
     AGENT,
@@ -144,7 +145,7 @@ class _Settling:
         self.time = max(head.time, batch.now)
         self.positions = head.positions
         self.link = head.link or genesis(batch.tenant)
-        self.out = Settled(head, Commit(batch.tenant, head.seq, head.time, ()))
+        self.out = Settled(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
         self.places = ledger.places(_ids(batch.acts))
         self.kept = ledger.keys([key.name for key in map(_key, batch.acts) if key])
         self.fresh: dict[str, tuple[Key, str]] = {}
@@ -156,12 +157,12 @@ class _Settling:
         debt = len(out.debts)
         if out.is_empty and self.replayed:
             first = max(self.replayed, key=lambda row: row.seq)
-            out.commit = Commit(self.tenant, first.seq, first.time, ids, first.debt)
+            out.commit = Commit(self.tenant, first.seq, to_datetime(first.time), ids, first.debt)
             return out
         if out.advances:
             head = out.head
             out.head = Head(self.seq, self.time, self.positions, self.link, head.published)
-        out.commit = Commit(self.tenant, out.head.seq, out.head.time, ids, debt)
+        out.commit = Commit(self.tenant, out.head.seq, to_datetime(out.head.time), ids, debt)
         out.keys = [
             KeyRow(key.name, key.asked, out.head.seq, out.head.time, record_id, debt)
             for key, record_id in self.fresh.values()

@@ -16,6 +16,7 @@ import pytest
 
 from memoriter.core.batch import Commit, Embed
 from memoriter.core.errors import BadRecord, Conflict, Unsupported
+from memoriter.core.times import to_datetime
 from memoriter.store.port import Dump, Log, Manifest, SegmentRef
 from memoriter.store.rows import erased
 from memoriter.store.verify import verify
@@ -262,7 +263,7 @@ class Lasting(Opened):
             pytest.skip("this store has one handle")
         one, two = cls.store(tmp_path), cls.reopen(tmp_path)
         one.commit(batch(put("a")))
-        assert two.commit(batch(put("b"))) == Commit(T, 2, START, ("b",))
+        assert two.commit(batch(put("b"))) == Commit(T, 2, to_datetime(START), ("b",))
         with pytest.raises(Conflict):
             one.commit(batch(put("b")))
         assert one.dump(T) == two.dump(T)

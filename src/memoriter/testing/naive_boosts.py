@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from memoriter.core.record import Record
+from memoriter.core.times import to_micros
 from memoriter.testing.naive_graph import Link
 from memoriter.testing.naive_numbers import Column, grid
 from memoriter.testing.naive_table import ATTRIBUTES, Scene, Table
@@ -97,7 +98,7 @@ def _moment(told: Told, scene: Scene, table: Table) -> Column:
 
 def nearness(record: Record, since: int, until: int) -> float:
     """1 inside a span, 1 / (1 + spans away) outside it."""
-    time = record.created if record.occurred is None else record.occurred
+    time = to_micros(record.created if record.occurred is None else record.occurred)
     away = max(since - time, 0) + max(time - (until - 1), 0)
     return grid(1.0 / (1.0 + away / (until - since)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from memoriter.core.times import to_micros
 from memoriter.testing.naive_numbers import Vector, dot, grid, middle
 from memoriter.testing.naive_table import Scene, Table, attribute
 from memoriter.text.fingerprint import fingerprint
@@ -69,7 +70,7 @@ def _collapse(told: Told, scene: Scene, table: Table) -> list[int]:
     for rows in groups.values():
         kept = rows
         if told["keep"] == "newest":
-            kept = sorted(rows, key=lambda row: (-scene.records[row].created, -row))
+            kept = sorted(rows, key=lambda row: (-to_micros(scene.records[row].created), -row))
         stays |= dict(zip(rows, kept[: told["most"]], strict=False))
     return [*(stays[row] for row in head if row in stays), *tail]
 

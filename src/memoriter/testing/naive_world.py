@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any, cast
 
 from memoriter.core.record import Record, decode
+from memoriter.core.times import to_micros
 from memoriter.core.words import Words
 from memoriter.store.port import Dump
 from memoriter.store.rows import VectorRow
@@ -220,9 +221,10 @@ def select(world: World, ask: Ask) -> list[Record]:
 
 
 def _expired(record: Record, now: int) -> bool:
-    return record.expires is not None and record.expires <= now
+    return record.expires is not None and to_micros(record.expires) <= now
 
 
 def _valid(record: Record, time: int) -> bool:
     since, until = record.valid_from, record.valid_until
-    return (since is None or since <= time) and (until is None or time < until)
+    begun = since is None or to_micros(since) <= time
+    return begun and (until is None or time < to_micros(until))

@@ -18,6 +18,7 @@ from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord
 from memoriter.core.record import Content, Record, encode
+from memoriter.core.times import to_micros
 from memoriter.embed.call import PATIENCE, Patience, in_time
 from memoriter.embed.port import Embedder, Side
 from memoriter.index.tenant import texts_of
@@ -121,7 +122,9 @@ def _dated(tie: Tie, content: Content) -> Tie:
     """A replacing edge holds from when its record does."""
     if tie.kind in {"supersedes", "corrects", "invalidates"} and tie.valid_from is None:
         since = content.created if content.valid_from is None else content.valid_from
-        return Tie(tie.target, tie.kind, tie.weight, since, tie.valid_until, tie.metadata)
+        return Tie(
+            tie.target, tie.kind, tie.weight, to_micros(since), tie.valid_until, tie.metadata
+        )
     return tie
 
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, Literal, cast
 
 import numpy as np
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 from memoriter.core.batch import Act, Vector
 from memoriter.core.canonical import canonical
 from memoriter.core.draft import Draft, changed
+from memoriter.core.fields import TRUST
 from memoriter.core.names import Json
-from memoriter.core.record import TRUST, Record
+from memoriter.core.record import Record
 from memoriter.core.times import iso
 from memoriter.rank.cluster import clusters, joined, middle, near, propagated
 from memoriter.text.keywords import Phrases, keywords
@@ -39,7 +41,6 @@ _HASH: Final = 16
 _EXCERPTS: Final = 5
 _EXCERPT: Final = 150
 _SUMMARY_WORDS: Final = 3
-_DAY: Final = 86_400_000_000
 _DIGITS: Final = 4
 
 
@@ -215,7 +216,7 @@ def content_of(cluster: Cluster, created: int) -> dict[str, Json]:
         "temporal_span": {
             "min": iso(min(times)),
             "max": iso(max(times)),
-            "days": round((max(times) - min(times)) / _DAY, _DIGITS),
+            "days": round((max(times) - min(times)) / timedelta(days=1), _DIGITS),
         },
         "named_entities": list(names),
     }

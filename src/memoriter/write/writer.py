@@ -15,6 +15,7 @@ from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
+from memoriter.core.times import to_datetime
 from memoriter.embed.call import Late
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
@@ -105,7 +106,7 @@ class Writer:
         if isinstance(data, str):
             data = {"text": data}
         if not isinstance(data, Mapping):
-            return Draft.of(data)
+            return Draft.of(data, self._shop.clock.now)
         asked = cast("Mapping[str, object]", data)
         for key, value in self._scope.filters().items():
             if asked.get(key, value) != value:
@@ -114,7 +115,7 @@ class Writer:
                     hint="write through a memory of that scope",
                     field=key,
                 )
-        return self._inside(Draft.of({**asked, **self._scope.filters()}))
+        return self._inside(Draft.of({**asked, **self._scope.filters()}, self._shop.clock.now))
 
     def _inside(self, draft: Draft) -> Draft:
         """The draft, if it stays in scope: its own fields, and the records it ties itself to."""
@@ -154,7 +155,7 @@ class Writer:
             told(count)
         if not commits:
             head = self._log.head(self._scope.tenant)
-            return Commit(self._scope.tenant, head.seq, head.time, ())
+            return Commit(self._scope.tenant, head.seq, to_datetime(head.time), ())
         last = commits[-1]
         ids = tuple(record_id for commit in commits for record_id in commit.ids)
         return Commit(last.tenant, last.seq, last.time, ids, sum(c.debt for c in commits))
@@ -187,7 +188,7 @@ class Writer:
         for attempt in range(_TRIES):
             try:
                 record = self.current(record_id)
-                content = self._kept_inside(changed(record, changes))
+                content = self._kept_inside(changed(record, changes, self._shop.clock.now))
                 if "entities" not in changes:
                     content = annotated_anew(record, content, self._shop.extractor)
             except (NotFound, BadRecord) as refusal:
@@ -225,7 +226,7 @@ class Writer:
         self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
     ) -> Link:
         """The act that writes an edge, its fields checked."""
-        tie = tie_of(target, kind, given, "link")
+        tie = tie_of(target, kind, given, "link", self._shop.clock.now)
         told = [source, tie.target, tie.kind, tie.weight, tie.valid_from, tie.valid_until]
         asked = asked_under("link", key, [*told, tie.metadata])
         return Link(name(source, "source"), tie, self._salt(), asked)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memoriter.core.errors import InputError
-from memoriter.doors.cli import completing
-from memoriter.doors.cli.fields import time_of
+from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
-from memoriter.doors.cli.options import AsOf, KnownAt, Reranker, Scoped, Where
+from memoriter.doors.cli.options import Reranker, Scoped
 from memoriter.doors.cli.out import print_json, show
 from memoriter.doors.cli.settings import setting
 from memoriter.doors.cli.tree import command
-from memoriter.doors.cli.values import aliases_of, lists_of, overrides_of, where_of
+from memoriter.memory import options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,93 +52,15 @@ class Paper:
 class Ask:
     """What narrows or tunes a question."""
 
+    given: Annotated[dict[str, Any], Flags(options.Ask)]
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", help="How many memories at most.")
     ] = None
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            "--recipe",
-            help="A recipe by name, or the path of a .toml file (MEMORITER_RECIPE).",
-            autocompletion=completing.recipes,
-        ),
-    ] = None
-    where: Where = None
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    now: Annotated[
-        str | None, typer.Option("--now", metavar="TIME", help="Answer as if it were this time.")
-    ] = None
-    override: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--override",
-            metavar="PATH=VALUE",
-            help="Change a number of the recipe; may be repeated.",
-        ),
-    ] = None
-    mode: Annotated[
-        str | None, typer.Option("--mode", help="A mode of the recipe, for example bm25 or auto.")
-    ] = None
-    alias: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--alias",
-            metavar="WORD=OTHER",
-            help="Another word for a word, in recipes that know aliases; may be repeated.",
-        ),
-    ] = None
-    require: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--require", metavar="LANE", help="Fail unless this lane can run; may be repeated."
-        ),
-    ] = None
 
-    seed: Annotated[
-        list[str] | None,
-        typer.Option("--seed", metavar="ID", help="Where graph lanes start; may be repeated."),
-    ] = None
-    cycle: Annotated[
-        int | None,
-        typer.Option("--cycle", help="The present cycle, in recipes that count age in cycles."),
-    ] = None
-    lists: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--list",
-            metavar="LABEL=ID:SCORE,…",
-            help="A ranked list of your own, or LABEL=ATTRIBUTE; may be repeated.",
-        ),
-    ] = None
-    budget_tokens: Annotated[
-        int | None,
-        typer.Option("--budget-tokens", help="Only what fits into so many tokens of a prompt."),
-    ] = None
-    budget_chars: Annotated[
-        int | None,
-        typer.Option("--budget-chars", help="The same in characters."),
-    ] = None
-
-    def options(self, recipe: str | None) -> dict[str, Any]:
-        """What the library takes beside text and limit."""
-        given = {
-            "recipe": recipe,
-            "where": where_of(self.where),
-            "as_of": time_of(self.as_of),
-            "known_at": time_of(self.known_at),
-            "now": time_of(self.now),
-            "overrides": overrides_of(self.override),
-            "require": self.require,
-            "mode": self.mode,
-            "aliases": aliases_of(self.alias),
-            "seeds": self.seed or None,
-            "cycle": self.cycle,
-            "lists": lists_of(self.lists),
-            "budget_tokens": self.budget_tokens,
-            "budget_chars": self.budget_chars,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+    def options(self, *, usual: bool = False) -> dict[str, Any]:
+        """What the library takes beside text and limit; `usual`: the recipe may be a setting."""
+        recipe = setting("recipe", self.given.get("recipe")) if usual else None
+        return {**self.given, **({} if recipe is None else {"recipe": recipe})}
 
 
 @command(
@@ -149,9 +70,9 @@ class Ask:
 )
 def recall(query: Question, ask: Ask, at: Scoped, paper: Paper, reranker: Reranker = None) -> None:
     """Find the right memories and say why each one is right."""
-    options = ask.options(setting("recipe", ask.recipe))
+    asked = ask.options(usual=True)
     with opened(at, "read", setting("reranker", reranker)) as memory:
-        result = memory.recall(query, ask.limit, **options)
+        result = memory.recall(query, ask.limit, **asked)
     _told(result, paper, as_json=at.json)
 
 
@@ -159,7 +80,7 @@ def recall(query: Question, ask: Ask, at: Scoped, paper: Paper, reranker: Rerank
 def keywords(query: Question, ask: Ask, at: Scoped, paper: Paper) -> None:
     """Find memories by their words alone."""
     with opened(at, "read") as memory:
-        result = memory.keywords(query, ask.limit, **ask.options(ask.recipe))
+        result = memory.keywords(query, ask.limit, **ask.options())
     _told(result, paper, as_json=at.json)
 
 
@@ -172,7 +93,7 @@ def bundles(
 ) -> None:
     """Find memories by their words, each with those that hang on it by links."""
     with opened(at, "read") as memory:
-        found = memory.bundles(query, ask.limit, offset=offset, **ask.options(ask.recipe))
+        found = memory.bundles(query, ask.limit, offset=offset, **ask.options())
     from memoriter.doors.render.bundles import bundle_list  # noqa: PLC0415  # loads the engine
 
     show(found.to_dict(), lambda: bundle_list(found), as_json=at.json)
@@ -181,9 +102,9 @@ def bundles(
 @command("plan", 'memoriter plan "which port for ssh?" --override lanes.meaning.enabled=false')
 def plan(query: Question, ask: Ask, at: Scoped, reranker: Reranker = None) -> None:
     """Say what a recall would do, without doing it."""
-    options = ask.options(setting("recipe", ask.recipe))
+    asked = ask.options(usual=True)
     with opened(at, "read", setting("reranker", reranker)) as memory:
-        made = memory.plan(query, ask.limit, **options)
+        made = memory.plan(query, ask.limit, **asked)
     from memoriter.doors.render.tree import plan_tree  # noqa: PLC0415  # loads the engine
 
     show(made.to_dict(), lambda: plan_tree(made), as_json=at.json)

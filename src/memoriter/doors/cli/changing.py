@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memoriter.doors.cli.fields import Fields, cleared, fields_of, time_of
+from memoriter.core.errors import BadRecord
+from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
 from memoriter.doors.cli.options import Id, Key, Scoped
 from memoriter.doors.cli.out import show
+from memoriter.doors.cli.telling import PANEL
 from memoriter.doors.cli.tree import command
 from memoriter.doors.cli.values import json_object
+from memoriter.memory import options
 
 if TYPE_CHECKING:
     from memoriter.core.batch import Commit
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
-    """A new text, or a new owner, of a memory."""
+class Changed:
+    """New values of the fields of a memory, or a new owner."""
 
-    text: Annotated[str | None, typer.Option("--text", help="What it says now.")] = None
+    changes: Annotated[dict[str, Any], Flags(options.Changes, panel=PANEL)]
     to_agent: Annotated[str | None, typer.Option("--to-agent", help="Give it to this agent.")] = (
         None
     )
@@ -32,15 +35,10 @@ class Owner:
         str | None, typer.Option("--to-session", help="Move it to this session.")
     ] = None
 
-    def given(self) -> dict[str, object]:
+    def given(self) -> dict[str, Any]:
         """What was given, by the names of the fields."""
-        told = {
-            "text": self.text,
-            "agent": self.to_agent,
-            "user": self.to_user,
-            "session": self.to_session,
-        }
-        return {name: value for name, value in told.items() if value is not None}
+        owner = {"agent": self.to_agent, "user": self.to_user, "session": self.to_session}
+        return self.changes | {name: value for name, value in owner.items() if value is not None}
 
 
 Clear = Annotated[
@@ -50,14 +48,24 @@ Clear = Annotated[
 
 
 @command("update", "memoriter update ID --tag ops --tag ssh --clear expires")
-def update(
-    id: Id, at: Scoped, new: Owner, fields: Fields, clear: Clear = None, key: Key = None
-) -> None:  # the word users type
+def update(id: Id, at: Scoped, new: Changed, clear: Clear = None) -> None:  # the word users type
     """Change fields of a memory; the old version stays in its history."""
-    changes = cleared(clear, {**fields_of(fields), **new.given()})
+    changes = _cleared(clear, new.given())
     with opened(at, "change") as memory:
-        commit = memory.update(id, key=key, **_whole(memory, id, changes))
+        commit = memory.update(id, **_whole(memory, id, changes))
     _told(commit, f"updated {id}", at)
+
+
+def _cleared(names: list[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The changes of an update: what was given, and None for each field to take away."""
+    gone = [name.replace("-", "_") for name in names or ()]
+    if both := [name for name in gone if name in given]:
+        raise BadRecord(
+            f"{both[0]}: cannot be set and taken away at once",
+            hint="give one of the two",
+            field=both[0],
+        )
+    return {**given, **dict.fromkeys(gone)}
 
 
 def _whole(memory: Memory, record_id: str, changes: dict[str, Any]) -> dict[str, Any]:
@@ -91,8 +99,8 @@ class Bond:
         """What was given beside the kind."""
         told: dict[str, object] = {
             "weight": self.weight,
-            "valid_from": time_of(self.valid_from),
-            "valid_until": time_of(self.valid_until),
+            "valid_from": self.valid_from,
+            "valid_until": self.valid_until,
             "metadata": None if self.metadata is None else json_object(self.metadata, "metadata"),
         }
         return {name: value for name, value in told.items() if value is not None}
@@ -119,7 +127,7 @@ When = Annotated[
 def expire(id: Id, at: Scoped, when: When = None) -> None:  # as above
     """Let a memory leave all answers from a moment on; `update --clear expires` takes it back."""
     with opened(at, "change") as memory:
-        commit = memory.expire(id, time_of(when))
+        commit = memory.expire(id, when)
     _told(commit, f"{id} expires", at)
 
 

@@ -67,7 +67,7 @@ def forget(
     show(erasure.to_dict(), lambda: f"forgot {_counted(len(erasure.ids))}", as_json=at.json)
 
 
-def found(memory: Memory, ids: list[str] | None, where: object) -> list[Record]:
+def found(memory: Memory, ids: list[str] | None, where: dict[str, object] | None) -> list[Record]:
     """The memories that would go: these ids, or all that pass the test."""
     if ids:
         return [memory.get(each) for each in dict.fromkeys(ids)]

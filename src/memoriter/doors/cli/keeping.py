@@ -61,7 +61,7 @@ def status(at: Place, by: By = None) -> None:
         "memories": _counted(found.records, found.expired),
         **({f"by {by}": _listed(found.counts)} if found.counts is not None else {}),
         "sequence": found.seq,
-        "last commit": moment(found.time) if found.seq else "never",
+        "last commit": moment(found.time) if found.time else "never",
         "debt": f"{found.debt} vectors owed" if found.debt else "none",
         "segments": f"{found.segments} published, {found.tail} rows in the tail",
         "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),

@@ -7,42 +7,24 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from memoriter.doors.cli.fields import time_of
+from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
-from memoriter.doors.cli.options import AsOf, Id, KnownAt, Scoped, Where
+from memoriter.doors.cli.options import Id, KnownAt, Scoped
 from memoriter.doors.cli.out import show
 from memoriter.doors.cli.tree import command
-from memoriter.doors.cli.values import where_of
+from memoriter.memory import options
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """Which records, in which order."""
 
+    given: Annotated[dict[str, Any], Flags(options.Look)]
     sort: Annotated[str, typer.Option("--sort", help="newest or oldest first.")] = "newest"
     cursor: Annotated[
         str | None, typer.Option("--cursor", help="Go on where the page before ended.")
     ] = None
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20
-    where: Where = None
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    archived: Annotated[
-        bool, typer.Option("--archived/--no-archived", help="Show archived ones as well.")
-    ] = False
-    expired: Annotated[
-        bool, typer.Option("--expired/--no-expired", help="Show expired ones as well.")
-    ] = False
-    superseded: Annotated[
-        bool, typer.Option("--superseded/--no-superseded", help="Show replaced ones as well.")
-    ] = True
-
-    def options(self) -> dict[str, Any]:
-        """What the library takes beside sort, cursor and limit."""
-        switches = ("archived", "expired", "superseded")
-        shown = {name: "show" if getattr(self, name) else "hide" for name in switches}
-        times = {"as_of": time_of(self.as_of), "known_at": time_of(self.known_at)}
-        return {"where": where_of(self.where), **times, **shown}
 
 
 @command(
@@ -52,10 +34,9 @@ class Look:
 )
 def browse(look: Look, at: Scoped) -> None:
     """List memories by date, page by page."""
-    options = look.options()
     with opened(at, "read") as memory:
         page = memory.browse(
-            cast("Any", look.sort), cursor=look.cursor, limit=look.limit, **options
+            cast("Any", look.sort), cursor=look.cursor, limit=look.limit, **look.given
         )
     from memoriter.doors.render.plain import page_list  # noqa: PLC0415  # loads the engine
 
@@ -66,7 +47,7 @@ def browse(look: Look, at: Scoped) -> None:
 def get(id: Id, at: Scoped, known_at: KnownAt = None) -> None:  # the word users type
     """Show one memory, as it is or as it was known at a time."""
     with opened(at, "read") as memory:
-        record = memory.get(id, known_at=time_of(known_at))
+        record = memory.get(id, known_at=known_at)
     from memoriter.doors.render.plain import record_card  # noqa: PLC0415  # as above
 
     show(record.to_dict(), lambda: record_card(record), as_json=at.json)
@@ -76,7 +57,7 @@ def get(id: Id, at: Scoped, known_at: KnownAt = None) -> None:  # the word users
 def history(id: Id, at: Scoped, known_at: KnownAt = None) -> None:  # as above
     """Show all versions of a memory, oldest first."""
     with opened(at, "read") as memory:
-        versions = memory.history(id, known_at=time_of(known_at))
+        versions = memory.history(id, known_at=known_at)
     from memoriter.doors.render.plain import history_list  # noqa: PLC0415  # as above
 
     data = {"id": id, "versions": [version.to_dict() for version in versions]}

@@ -13,7 +13,7 @@ from memoriter.doors.cli.settings import settings
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
-    from memoriter.memory.opening import Options
+    from memoriter.memory.options import OpenOptions
 
 _SCOPE: Final = ("agent", "user", "session")
 Access = Literal["read", "change", "make"]
@@ -33,7 +33,7 @@ def opened(at: Opening, access: Access, reranker: str | None = None) -> Generato
     from memoriter.memory.opening import open_memory  # noqa: PLC0415  # loads the engine
 
     tenant = str(told["tenant"].value)
-    options: Options = {"read_only": access == "read", "reranker": reranker}
+    options: OpenOptions = {"read_only": access == "read", "reranker": reranker}
     options |= embedding(told["embedder"].value)
     with open_memory(place, tenant, **options) as memory:
         if isinstance(at, Scoped):
@@ -48,7 +48,7 @@ def stands(at: Store) -> bool:
     return place != ":memory:" and Path(place).expanduser().exists()
 
 
-def embedding(names: str | None) -> Options:
+def embedding(names: str | None) -> OpenOptions:
     """The embedders that a setting names, if it does, as an option of opening.
 
     >>> embedding("static, hash"), embedding("none"), embedding(None)

@@ -7,21 +7,19 @@ from typing import Annotated
 
 import typer
 
+from memoriter.core.options import declared
+from memoriter.memory.options import Chosen
+
 _PLACE = "Store and scope"
 
+_CHOSEN = declared(Chosen)
 Where = Annotated[
     str | None,
-    typer.Option(
-        "--where", metavar="JSON", help="Only memories that pass this test, written as JSON."
-    ),
-]
-AsOf = Annotated[
-    str | None,
-    typer.Option("--as-of", metavar="TIME", help="Only what was valid at this time (ISO 8601)."),
+    typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about),
 ]
 KnownAt = Annotated[
     str | None,
-    typer.Option("--known-at", metavar="TIME", help="Answer from what was known at this time."),
+    typer.Option("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about),
 ]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)]
 Key = Annotated[

@@ -88,7 +88,7 @@ def _result(memory: Memory, ask: Ask, query: str | None, receipt: Path | None) -
         return memory.replay(receipt).result
     if query is None or receipt is not None:
         raise InputError("give --query or --receipt, and not both", field="query")
-    return memory.recall(query, ask.limit, **ask.options(setting("recipe", ask.recipe)))
+    return memory.recall(query, ask.limit, **ask.options(usual=True))
 
 
 @command("replay", "memoriter replay r.json")

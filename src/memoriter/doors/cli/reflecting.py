@@ -76,7 +76,7 @@ Question = Annotated[
 def reflections(at: Scoped, ask: Ask, query: Question = "", *, explain: Explain = False) -> None:
     """Find reflections alone, by meaning; without a query, list them."""
     with opened(at, "read") as memory:
-        result = memory.reflections(query, ask.limit, **ask.options(ask.recipe))
+        result = memory.reflections(query, ask.limit, **ask.options())
     show(result.to_dict(), lambda: drawn(result, explain=explain), as_json=at.json)
 
 

@@ -18,7 +18,7 @@ from memoriter.doors.extra import HTTP, need
 
 if TYPE_CHECKING:
     from memoriter.doors.tokens import Tokens
-    from memoriter.memory.opening import Options
+    from memoriter.memory.options import OpenOptions
 
 _NET = "Network"
 
@@ -104,7 +104,7 @@ def serve(at: Place, net: Listening, reranker: Reranker = None, tools: Tools = "
         from memoriter.memory.house import House  # noqa: PLC0415  # as above
 
         place = str(told["store"].value)
-        options: Options = {"reranker": told["reranker"].value}
+        options: OpenOptions = {"reranker": told["reranker"].value}
         house = House(place, **(options | embedding(told["embedder"].value)))
         tokens = Tokens.beside(place)
         url = _address(net, listening.getsockname()[1])

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from memoriter.core.errors import BadRecord
-from memoriter.doors.cli.fields import Fields, fields_of
+from memoriter.core.given import Given
+from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
-from memoriter.doors.cli.options import Key, Scoped
+from memoriter.doors.cli.options import Scoped
 from memoriter.doors.cli.out import show
 from memoriter.doors.cli.tree import command
+from memoriter.memory import options
 
+PANEL: Final = "Fields of the memory"
 Said = Annotated[
     str,
     typer.Argument(
@@ -24,35 +27,11 @@ Said = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What is given beside the fields."""
+class Draft:
+    """What is known of the memory beside its text."""
 
-    id: Annotated[
-        str | None, typer.Option("--id", help="An id of your own (default: a new UUIDv7).")
-    ] = None
-    key: Key = None
-    supersedes: Annotated[
-        list[str] | None,
-        typer.Option("--supersedes", metavar="ID", help="The memory it replaces; may be repeated."),
-    ] = None
-    corrects: Annotated[
-        list[str] | None,
-        typer.Option("--corrects", metavar="ID", help="The memory it sets right; may be repeated."),
-    ] = None
-    invalidates: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--invalidates", metavar="ID", help="The memory it makes void; may be repeated."
-        ),
-    ] = None
-
-    def given(self) -> dict[str, object]:
-        """What was given."""
-        told = {
-            "id": self.id, "key": self.key, "supersedes": self.supersedes,
-            "corrects": self.corrects, "invalidates": self.invalidates,
-        }  # fmt: skip
-        return {name: value for name, value in told.items() if value not in (None, [])}
+    beside: Annotated[dict[str, Any], Flags(options.Beside)]
+    fields: Annotated[dict[str, Any], Flags(Given, panel=PANEL)]
 
 
 @command(
@@ -60,14 +39,13 @@ class Beside:
     'memoriter remember "Prod SSH port is 49222" --kind fact --tag ops --supersedes OLD_ID',
     "git log -1 | memoriter remember - --tag git",
 )
-def remember(text: Said, at: Scoped, beside: Beside, fields: Fields) -> None:
+def remember(text: Said, at: Scoped, draft: Draft) -> None:
     """Keep one memory; prints its id. The store is made if it is not there."""
-    given = {**fields_of(fields), **beside.given()}
     said = _stdin() if text == "-" else text
     if not said.strip():
         raise BadRecord("text: must not be empty", hint="say what to remember", field="text")
     with opened(at, "make") as memory:
-        commit = memory.remember(said, **given)
+        commit = memory.remember(said, **draft.fields, **draft.beside)
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
 
 

@@ -45,7 +45,7 @@ def export(file: Target, at: Scoped, where: Where = None, *, force: Force = Fals
     )
 
 
-def _exported(memory: Memory, file: Path, where: object) -> int:
+def _exported(memory: Memory, file: Path, where: dict[str, object] | None) -> int:
     """Write beside the target first, so that a failure leaves no half of a file."""
     part = file.with_name(file.name + ".part")
     try:

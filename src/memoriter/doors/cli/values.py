@@ -34,9 +34,9 @@ def json_object(text: str, field: str) -> dict[str, object]:
     return cast("dict[str, object]", value)
 
 
-def where_of(text: str | None) -> object:
-    """A Where from its JSON."""
-    return None if text is None else json_of(text, "where", BadFilter)
+def where_of(text: str | None) -> dict[str, object] | None:
+    """A Where from its JSON; its shape is checked where it is used."""
+    return None if text is None else cast("dict[str, object]", json_of(text, "where", BadFilter))
 
 
 def overrides_of(pairs: Sequence[str] | None) -> dict[str, object]:

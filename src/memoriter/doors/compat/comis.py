@@ -16,6 +16,7 @@ from pydantic import Field
 
 from memoriter.core.errors import BadRecord, InputError, NotFound
 from memoriter.core.record import Record
+from memoriter.core.times import to_micros
 from memoriter.doors.desk import Desk, of_tenant
 from memoriter.doors.operations import Right
 from memoriter.doors.requests import Request, parsed
@@ -161,7 +162,7 @@ def stats(desk: Desk, asked: Request) -> Plain:
         "totalSessions": sessions.distinct,
         "embeddedEntries": max(0, kinds.records - kinds.debt),
         "dbSizeBytes": None,
-        "oldestCreatedAt": oldest[0].created // _MILLI if oldest else None,
+        "oldestCreatedAt": to_micros(oldest[0].created) // _MILLI if oldest else None,
     }
 
 
@@ -213,7 +214,7 @@ METHODS: Final[Mapping[str, Method]] = {
 def entry(record: Record) -> Plain:
     """A record under Comis' names; a field that it has no name for keeps its own."""
     told = cast("Plain", record.to_dict())
-    moments = {key: told[key] // _MILLI for key in _TIMES if key in told}
+    moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in told}
     source = {_SOURCE[key]: value for key, value in told.pop("source", {}).items()}
     named = {_named().get(key, key): value for key, value in {**told, **moments}.items()}
     return {"tags": [], **named, **source}
@@ -247,7 +248,7 @@ def _leads(name: str) -> str:
     return _leading()[name]
 
 
-def _where(asked: Filters) -> object:
+def _where(asked: Filters) -> Plain | None:
     """The tests that the given filters lead to."""
     recipe = recipe_of(RECIPE)
     tests: list[Plain] = []

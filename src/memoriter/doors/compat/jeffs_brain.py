@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, cast
 from pydantic import Field, create_model
 
 from memoriter.core.budget import FREE
+from memoriter.core.times import to_micros
 from memoriter.doors.compat.speech import Said, knobs, own_tenant, said, spoken
 from memoriter.doors.compat.tool import Compat
 from memoriter.doors.desk import Desk
@@ -156,7 +157,8 @@ def _fits(hit: Hit) -> bool:
 def _age(hit: Hit) -> tuple[int, int]:
     """Newest first; of one moment what was written last."""
     record = hit.record
-    return -(record.created if record.occurred is None else record.occurred), -record.position
+    when = record.created if record.occurred is None else record.occurred
+    return -to_micros(when), -record.position
 
 
 def _told(desk: Desk, found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field
 
 from memoriter.core.errors import Forbidden
+from memoriter.core.times import iso
 from memoriter.core.where import ATTRIBUTES
 from memoriter.doors.desk import Desk
 from memoriter.doors.requests import Ask, Request
@@ -165,7 +167,9 @@ def spoken(recipe: str, place: str, start: object) -> Plain:
 
 
 def plain(value: Any) -> Any:
-    """Tuples as lists, values as their data."""
+    """Tuples as lists, times as ISO 8601, values as their data."""
+    if isinstance(value, datetime):
+        return iso(value)
     if isinstance(value, tuple | list):
         return [plain(each) for each in cast("Iterable[object]", value)]
     return value.to_dict() if hasattr(value, "to_dict") else value

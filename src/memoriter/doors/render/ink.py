@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from rich.text import Text
@@ -42,12 +43,12 @@ def inks_of(recipe: Recipe) -> dict[str, Ink]:
     return {**inks([*recipe.lanes, *recipe.boosts]), "rerank": _JUDGE}
 
 
-def day(moment: int) -> str:
+def day(moment: int | datetime) -> str:
     """The date of a time."""
     return iso(moment)[:10]
 
 
-def moment(value: int) -> str:
+def moment(value: int | datetime) -> str:
     """A time to the second."""
     return iso(value)[:19].replace("T", " ") + "Z"
 

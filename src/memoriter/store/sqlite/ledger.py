@@ -11,6 +11,7 @@ import apsw
 
 from memoriter.core.batch import Commit
 from memoriter.core.errors import Corrupt
+from memoriter.core.times import to_datetime
 from memoriter.store.port import Dump, Head
 from memoriter.store.rows import (
     CommitRow,
@@ -233,7 +234,8 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: Settled) -> None:
 def settled_from(tenant: str, dump: Dump) -> Settled:
     """A whole tenant as rows to write."""
     return Settled(
-        replace(dump.head, published=0), Commit(tenant, dump.head.seq, dump.head.time, ()),
+        replace(dump.head, published=0),
+        Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),
         list(dump.records), list(dump.words), list(dump.vectors), list(dump.mentions),
         list(dump.edges), list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
         list(dump.debts),

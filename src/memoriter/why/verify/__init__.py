@@ -106,7 +106,7 @@ def read(given: object) -> Data:
 def check_version(body: object) -> None:
     """Refuse what is no receipt of this version."""
     version = body.get("receipt") if isinstance(body, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # JSON
-    if version == _EARLIER and not isinstance(version, bool):
+    if version == _EARLIER:
         raise NotAReceipt(
             "this receipt was made under the project's earlier name: recall again for a new one,"
             " or verify it with commit 778fb88 of this project"

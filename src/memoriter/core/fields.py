@@ -1,0 +1,140 @@
+"""What a field of a record may be: how a caller gives it, how it is checked, how a door spells it.
+
+`core.record.Content` declares each field of a record once, with one of these kinds and a line about
+it. Checks, signatures, request models, command-line options and help follow from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, cast
+
+from memoriter.core.errors import BadRecord
+from memoriter.core.names import (
+    EXACT_INT,
+    LABEL_LIMIT,
+    LIST_LIMIT,
+    choice,
+    flag,
+    integer,
+    metadata,
+    name,
+    names,
+    number,
+    text,
+)
+from memoriter.core.times import Now, micros, to_datetime
+
+MEMORY_TYPES: Final = ("working", "episodic", "semantic", "procedural")
+PRIORITIES: Final = ("P1", "P2", "P3", "P4")
+TRUST: Final = ("system", "learned", "external")
+_SHORT: Final = 65_536
+Check = Callable[[object, str, Now | None], object]
+"""The clean value, or BadRecord that names the field; durations count from the present."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a memory came from."""
+
+    who: str | None = None
+    channel: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of field."""
+
+    given: str
+    """The type that a caller may give, as source code."""
+    wire: Any
+    """The type that JSON may hold."""
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What is known of one field of a record."""
+
+    kind: Kind
+    about: str
+    flag: str | None = ""
+    """Its option on the command line, where that is not its name; None for none."""
+
+
+def _written(value: object, field: str) -> str:
+    clean = text(value, field)
+    if not clean.strip():
+        raise BadRecord(f"{field}: must not be empty", field=field)
+    return clean
+
+
+def _entities(value: object, field: str) -> tuple[str, ...]:
+    given = names(value, field)
+    if any(not one.strip() for one in given):
+        raise BadRecord(f"{field}: a name must not be blank", field=field)
+    return given
+
+
+def _source(value: object, field: str) -> Source:
+    if isinstance(value, Source):
+        value = {f.name: getattr(value, f.name) for f in fields(Source)}
+    if not isinstance(value, Mapping):
+        raise BadRecord(
+            f"{field}: expected an object with who, channel, path",
+            hint='for example source={"who": "ana", "channel": "chat"}',
+            field=field,
+        )
+    given = cast("Mapping[str, object]", value)
+    known = {f.name for f in fields(Source)}
+    if unknown := set(given) - known:
+        raise BadRecord(
+            f"{field}: unknown {sorted(map(str, unknown))}",
+            hint="known: who, channel, path",
+            field=field,
+        )
+    clean = {
+        key: text(v, f"{field}.{key}", limit=_SHORT) for key, v in given.items() if v is not None
+    }
+    return Source(**clean)
+
+
+def _refs(value: object, field: str) -> tuple[int, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise BadRecord(f"{field}: expected a list of positions", field=field)
+    items = list(cast("Iterable[object]", value))
+    if len(items) > LIST_LIMIT:
+        raise BadRecord(
+            f"{field}: {len(items)} entries, at most {LIST_LIMIT} are kept", field=field
+        )
+    clean = (integer(item, f"{field}[{at}]", 0, EXACT_INT) for at, item in enumerate(items))
+    return tuple(dict.fromkeys(clean))
+
+
+def one_of(words: tuple[str, ...]) -> Kind:
+    """A kind that is one of a few words."""
+    return Kind("str", str, lambda v, f, _: choice(v, f, words))
+
+
+WRITTEN: Final = Kind("str", str, lambda v, f, _: _written(v, f))
+TEXT: Final = Kind("str", str, lambda v, f, _: text(v, f, limit=_SHORT))
+NAME: Final = Kind("str", str, lambda v, f, _: name(v, f))
+LABEL: Final = Kind("str", str, lambda v, f, _: name(v, f, limit=LABEL_LIMIT))
+NAMES: Final = Kind("Iterable[str]", list[str], lambda v, f, _: names(v, f))
+ENTITIES: Final = Kind("Iterable[str]", list[str], lambda v, f, _: _entities(v, f))
+SHARE: Final = Kind("float", float, lambda v, f, _: number(v, f, 0.0, 1.0))
+WHOLE: Final = Kind("int", int, lambda v, f, _: integer(v, f, -EXACT_INT, EXACT_INT))
+FLAG: Final = Kind("bool", bool, lambda v, f, _: flag(v, f))
+OBJECT: Final = Kind("Mapping[str, object]", dict[str, Any], lambda v, f, _: metadata(v, f))
+SOURCE: Final = Kind(
+    "Source | Mapping[str, str | None]", dict[str, str | None], lambda v, f, _: _source(v, f)
+)
+REFS: Final = Kind("Iterable[int]", list[int], lambda v, f, _: _refs(v, f))
+TIME: Final = Kind("TimeLike", str, lambda v, f, now: to_datetime(micros(v, f, now=now)))
+LATER: Final = Kind(
+    "TimeLike", str, lambda v, f, now: to_datetime(micros(v, f, now=now, ahead=True))
+)
+"""A time that lies in the future: a duration counts ahead."""
+TIMES: Final = (TIME, LATER)

@@ -1,0 +1,106 @@
+"""Options that are declared once: a TypedDict whose keys carry an `Option`.
+
+Type checkers and editors read the TypedDict itself. `shown` puts the same options into the
+signature and the docstring that `help()` prints, and the doors build their request models and
+command-line options from `declared`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, ForwardRef, TypeVar
+
+from memoriter.core.errors import InputError
+from memoriter.core.fields import Field
+from memoriter.core.other_words import right_word
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+_KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
+_REST: Final = inspect.Parameter.VAR_KEYWORD
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is known of one option of a call."""
+
+    about: str
+    wire: Any = None
+    """The type that JSON may hold; None for what no door offers."""
+    default: object = None
+    flag: str | None = ""
+    """Its spelling on the command line, where that is not its name; None for none."""
+    metavar: str | None = None
+    """What stands for its value in the help of the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An option with its name and the type that a caller may give, as source code."""
+
+    name: str
+    type: str
+    option: Option
+
+
+class _Bare(str):
+    """Source code that `help()` prints without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+@cache
+def declared(options: type) -> Mapping[str, Declared]:
+    """The options of a TypedDict, in the order in which it lists them."""
+    out: dict[str, Declared] = {}
+    for name, hint in options.__annotations__.items():
+        annotated: Any = hint
+        inner = annotated.__origin__
+        spelled = inner.__forward_arg__ if isinstance(inner, ForwardRef) else _type(inner)
+        out[name] = Declared(name, spelled, _option(annotated.__metadata__[0]))
+    return out
+
+
+def _type(hint: Any) -> str:
+    return inspect.formatannotation(hint).replace("collections.abc.", "")
+
+
+def _option(told: Option | Field) -> Option:
+    """A field of a record is an option of the calls that write one."""
+    if isinstance(told, Option):
+        return told
+    return Option(told.about, told.kind.wire, flag=told.flag)
+
+
+def shown(options: type) -> Callable[[Verb], Verb]:
+    """Show the options that a verb takes as `**` by name: in `help()` and to `inspect`."""
+
+    def show(verb: Verb) -> Verb:
+        signature = inspect.signature(verb)
+        named = [p for p in signature.parameters.values() if p.kind is not _REST]
+        known = declared(options).values()
+        more = [
+            inspect.Parameter(
+                each.name, _KEYWORD, default=each.option.default, annotation=_Bare(each.type)
+            )
+            for each in known
+        ]
+        verb.__signature__ = signature.replace(parameters=[*named, *more])  # pyright: ignore[reportFunctionMemberAccess]  # how a function tells another signature
+        lines = "\n".join(f"    {each.name}: {each.option.about}" for each in known)
+        verb.__doc__ = f"{inspect.getdoc(verb)}\n\nOptions:\n{lines}\n"
+        return verb
+
+    return show
+
+
+def check_known(given: Iterable[str], options: type, error: type[InputError], *others: str) -> None:
+    """Refuse an option that is not declared, and name the right one."""
+    known = (*others, *declared(options))
+    for name in sorted(given):
+        if name not in known:
+            raise error(
+                f"{name}: there is no such option", hint=right_word(name, known), field=name
+            )

@@ -1,0 +1,123 @@
+"""The words that other libraries use for what is called otherwise here, for errors that help.
+
+Nothing here is accepted as an alias: an error names the right word, and there is one word a thing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Final
+
+_SINCE: Final = 'where={"created": {"gte": "7d"}}'
+_UNTIL: Final = 'where={"created": {"lt": "2026-01-01"}}'
+_SCORE: Final = "limit: scores of two questions cannot be compared, so there is no threshold"
+OPTIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("k", "top_k", "topk", "n", "n_results", "num_results", "max_results", "count", "size",
+         "top_n", "first", "results", "page_size"), "limit"),
+    **dict.fromkeys(
+        ("filter", "filters", "metadata_filter", "conditions", "criteria", "predicate"), "where"),
+    **dict.fromkeys(("since", "after", "from_date", "start", "start_time", "newer_than"), _SINCE),
+    **dict.fromkeys(("before", "until", "to_date", "end", "end_time", "older_than"), _UNTIL),
+    **dict.fromkeys(
+        ("min_score", "score_threshold", "threshold", "cutoff", "similarity_threshold"), _SCORE),
+    **dict.fromkeys(("user_id", "userid", "owner", "for_user"), "user"),
+    **dict.fromkeys(("agent_id", "agentid", "bot"), "agent"),
+    **dict.fromkeys(
+        ("session_id", "thread_id", "conversation_id", "run_id", "thread", "conversation"),
+        "session"),
+    **dict.fromkeys(
+        ("created_at", "timestamp", "ts", "time", "date", "datetime", "createdAt", "when"),
+        "created"),
+    **dict.fromkeys(("happened", "event_time", "occurred_at", "at"), "occurred"),
+    **dict.fromkeys(("expires_at", "expiry", "ttl", "expire", "expires_in"), "expires"),
+    **dict.fromkeys(("valid_to", "invalid_at"), "valid_until"),
+    **dict.fromkeys(("valid_at",), "valid_from"),
+    **dict.fromkeys(("content", "memory", "data", "body", "document", "message"), "text"),
+    **dict.fromkeys(("type", "category", "memory_kind"), "kind"),
+    **dict.fromkeys(("tag", "labels", "label", "keywords"), "tags"),
+    **dict.fromkeys(("meta", "extra", "attributes", "properties", "payload", "metadatas"),
+                    "metadata"),
+    **dict.fromkeys(("embedding", "query_vector", "query_embedding", "vec"), "vector"),
+    **dict.fromkeys(("embedding_function", "embed", "embed_fn", "embedding_model", "embeddings",
+                     "encoder"), "embedder"),
+    **dict.fromkeys(("rerank", "rerank_fn", "cross_encoder", "judge"), "reranker"),
+    **dict.fromkeys(("path", "file", "filename", "db", "db_path", "url", "uri", "database", "dsn",
+                     "store"), "place"),
+    **dict.fromkeys(("namespace", "collection", "collection_name", "org", "workspace", "project"),
+                    "tenant"),
+    **dict.fromkeys(("replaces", "replace", "supersede", "overrides_id"), "supersedes"),
+    **dict.fromkeys(("idempotency_key", "request_id", "dedupe_key"), "key"),
+    **dict.fromkeys(("readonly", "read_only_mode", "mode_ro"), "read_only"),
+    **dict.fromkeys(("strategy", "pipeline", "ranker", "profile", "algorithm"), "recipe"),
+    **dict.fromkeys(("max_tokens", "token_budget", "budget", "tokens"), "budget_tokens"),
+    **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
+    **dict.fromkeys(("skip", "start_at"), "offset"),
+    **dict.fromkeys(("query", "question", "q"), "query"),
+    **dict.fromkeys(("priority_level", "weight"), "importance"),
+}  # fmt: skip
+"""What other libraries call an option or a field, and its name here."""
+
+VERBS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("delete", "remove", "delete_all", "erase", "drop", "clear", "reset", "purge", "pop"),
+        "forget(id), or forget(where={…})"),
+    **dict.fromkeys(
+        ("add", "save", "store", "insert", "put", "write", "create", "memorize", "append", "set",
+         "upsert", "log", "record", "ingest"), "remember(text)"),
+    **dict.fromkeys(
+        ("add_many", "bulk_insert", "add_texts", "batch", "insert_many", "add_documents",
+         "remember_all", "remember_batch"), "remember_many([…])"),
+    **dict.fromkeys(
+        ("search", "query", "find", "retrieve", "similarity_search", "ask", "lookup", "match",
+         "get_relevant", "search_memory"), "recall(query)"),
+    **dict.fromkeys(
+        ("list", "all", "get_all", "scan", "iterate", "items", "records", "find_all", "dump"),
+        "browse()"),
+    **dict.fromkeys(("edit", "modify", "change", "patch"), "update(id, …)"),
+    **dict.fromkeys(("backup", "save_to", "snapshot"), "export(path)"),
+    **dict.fromkeys(("restore", "import_", "load_file", "import_data"),
+                    "import_file(path), or load(path) for a whole export"),
+    **dict.fromkeys(("explain", "why"), "recall(query)[0].explanation"),
+    **dict.fromkeys(("versions", "get_history", "audit"), "history(id)"),
+    **dict.fromkeys(("connect", "relate", "add_edge", "add_link"), "link(source, target)"),
+    **dict.fromkeys(("edges", "neighbors", "neighbours", "related", "relations"), "links(id)"),
+    **dict.fromkeys(("for_user", "user", "session", "agent", "with_scope"),
+                    "scoped(user=…, agent=…, session=…)"),
+    **dict.fromkeys(("stats", "info", "health"), "status()"),
+    **dict.fromkeys(("size", "length", "total"), "count()"),
+    **dict.fromkeys(("verify", "check", "fsck"),
+                    "verify_store(); memoriter.verify(receipt) checks a receipt"),
+    **dict.fromkeys(("optimize", "vacuum", "compact", "flush", "commit", "sync"), "maintain()"),
+    **dict.fromkeys(("summarize", "consolidate"), "reflect()"),
+    **dict.fromkeys(("context", "prompt", "to_prompt"), "recall(query).context()"),
+    **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
+    **dict.fromkeys(("open", "connect_to"), "memoriter.open(path)"),
+}  # fmt: skip
+"""What other libraries call a verb of a memory, and how it is called here."""
+
+MODULE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("connect", "Client", "client", "create", "load", "init", "new", "Store", "MemoryStore",
+         "Memoriter", "PersistentClient", "from_file", "DB", "Database"),
+        'memoriter.open("agent.db")'),
+    **dict.fromkeys(("async_open", "open_async", "AsyncClient"), 'memoriter.aopen("agent.db")'),
+    **dict.fromkeys(("remember", "recall", "forget", "add", "search", "browse"),
+                    'memory = memoriter.open("agent.db"), then memory.{name}(…)'),
+    **dict.fromkeys(("Error", "MemoriterException", "Exception"), "memoriter.MemoriterError"),
+    **dict.fromkeys(("compare",), "memoriter.diff(before, after)"),
+    **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
+}  # fmt: skip
+"""What people look for in the package, and what to write."""
+
+
+def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
+    """A hint that names the right word for one that is not known here."""
+    meant = OPTIONS.get(given)
+    if meant is not None and (meant in known or not meant.isidentifier()):
+        return f"it is called {meant} here" if meant in known else f"use {meant}"
+    near = difflib.get_close_matches(given, list(known), 1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return otherwise or f"known: {', '.join(known)}"

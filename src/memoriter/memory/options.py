@@ -1,0 +1,230 @@
+"""The options of a memory's verbs, each declared here and nowhere else.
+
+Signatures, `help()`, request models, OpenAPI and the options of the command line follow from these
+lists; what a record may hold is declared in `core.record`. Without postponed annotations, so that
+the descriptions can be read while only type checkers need the types in quotes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+
+from memoriter.core.given import Given
+from memoriter.core.options import Option
+from memoriter.core.times import TimeLike
+
+if TYPE_CHECKING:
+    from memoriter.core.clock import Clock, Entropy
+    from memoriter.embed.callable import Embed
+    from memoriter.embed.port import Embedder
+    from memoriter.pipeline.recipe import Recipe
+    from memoriter.rerank.callable import Judge
+    from memoriter.rerank.port import Reranker
+    from memoriter.text.entities import Extractor
+
+Object = dict[str, Any]
+Show = Literal["hide", "show"]
+WhereLike = Mapping[str, object]
+"""A filter as data; docs/where.md."""
+
+
+class Whose(TypedDict, total=False):
+    """Whose memories, within the tenant."""
+
+    agent: Annotated[str | None, Option("Of this agent alone.", str)]
+    user: Annotated[str | None, Option("Of this user alone.", str)]
+    session: Annotated[str | None, Option("Of this session alone.", str)]
+
+
+class Chosen(Whose, total=False):
+    """Which memories."""
+
+    where: Annotated[
+        "WhereLike | None",
+        Option(
+            'Only memories that pass this test, for example {"tags": "ops"}.',
+            Object,
+            metavar="JSON",
+        ),
+    ]
+    as_of: Annotated[
+        "TimeLike | None", Option("Only what was valid at this time.", str, metavar="TIME")
+    ]
+    known_at: Annotated[
+        "TimeLike | None", Option("Only what was known at this time.", str, metavar="TIME")
+    ]
+
+
+class Ask(Chosen, total=False):
+    """What a search takes beside its text and limit."""
+
+    recipe: Annotated[
+        "str | Path | Recipe | Mapping[str, object] | None",
+        Option(
+            "A recipe by name or as data; in Python and on the command line also a .toml file.",
+            str | Object,
+        ),
+    ]
+    now: Annotated[
+        "TimeLike | None", Option("Answer as if it were this time.", str, metavar="TIME")
+    ]
+    vector: Annotated[
+        "Sequence[float] | None", Option("Your own query vector.", list[float], flag=None)
+    ]
+    overrides: Annotated[
+        "Mapping[str, object] | None",
+        Option(
+            "Numbers of the recipe to change, by path.",
+            Object,
+            flag="--override",
+            metavar="PATH=VALUE",
+        ),
+    ]
+    require: Annotated[
+        "Iterable[str] | None",
+        Option("Lanes that must run; else the call fails.", list[str], metavar="LANE"),
+    ]
+    mode: Annotated[str | None, Option("A mode of the recipe, for example bm25 or auto.", str)]
+    aliases: Annotated[
+        "Mapping[str, Iterable[str]] | None",
+        Option(
+            "Other words for a word, in recipes that know aliases.",
+            dict[str, list[str]],
+            flag="--alias",
+            metavar="WORD=OTHER",
+        ),
+    ]
+    seeds: Annotated[
+        "Iterable[str] | Mapping[str, Iterable[str]] | None",
+        Option(
+            "Ids that graph lanes start from.",
+            list[str] | dict[str, list[str]],
+            flag="--seed",
+            metavar="ID",
+        ),
+    ]
+    lists: Annotated[
+        "Mapping[str, object] | None",
+        Option(
+            "Ranked lists of your own: pairs of id and score by label, or an attribute.",
+            Object,
+            flag="--list",
+            metavar="LABEL=ID:SCORE,…",
+        ),
+    ]
+    cycle: Annotated[
+        int | None, Option("The present cycle, in recipes that count age in cycles.", int)
+    ]
+    budget_tokens: Annotated[
+        int | None, Option("Only what fits into so many tokens of a prompt.", int)
+    ]
+    budget_chars: Annotated[
+        int | None, Option("Only what fits into so many characters of a prompt.", int)
+    ]
+
+
+class Look(Chosen, total=False):
+    """What browsing takes beside sort, cursor and limit."""
+
+    archived: Annotated[Show, Option("Whether to show archived memories.", Show, "hide")]
+    expired: Annotated[Show, Option("Whether to show expired memories.", Show, "hide")]
+    superseded: Annotated[Show, Option("Whether to show replaced memories.", Show, "show")]
+    offset: Annotated[int, Option("How many to leave out, from the cursor on.", int, 0)]
+
+
+class Beside(TypedDict, total=False):
+    """What `remember` takes beside the fields of a record."""
+
+    id: Annotated[str | None, Option("An id of your own (default: a new UUIDv7).", str)]
+    key: Annotated[
+        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
+    ]
+    vector: Annotated["Sequence[float] | None", Option("Its vector.", list[float], flag=None)]
+    links: Annotated[
+        "Iterable[Mapping[str, object]] | None",
+        Option("Its links: objects with target and kind.", list[Object], flag=None),
+    ]
+    supersedes: Annotated[
+        "str | Iterable[str] | None",
+        Option("The id of what it replaces, or several.", str | list[str], metavar="ID"),
+    ]
+    corrects: Annotated[
+        "str | Iterable[str] | None",
+        Option("The id of what it sets right, or several.", str | list[str], metavar="ID"),
+    ]
+    invalidates: Annotated[
+        "str | Iterable[str] | None",
+        Option("The id of what it makes void, or several.", str | list[str], metavar="ID"),
+    ]
+
+
+class Fields(Given, Beside, total=False):
+    """What `remember` takes beside its text."""
+
+
+class Changes(Given, total=False):
+    """What `update` takes beside the id; None takes an optional field away."""
+
+    text: Annotated[str | None, Option("What it says now.", str)]
+    key: Annotated[
+        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
+    ]
+
+
+class OpenOptions(TypedDict, total=False):
+    """What `open` takes beside the place and the tenant."""
+
+    read_only: Annotated[bool, Option("Refuse every write.", default=False)]
+    durability: Annotated[
+        Literal["full", "fast"],
+        Option(
+            '"full", or "fast", which may lose the last seconds in a power cut, in order and'
+            " without damage.",
+            default="full",
+        ),
+    ]
+    embedder: Annotated[
+        "str | Embedder | Embed | Sequence[str | Embedder] | None",
+        Option(
+            'Who makes vectors: "static" (the packaged table, the default), None, "given:<n>" for'
+            " vectors of your own, a local model, a server, a function from texts to vectors, or"
+            " an object of yours (docs/embedders.md). Of several the first one serves and the"
+            " others are read beside it. Without it the one that was promoted serves.",
+            default="static",
+        ),
+    ]
+    embed_timeout: Annotated[
+        float | tuple[float, float],
+        Option(
+            "Seconds that a write and a question wait for an embedder of yours.", default=(30, 5)
+        ),
+    ]
+    reranker: Annotated[
+        "str | Reranker | Judge | None",
+        Option(
+            "Who reads the best candidates once more: a local cross-encoder, a server, a function"
+            " of the question and texts, or an object of yours (docs/rerankers.md). A recall whose"
+            " recipe has no place for it is refused."
+        ),
+    ]
+    entities: Annotated[
+        "Literal['given', 'rules'] | Extractor",
+        Option(
+            'Who names the entities of a record that comes without any: "given" (nobody), "rules",'
+            " or a function from a text to names.",
+            default="given",
+        ),
+    ]
+    maintenance: Annotated[
+        Literal["auto", "manual"],
+        Option('"manual" turns upkeep in the background off.', default="auto"),
+    ]
+    flush_rows: Annotated[int, Option("Rows in memory before the index is written.", default=8192)]
+    horizon_days: Annotated[
+        float, Option("Days that old versions stay in the index.", default=30.0)
+    ]
+    memory_limit: Annotated[
+        int, Option("Bytes of index that may stay in memory.", default=2 * 1024**3)
+    ]
+    clock: Annotated["Clock", Option("Where time comes from, for tests.")]
+    entropy: Annotated["Entropy", Option("Where randomness comes from, for tests.")]
