@@ -27,7 +27,7 @@ Key = Annotated[
 ]
 Where = Annotated[
     Object | None,
-    Field(description='Only what passes this test, for example {"tags": "ops"}.'),
+    Field(description='A test, for example {"tags": "ops"}.'),
 ]
 AsOf = Annotated[Time | None, Field(description="What was valid then (ISO 8601).")]
 KnownAt = Annotated[Time | None, Field(description="What was known then (ISO 8601).")]
