@@ -301,12 +301,13 @@ def test_a_question_of_too_many_words_is_refused_before_work(site: Live) -> None
     assert told["error"]["data"]["field"] == "query"
 
 
-def test_tests_that_are_nested_too_deeply_are_refused_before_work(site: Live) -> None:
+@pytest.mark.parametrize("word", ["not", "all", "any", "and", "or"])
+def test_tests_that_are_nested_too_deeply_are_refused_before_work(site: Live, word: str) -> None:
     client = site.client("read")
     for deep, status in ((8, 200), (9, 400)):
         where: dict[str, Any] = {"kind": "note"}
         for _ in range(deep):
-            where = {"not": where} if deep % 2 else {"all": [where]}
+            where = {"not": where} if word == "not" else {word: [where]}
         told = client.post("/v1/recall", json={"query": "port", "where": where})
         assert told.status_code == status, told.text
 

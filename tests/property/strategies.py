@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from memoriter.core.where import ATTRIBUTES
+from memoriter.core.attributes import ATTRIBUTES
 from memoriter.pipeline.load import ours
 from memoriter.testing.fakes import SECOND, START
 
@@ -107,7 +107,18 @@ PATHS = ("metadata.x", "metadata.ops", "metadata.a\\.b", "metadata.ops.x", "meta
 
 @st.composite
 def conditions(draw: st.DrawFn) -> dict[str, Any]:
-    """One test on one attribute, as data."""
+    """One test on one attribute, as data, in any of the forms that are taken."""
+    ((attribute, spec),) = draw(_tests()).items()
+    if not attribute.startswith(("metadata.", "source.")) or draw(st.booleans()):
+        return {attribute: spec}
+    first, *rest = attribute.replace("\\.", "\0").split(".")
+    for key in reversed(rest):
+        spec = {key.replace("\0", "."): spec}
+    return {first: spec}
+
+
+@st.composite
+def _tests(draw: st.DrawFn) -> dict[str, Any]:
     tested = [name for name in ATTRIBUTES if name != "refs"]  # refs need positions: tested by hand
     attribute = draw(st.sampled_from([*tested, *PATHS]))
     kind = ATTRIBUTES.get(attribute, "json")
@@ -119,7 +130,9 @@ def conditions(draw: st.DrawFn) -> dict[str, Any]:
         case "prefix":
             return {attribute: {op: draw(names | plain_text)[: draw(st.integers(0, 3))]}}
         case "in" | "any" | "all":
-            return {attribute: {op: draw(st.lists(values, max_size=3))}}
+            wanted = draw(st.lists(values, max_size=3))
+            bare = draw(st.sampled_from([{op: wanted}, wanted, *wanted[:1]]))
+            return {attribute: bare}
         case "range":
             if kind == "json":
                 values = draw(st.sampled_from([names, st.sampled_from(NUMBERS)]))
@@ -134,13 +147,17 @@ def conditions(draw: st.DrawFn) -> dict[str, Any]:
             )
 
 
+def _grouped(word: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {word: parts}
+
+
 def wheres() -> st.SearchStrategy[dict[str, Any]]:
     """A filter of any shape, as data."""
     return st.recursive(
         conditions(),
         lambda inner: st.one_of(
-            st.lists(inner, max_size=3).map(lambda parts: {"all": parts}),
-            st.lists(inner, max_size=3).map(lambda parts: {"any": parts}),
+            st.builds(_grouped, st.sampled_from(["all", "and"]), st.lists(inner, max_size=3)),
+            st.builds(_grouped, st.sampled_from(["any", "or"]), st.lists(inner, max_size=3)),
             inner.map(lambda part: {"not": part}),
         ),
         max_leaves=4,

@@ -15,7 +15,7 @@ from tests.property.strategies import drafts, fields, queries, wheres
 from tests.property.worlds import asked, dump_of, expected, log_of, open_toy
 
 import memoriter
-from memoriter.core.errors import Expired, MemoriterError
+from memoriter.core.errors import BadQuery, Expired, MemoriterError
 from memoriter.memory.facade import Memory
 from memoriter.store.ram import Ram
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
@@ -89,7 +89,10 @@ def test_snapshot(
     memory = open_toy(clock=clock)
     ids = list(memory.remember_many(corpus).ids)
     then, now = log_of(memory).head("default").time, clock.now()
-    before = asked(memory, text, recipe, where=where, now=now)
+    try:
+        before = asked(memory, text, recipe, where=where, now=now)
+    except BadQuery:
+        return  # the recipe refuses a text that has no vector
     kept = [step for step in done if step[0] != "forget"]
     change(memory, clock, kept, ids)
     assert asked(memory, text, recipe, where=where, now=now, known_at=then) == before

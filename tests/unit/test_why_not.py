@@ -159,7 +159,7 @@ def test_the_part_of_a_filter_that_fails_is_named_and_alone_taken_away(memory: M
     assert found.stage == "where"
     assert found.reason == (
         'it fails {"kind": {"eq": "note"}} and '
-        '{"any": [{"metadata.team": {"eq": "blue"}}, {"title": {"eq": "x"}}]}'
+        '{"any": [{"metadata.team": {"any": ["blue"]}}, {"title": {"eq": "x"}}]}'
     )
     kept = [{"tags": {"any": ["ops"]}}, {"all": []}, {"not": {"pinned": {"eq": True}}}]
     assert found.change == {"where": {"all": kept}}

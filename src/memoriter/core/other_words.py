@@ -9,9 +9,11 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from memoriter.core.foreign import attribute_meant, snake
+
 _SINCE: Final = 'where={"created": {"gte": "7d"}}'
 _UNTIL: Final = 'where={"created": {"lt": "2026-01-01"}}'
-_SCORE: Final = "limit: scores of two questions cannot be compared, so there is no threshold"
+_SCORE: Final = 'overrides={"final.min_score": 0.5}'
 OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("k", "top_k", "topk", "n", "n_results", "num_results", "max_results", "count", "size",
@@ -22,21 +24,11 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("before", "until", "to_date", "end", "end_time", "older_than"), _UNTIL),
     **dict.fromkeys(
         ("min_score", "score_threshold", "threshold", "cutoff", "similarity_threshold"), _SCORE),
-    **dict.fromkeys(("user_id", "userid", "owner", "for_user"), "user"),
-    **dict.fromkeys(("agent_id", "agentid", "bot"), "agent"),
-    **dict.fromkeys(
-        ("session_id", "thread_id", "conversation_id", "run_id", "thread", "conversation"),
-        "session"),
-    **dict.fromkeys(
-        ("created_at", "timestamp", "ts", "time", "date", "datetime", "createdAt", "when"),
-        "created"),
-    **dict.fromkeys(("happened", "event_time", "occurred_at", "at"), "occurred"),
-    **dict.fromkeys(("expires_at", "expiry", "ttl", "expire", "expires_in"), "expires"),
-    **dict.fromkeys(("valid_to", "invalid_at"), "valid_until"),
+    **dict.fromkeys(("at",), "occurred"),
+    **dict.fromkeys(("expire", "expires_in"), "expires"),
     **dict.fromkeys(("valid_at",), "valid_from"),
-    **dict.fromkeys(("content", "memory", "data", "body", "document", "message"), "text"),
-    **dict.fromkeys(("type", "category", "memory_kind"), "kind"),
-    **dict.fromkeys(("tag", "labels", "label", "keywords"), "tags"),
+    **dict.fromkeys(("invalid_at",), "valid_until"),
+    **dict.fromkeys(("data",), "text"),
     **dict.fromkeys(("meta", "extra", "attributes", "properties", "payload", "metadatas"),
                     "metadata"),
     **dict.fromkeys(("embedding", "query_vector", "query_embedding", "vec"), "vector"),
@@ -49,15 +41,14 @@ OPTIONS: Final[Mapping[str, str]] = {
                     "tenant"),
     **dict.fromkeys(("replaces", "replace", "supersede", "overrides_id"), "supersedes"),
     **dict.fromkeys(("idempotency_key", "request_id", "dedupe_key"), "key"),
-    **dict.fromkeys(("readonly", "read_only_mode", "mode_ro"), "read_only"),
+    **dict.fromkeys(("readonly",), "read_only"),
     **dict.fromkeys(("strategy", "pipeline", "ranker", "profile", "algorithm"), "recipe"),
     **dict.fromkeys(("max_tokens", "token_budget", "budget", "tokens"), "budget_tokens"),
     **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
-    **dict.fromkeys(("skip", "start_at"), "offset"),
-    **dict.fromkeys(("query", "question", "q"), "query"),
-    **dict.fromkeys(("priority_level", "weight"), "importance"),
+    **dict.fromkeys(("skip",), "offset"),
+    **dict.fromkeys(("question", "q"), "query"),
 }  # fmt: skip
-"""What other libraries call an option or a field, and its name here."""
+"""What other libraries call an option, and its name here; `core.foreign` has those of fields."""
 
 VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -113,8 +104,15 @@ MODULE: Final[Mapping[str, str]] = {
 
 
 def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
-    """A hint that names the right word for one that is not known here."""
-    meant = OPTIONS.get(given)
+    """A hint that names the right word for one that is not known here.
+
+    >>> right_word("top_k", ("query", "limit")), right_word("userId", ("user", "tags"))
+    ('it is called limit here', 'it is called user here')
+    """
+    field = attribute_meant(given)
+    meant = OPTIONS.get(snake(given), field)
+    if meant not in known and field in known:  # an option elsewhere, a field here
+        meant = field
     if meant is not None and (meant in known or not meant.isidentifier()):
         return f"it is called {meant} here" if meant in known else f"use {meant}"
     near = difflib.get_close_matches(given, list(known), 1)

@@ -1,15 +1,18 @@
 r"""Where: a boolean tree of tests on record attributes, the same for every verb that selects.
 
-As data: `{"all": [...]}`, `{"any": [...]}`, `{"not": {...}}`, and tests `{attribute: {op: value}}`
-or `{attribute: value}` for equality; several keys in one object must all hold.
+As data: `{"all": [...]}` (or `and`), `{"any": [...]}` (or `or`), `{"not": {...}}`, and tests
+`{attribute: {operator: value}}`, `{attribute: value}` or `{attribute: [values]}`; several keys in
+one object must all hold. docs/where.md has the whole of it.
 
 - An attribute that is absent fails every test but `{"exists": false}`; `not` is plain negation.
 - An empty `all` is true, an empty `any` is false, an empty list of values matches nothing.
 - Types never coerce: true is not 1, "1" is not 1. Strings compare by code point, `…_fold` variants
-  after folding (NFKC, case). Times are given as ISO text, dates or aware datetimes.
-- `tags`, `concepts` and `entities` are sets: test them with `any`, `all`, `prefix`, `exists`;
-  `refs` is a set of positions.
-- `metadata.a.b` reaches into metadata; a dot inside a key is written `\.`.
+  after folding (NFKC, case). Times are what `times.micros` takes.
+- A bare value or list means `eq` or `in` where an attribute holds one value, `any` where it holds
+  several, as `tags` do. Metadata may hold either: there a single value counts as a list of one.
+- `metadata.a.b` reaches into metadata, as does `{"metadata": {"a": {"b": ...}}}`; a dot inside a
+  key is written `\.` in a path, and is the dot it is in a nested object. An object below metadata
+  whose keys are all operators is a test; one with keys alone goes deeper; a mixed one is refused.
 """
 
 from __future__ import annotations
@@ -18,48 +21,34 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, cast
 
+from memoriter.core.attributes import ATTRIBUTES, BOUNDS, GROUPS, OPERATORS, SHORT, Type, type_of
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
-from memoriter.core.names import EXACT_INT, Json, flag, listed, number, text
+from memoriter.core.foreign import no_key
+from memoriter.core.names import EXACT_INT, flag, number, text
 from memoriter.core.times import Now, duration, micros
+from memoriter.core.where_mistakes import (
+    Mistake,
+    group_error,
+    metadata_error,
+    name_error,
+    no_test_error,
+    null_error,
+    object_error,
+    operator_error,
+    several,
+    shape_error,
+)
 
-Type = Literal["string", "strings", "number", "numbers", "time", "flag", "json"]
 Op = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
 Scalar = None | bool | int | float | str
 DEPTH_LIMIT: Final = 32
 VALUES_LIMIT: Final = 10_000
 TESTS_LIMIT: Final = 1000
 """How many tests and nested conditions one tree may hold."""
-
-_BY_TYPE: Final[Mapping[Type, tuple[str, ...]]] = {
-    "string": (
-        "id", "text", "title", "summary", "kind", "role", "memory_type", "entity_type",
-        "source_episode", "priority", "trust", "source.who", "source.channel", "source.path",
-        "agent", "user", "session",
-    ),
-    "strings": ("tags", "concepts", "entities"),
-    "number": ("importance", "confidence", "cycle", "position"),
-    "numbers": ("refs",),
-    "time": ("created", "committed", "occurred", "valid_from", "valid_until", "expires"),
-    "flag": ("archived", "pinned"),
-}  # fmt: skip
-ATTRIBUTES: Final[Mapping[str, Type]] = {n: kind for kind, ns in _BY_TYPE.items() for n in ns}
-"""Every attribute that can be tested, with its type; metadata paths come on top."""
-
-_OPS: Final[Mapping[Type, tuple[str, ...]]] = {
-    "string": ("eq", "in", "prefix", "range", "exists"),
-    "strings": ("any", "all", "prefix", "exists"),
-    "number": ("eq", "in", "range", "exists"),
-    "numbers": ("any", "all", "exists"),
-    "time": ("eq", "in", "range", "exists"),
-    "flag": ("eq", "exists"),
-    "json": ("eq", "in", "any", "all", "prefix", "range", "exists"),
-}
-_BOUNDS: Final = ("gt", "gte", "lt", "lte")
-_UNFOLDED: Final = ("number", "numbers", "time", "flag")
-_FOLDING: Final = ("eq", "in", "any", "all", "prefix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +83,7 @@ class Test:
     @property
     def type(self) -> Type:
         """The type of the attribute."""
-        return "json" if self.attribute.startswith("metadata.") else ATTRIBUTES[self.attribute]
+        return cast("Type", type_of(self.attribute))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -131,7 +120,10 @@ def parse(
     data: object, at: str = "where", depth: int = DEPTH_LIMIT, tests: int = TESTS_LIMIT
 ) -> Where:
     """The tree that this data says, or BadFilter naming the place that is wrong."""
-    found = _parsed(data, at, depth)
+    try:
+        found = _parsed(data, at, depth)
+    except Mistake as mistake:
+        raise mistake.explain(_fits) from None
     if (size := _size(found)) > tests:
         raise BadFilter(
             f"{at}: {size:,} tests, at most {tests:,} are taken",
@@ -139,6 +131,15 @@ def parse(
             field=at,
         )
     return found
+
+
+def _fits(data: object) -> bool:
+    """Whether data can be parsed."""
+    try:
+        _parsed(data, "where", DEPTH_LIMIT)
+    except (BadFilter, Mistake):
+        return False
+    return True
 
 
 def _size(where: Where) -> int:
@@ -153,65 +154,98 @@ def _parsed(data: object, at: str, depth: int) -> Where:
         return data
     if data is None:
         return EVERYTHING
-    if depth == 0:
-        raise BadFilter(f"{at}: nested deeper than {DEPTH_LIMIT} levels", field=at)
+    _check_depth(at, depth)
     if not isinstance(data, Mapping):
-        raise BadFilter(
-            f"{at}: expected an object, got {type(data).__name__}", hint=_HINT, field=at
-        )
+        raise Mistake(partial(object_error, data, at))
     nodes: list[Where] = []
     for key, value in cast("Mapping[object, object]", data).items():
         nodes.extend(_node(key, value, at, depth))
     return nodes[0] if len(nodes) == 1 else AllOf(tuple(nodes))
 
 
-_HINT: Final = 'for example {"all": [{"tags": {"any": ["ops"]}}, {"not": {"kind": "plan"}}]}'
+def _check_depth(at: str, depth: int) -> None:
+    if depth == 0:
+        raise BadFilter(f"{at}: nested deeper than {DEPTH_LIMIT} levels", field=at)
 
 
 def _node(key: object, value: object, at: str, depth: int) -> list[Where]:
-    if key == "not":
-        return [Not(_parsed(value, f"{at}.not", depth - 1))]
-    if key in {"all", "any"}:
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
-            raise BadFilter(f"{at}.{key}: expected a list of conditions", hint=_HINT, field=at)
-        parts = tuple(
-            _parsed(item, f"{at}.{key}[{n}]", depth - 1)
-            for n, item in enumerate(cast("Sequence[object]", value))
-        )
-        return [AllOf(parts) if key == "all" else AnyOf(parts)]
     if not isinstance(key, str):
         raise BadFilter(f"{at}: {key!r} is not the name of an attribute", field=at)
-    return list(_tests(key, value, f"{at}.{key}"))
+    if key == "not":
+        return [Not(_parsed(value, f"{at}.not", depth - 1))]
+    if key in GROUPS:
+        items = several(value)
+        if items is None:
+            raise Mistake(partial(group_error, key, value, at))
+        parts = tuple(_parsed(item, f"{at}.{key}[{n}]", depth - 1) for n, item in enumerate(items))
+        return [AllOf(parts) if GROUPS[key] == "all" else AnyOf(parts)]
+    if key == "metadata" or key.startswith("metadata."):
+        return list(_metadata(key, value, f"{at}.{key}", depth - 1))
+    if key == "source" and isinstance(value, Mapping) and value:
+        below = cast("Mapping[object, object]", value).items()
+        return [test for k, v in below for test in _tests(f"source.{k}", v, f"{at}.source.{k}")]
+    return list(_tests(key, cast("object", value), f"{at}.{key}"))
+
+
+def _metadata(path: str, spec: object, at: str, depth: int) -> list[Test]:
+    """The tests at and below a path; an object of operators is a test, one of keys goes deeper."""
+    if not isinstance(spec, Mapping):
+        if path == "metadata":
+            raise metadata_error(path, ([], []), at)
+        return _tests(path, spec, at)
+    given = cast("Mapping[object, object]", spec)
+    words = [str(key) for key in given if key in OPERATORS["json"] or no_key(str(key))]
+    keys = [str(key) for key in given if str(key) not in words]
+    if path != "metadata" and not keys:
+        return _tests(path, given, at)
+    if words or not keys:
+        raise metadata_error(path, (words, keys), at)
+    _check_depth(at, depth)
+    tests: list[Test] = []
+    for key, value in given.items():
+        tests += _metadata(_joined(path, key, at), value, f"{at}.{key}", depth - 1)
+    return tests
+
+
+def _joined(path: str, key: object, at: str) -> str:
+    """The path to a key below a path."""
+    name = text(key, f"{at} key", BadFilter)
+    joined = f"{path}.{name.replace('.', chr(92) + '.')}"
+    if _path(joined) != (*_path(path), name):
+        raise BadFilter(f"{at}: no key can follow one that ends in a backslash", field=at)
+    return joined
 
 
 def _tests(attribute: str, spec: object, at: str) -> list[Test]:
-    kind = _type_of(attribute, at)
+    kind = _type_of(attribute, spec, at)
     if not isinstance(spec, Mapping):
-        spec = {"eq": spec}
+        return [_short(attribute, kind, spec, at)]
     given = dict(cast("Mapping[object, object]", spec))
     if not given:
-        raise BadFilter(f"{at}: no test given", hint=f"use one of {_menu(kind)}", field=at)
-    bounds = {key: given.pop(key) for key in _BOUNDS if key in given}
-    tests = [_test(attribute, kind, op, value, at) for op, value in given.items()]
+        raise no_test_error(attribute, kind, at)
+    tests: list[Test] = []
+    bounds: dict[str, object] = {}
+    for op, value in given.items():
+        if op not in OPERATORS[kind]:
+            raise Mistake(partial(operator_error, attribute, kind, (op, value), at))
+        if op in BOUNDS:
+            bounds[op] = value
+        else:
+            tests.append(_test(attribute, kind, cast("str", op), value, at))
     if bounds:
         tests.append(Test(attribute, "range", _range(kind, bounds, at)))
     return tests
 
 
-def _type_of(attribute: str, at: str) -> Type:
-    if attribute.startswith("metadata."):
+def _type_of(attribute: str, spec: object, at: str) -> Type:
+    kind = type_of(attribute)
+    if kind is None:
+        raise Mistake(partial(name_error, attribute, spec, at))
+    if kind == "json":
         if not all(_path(attribute)):
             raise BadFilter(f"{at}: a key of the metadata path is empty", field=at)
         text(attribute, at, BadFilter)
-        return "json"
-    if attribute not in ATTRIBUTES:
-        names = ", ".join(ATTRIBUTES)
-        raise BadFilter(
-            f"{at}: there is no attribute {attribute!r}",
-            hint=f"known: {names}, metadata.<path>",
-            field=at,
-        )
-    return ATTRIBUTES[attribute]
+    return kind
 
 
 def _path(attribute: str) -> tuple[str, ...]:
@@ -219,25 +253,22 @@ def _path(attribute: str) -> tuple[str, ...]:
     return tuple(key.replace("\\.", ".") for key in keys)
 
 
-def _menu(kind: Type) -> str:
-    ops = [op for op in _OPS[kind] if op != "range"]
-    if kind in {"string", "strings", "json"}:
-        ops += [f"{op}_fold" for op in ops if op in _FOLDING]
-    return ", ".join([*ops, *(_BOUNDS if "range" in _OPS[kind] else ())])
+def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
+    """The test that a bare value, or a bare list of them, stands for."""
+    for_one, for_many = SHORT[kind]
+    items = several(value)
+    if items is None:
+        clean = _one(attribute, kind, value, at)
+        return Test(attribute, cast("Op", for_one), clean if for_one == "eq" else (clean,))
+    if for_many is None:
+        raise Mistake(partial(operator_error, attribute, kind, ("in", value), at))
+    return Test(attribute, cast("Op", for_many), _many(kind, items, at))
 
 
-def _test(attribute: str, kind: Type, op: object, value: object, at: str) -> Test:
-    word = op.removesuffix("_fold") if isinstance(op, str) else ""
-    folded = word != op
-    known = word in _OPS[kind] and word != "range"
-    if not known or (folded and (word not in _FOLDING or kind in _UNFOLDED)):
-        raise BadFilter(
-            f"{at}: {op!r} does not test a {kind} attribute",
-            hint=f"use one of {_menu(kind)}",
-            field=at,
-        )
-    clean = _value(kind, cast("Op", word), value, at)
-    return Test(attribute, cast("Op", word), _folded(clean) if folded else clean, folded)
+def _test(attribute: str, kind: Type, op: str, value: object, at: str) -> Test:
+    word, fold_it, _ = op.partition("_fold")
+    clean = _value(attribute, kind, (op, value), at)
+    return Test(attribute, cast("Op", word), _folded(clean) if fold_it else clean, bool(fold_it))
 
 
 def _folded(value: Scalar | tuple[Scalar, ...]) -> Scalar | tuple[Scalar, ...]:
@@ -246,21 +277,31 @@ def _folded(value: Scalar | tuple[Scalar, ...]) -> Scalar | tuple[Scalar, ...]:
     return fold(value) if isinstance(value, str) else value
 
 
-def _value(kind: Type, op: Op, value: object, at: str) -> Scalar | tuple[Scalar, ...]:
-    if op == "exists":
+def _value(
+    attribute: str, kind: Type, test: tuple[str, object], at: str
+) -> Scalar | tuple[Scalar, ...]:
+    op, value = test
+    word = op.removesuffix("_fold")
+    if word == "exists":
         return flag(value, f"{at}.exists", BadFilter)
-    if op == "prefix":
+    if word == "prefix":
         return text(value, f"{at}.prefix", BadFilter)
-    if op == "eq":
-        return _scalar(kind, value, at)
-    if isinstance(value, str | bytes | Mapping) or not isinstance(
-        value, Sequence | set | frozenset
-    ):
-        raise BadFilter(f"{at}.{op}: expected a list of values", field=at)
-    items = listed(cast("Sequence[object]", value))
+    items = several(value)
+    if (word == "eq") != (items is None):
+        raise Mistake(partial(shape_error, attribute, kind, test, at))
+    return _one(attribute, kind, value, at) if items is None else _many(kind, items, f"{at}.{op}")
+
+
+def _one(attribute: str, kind: Type, value: object, at: str) -> Scalar:
+    if value is None and kind != "json":
+        raise Mistake(partial(null_error, attribute, kind, at))
+    return _scalar(kind, value, at)
+
+
+def _many(kind: Type, items: list[object], at: str) -> tuple[Scalar, ...]:
     if len(items) > VALUES_LIMIT:
-        raise BadFilter(f"{at}.{op}: {len(items)} values, at most {VALUES_LIMIT}", field=at)
-    return tuple(_scalar(kind, item, f"{at}.{op}[{n}]") for n, item in enumerate(items))
+        raise BadFilter(f"{at}: {len(items)} values, at most {VALUES_LIMIT}", field=at)
+    return tuple(_scalar(kind, item, f"{at}[{n}]") for n, item in enumerate(items))
 
 
 def _scalar(kind: Type, value: object, at: str) -> Scalar:
@@ -283,70 +324,19 @@ def _json_scalar(value: object, at: str) -> Scalar:
         return value
     if isinstance(value, str):
         return text(value, at, BadFilter)
+    if not isinstance(value, int | float):
+        told = f"expected text, a number, true, false or null, got {type(value).__name__}"
+        raise BadFilter(f"{at}: {told}", field=at)
     number(value, at, -EXACT_INT, EXACT_INT, BadFilter)
-    return cast("int | float", value)
+    return value
 
 
 def _range(kind: Type, bounds: dict[str, object], at: str) -> Range:
-    if "range" not in _OPS[kind]:
-        raise BadFilter(
-            f"{at}: a {kind} attribute has no order", hint=f"use one of {_menu(kind)}", field=at
-        )
     clean = {key: _scalar(kind, value, f"{at}.{key}") for key, value in bounds.items()}
     types = {str if isinstance(value, str) else float for value in clean.values()}
     if any(value is None or isinstance(value, bool) for value in clean.values()) or len(types) > 1:
         raise BadFilter(f"{at}: bounds must be all numbers or all texts", field=at)
     return Range(**clean)
-
-
-def holds(test: Test, value: Json) -> bool:
-    """Whether a present value passes a test; `exists` and absence are the caller's to decide."""
-    match test.op:
-        case "exists":
-            return bool(test.value)
-        case "any" | "all":
-            wanted = cast("tuple[Scalar, ...]", test.value)
-            items = cast("list[Json]", value) if isinstance(value, list) else []
-            quantify = any if test.op == "any" else all
-            return bool(wanted) and quantify(_member(w, items, test.folded) for w in wanted)
-        case "prefix":
-            return _prefixed(test, value)
-        case "eq":
-            return _same(cast("Scalar", test.value), value, test.folded)
-        case "in":
-            wanted = cast("tuple[Scalar, ...]", test.value)
-            return any(_same(item, value, test.folded) for item in wanted)
-        case "range":
-            bounds = cast("Range", test.value)
-            return _comparable(bounds, value) and bounds.holds(cast("str | float", value))
-
-
-def _member(wanted: Scalar, items: list[Json], folded: bool) -> bool:  # noqa: FBT001  # carried from Test
-    return any(_same(wanted, item, folded) for item in items)
-
-
-def _prefixed(test: Test, value: Json) -> bool:
-    prefix = cast("str", test.value)
-    items = cast("list[Json]", value) if isinstance(value, list) else [value]
-    texts = (fold(item) if test.folded else item for item in items if isinstance(item, str))
-    return any(item.startswith(prefix) for item in texts)
-
-
-def _same(wanted: Scalar, value: Json, folded: bool) -> bool:  # noqa: FBT001  # carried from Test
-    if isinstance(value, str) and isinstance(wanted, str):
-        return (fold(value) if folded else value) == wanted
-    if isinstance(value, bool) or isinstance(wanted, bool):
-        return value is wanted
-    if value is None or wanted is None:
-        return value is wanted
-    return isinstance(value, int | float) and not isinstance(wanted, str) and value == wanted
-
-
-def _comparable(bounds: Range, value: Json) -> bool:
-    bound = next(b for b in (bounds.gt, bounds.gte, bounds.lt, bounds.lte) if b is not None)
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, str) if isinstance(bound, str) else isinstance(value, int | float)
 
 
 def to_data(where: Where) -> dict[str, object]:
@@ -359,7 +349,7 @@ def to_data(where: Where) -> dict[str, object]:
         case Not(part):
             return {"not": to_data(part)}
         case Test(attribute, "range", value):
-            bounds = {key: getattr(value, key) for key in _BOUNDS}
+            bounds = {key: getattr(value, key) for key in BOUNDS}
             return {attribute: {key: b for key, b in bounds.items() if b is not None}}
         case Test(attribute, op, value, folded):
             shown = list(value) if isinstance(value, tuple) else value

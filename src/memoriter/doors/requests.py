@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memoriter.core.errors import InputError
 from memoriter.core.options import Option, declared
+from memoriter.core.where import parse as parse_where
 from memoriter.memory import options
 
 Asked = TypeVar("Asked", bound="Request")
@@ -269,6 +270,8 @@ def parsed(model: type[Asked], data: object, *, spelled: bool = False) -> Asked:
     try:
         return model.model_validate(dict(cast("Mapping[str, Any]", data)), strict=not spelled)
     except ValidationError as error:
+        if any(problem["loc"][:1] == ("where",) for problem in error.errors()):
+            parse_where(cast("Mapping[str, object]", data)["where"])  # says which form is meant
         raise _refused(model, cast("list[Mapping[str, Any]]", error.errors())) from None
 
 

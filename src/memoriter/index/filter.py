@@ -8,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.matching import holds
 from memoriter.core.names import Json
 from memoriter.core.record import Record
-from memoriter.core.where import AllOf, AnyOf, Not, Range, Test, Where, holds
+from memoriter.core.where import AllOf, AnyOf, Not, Range, Test, Where
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
 from memoriter.index.segment import Segment
 

@@ -11,7 +11,11 @@ from memoriter.core.record import Record
 from memoriter.core.times import micros
 
 _TIMES: Final = ("created", "committed", "occurred", "valid_from", "valid_until", "expires")
-_SETS: Final = ("tags", "concepts", "entities")
+_SETS: Final = ("tags", "concepts", "entities", "refs")
+_OPERATORS: Final = (
+    "eq", "in", "any", "all", "prefix", "exists", "gt", "gte", "lt", "lte",
+    "eq_fold", "in_fold", "any_fold", "all_fold", "prefix_fold",
+)  # fmt: skip
 _ABSENT: Final = object()
 
 
@@ -24,16 +28,34 @@ def passes(data: object, record: Record) -> bool:
 
 def _passes(key: str, value: Any, record: Record) -> bool:
     match key:
-        case "all":
+        case "all" | "and":
             return all(passes(part, record) for part in value)
-        case "any":
+        case "any" | "or":
             return any(passes(part, record) for part in value)
         case "not":
             return not passes(value, record)
         case _:
-            spec = cast("dict[str, Any]", value) if isinstance(value, Mapping) else {"eq": value}
-            found = _read(key, record)
-            return all(_test(key, op, wanted, found) for op, wanted in spec.items())
+            return _attribute(key, value, record)
+
+
+def _attribute(name: str, given: Any, record: Record) -> bool:
+    found = _read(name, record)
+    if not isinstance(given, Mapping):
+        return _bare(name, given, found)
+    spec = cast("dict[str, Any]", given)
+    if name.startswith("metadata") and not all(key in _OPERATORS for key in spec):
+        below = ((f"{name}.{key.replace('.', chr(92) + '.')}", each) for key, each in spec.items())
+        return all(_attribute(path, each, record) for path, each in below)
+    if name == "source":
+        return all(_attribute(f"source.{key}", each, record) for key, each in spec.items())
+    return all(_test(name, op, wanted, found) for op, wanted in spec.items())
+
+
+def _bare(name: str, given: Any, found: Any) -> bool:
+    """A value or a list of values without an operator: some value is one of these."""
+    wanted = cast("list[Any]", given) if isinstance(given, list) else [given]
+    several = name in _SETS or name.startswith("metadata.")
+    return _test(name, "any" if several else "in", wanted, found)
 
 
 def _read(attribute: str, record: Record) -> Any:
@@ -69,7 +91,7 @@ def _test(attribute: str, op: str, wanted: Any, found: Any) -> bool:
 
 def _holds(word: str, wanted: Any, found: Any) -> bool:
     """Whether a value that is there passes."""
-    several = cast("list[Any]", found) if isinstance(found, list) else []
+    several = cast("list[Any]", found) if isinstance(found, list) else [found]
     match word:
         case "eq":
             return _equal(wanted, found)
@@ -79,7 +101,7 @@ def _holds(word: str, wanted: Any, found: Any) -> bool:
             hits = [any(_equal(each, one) for one in several) for each in wanted]
             return bool(hits) and (any(hits) if word == "any" else all(hits))
         case "prefix":
-            texts = (one for one in several or [found] if isinstance(one, str))
+            texts = (one for one in several if isinstance(one, str))
             return any(one.startswith(wanted) for one in texts)
         case _:
             return _compares(word, found, wanted)

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field
 
+from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import Forbidden
 from memoriter.core.times import iso
-from memoriter.core.where import ATTRIBUTES
 from memoriter.doors.desk import Desk
 from memoriter.doors.requests import Ask, Request
 from memoriter.pipeline.load import recipe_of, value_at

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from memoriter.core.attributes import GROUPS
 from memoriter.core.errors import InputError, TooLarge
 
 _WALKS: Final = {
@@ -118,7 +119,7 @@ def _deeper(where: object, most: int) -> bool:
     """Whether groups of tests (`all`, `any`, `not`) stand inside each other more than so often."""
     if not isinstance(where, dict):
         return False
-    for key in ("all", "any", "not"):
+    for key in (*GROUPS, "not"):
         inner = cast("dict[str, object]", where).get(key)
         if inner is not None and most == 0:
             return True

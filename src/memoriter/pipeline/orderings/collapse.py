@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, Self, cast
 import numpy as np
 from pydantic import Field, model_validator
 
+from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.slate import Slate
-from memoriter.core.where import ATTRIBUTES
 from memoriter.index.reads import numbers
 from memoriter.index.vectors import units_of
 from memoriter.lanes.port import Context

@@ -1,0 +1,73 @@
+"""What a `where` can test: every attribute with its type, and the operators of each type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+Type = Literal["string", "strings", "number", "numbers", "time", "flag", "json"]
+
+_BY_TYPE: Final[Mapping[Type, tuple[str, ...]]] = {
+    "string": (
+        "id", "text", "title", "summary", "kind", "role", "memory_type", "entity_type",
+        "source_episode", "priority", "trust", "source.who", "source.channel", "source.path",
+        "agent", "user", "session",
+    ),
+    "strings": ("tags", "concepts", "entities"),
+    "number": ("importance", "confidence", "cycle", "position"),
+    "numbers": ("refs",),
+    "time": ("created", "committed", "occurred", "valid_from", "valid_until", "expires"),
+    "flag": ("archived", "pinned"),
+}  # fmt: skip
+ATTRIBUTES: Final[Mapping[str, Type]] = {n: kind for kind, ns in _BY_TYPE.items() for n in ns}
+"""Every attribute that can be tested, with its type; metadata paths come on top."""
+
+BOUNDS: Final = ("gt", "gte", "lt", "lte")
+OPERATORS: Final[Mapping[Type, tuple[str, ...]]] = {
+    "string": ("eq", "in", "prefix", *BOUNDS, "exists", "eq_fold", "in_fold", "prefix_fold"),
+    "strings": ("any", "all", "prefix", "exists", "any_fold", "all_fold", "prefix_fold"),
+    "number": ("eq", "in", *BOUNDS, "exists"),
+    "numbers": ("any", "all", "exists"),
+    "time": ("eq", "in", *BOUNDS, "exists"),
+    "flag": ("eq", "exists"),
+    "json": (
+        "eq", "in", "any", "all", "prefix", *BOUNDS, "exists",
+        "eq_fold", "in_fold", "any_fold", "all_fold", "prefix_fold",
+    ),
+}  # fmt: skip
+"""The operators that each type takes, as a caller writes them."""
+
+SHORT: Final[Mapping[Type, tuple[str, str | None]]] = {
+    "string": ("eq", "in"),
+    "strings": ("any", "any"),
+    "number": ("eq", "in"),
+    "numbers": ("any", "any"),
+    "time": ("eq", "in"),
+    "flag": ("eq", None),
+    "json": ("any", "any"),
+}
+"""The operator that is meant by a bare value, and by a bare list of values."""
+
+PLAIN: Final[Mapping[Type, str]] = {
+    "string": "text",
+    "strings": "several texts",
+    "number": "number",
+    "numbers": "several numbers",
+    "time": "time",
+    "flag": "true or false",
+    "json": "any JSON value",
+}
+"""What people call each type."""
+
+GROUPS: Final[Mapping[str, Literal["all", "any"]]] = {
+    "all": "all",
+    "and": "all",
+    "any": "any",
+    "or": "any",
+}
+"""The words that group conditions; `and` and `or` are other spellings."""
+
+
+def type_of(attribute: str) -> Type | None:
+    """The type of an attribute, None where there is none of that name."""
+    return "json" if attribute.startswith("metadata.") else ATTRIBUTES.get(attribute)

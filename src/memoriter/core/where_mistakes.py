@@ -1,0 +1,330 @@
+"""What to say of a mistake in a `where`: the right form, for that very attribute and value.
+
+A form is shown only if it can be parsed, which `fits` decides; else an example takes its place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Final, cast
+
+from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS, PLAIN, Type
+from memoriter.core.errors import BadFilter
+from memoriter.core.foreign import (
+    NOT_KEPT,
+    attribute_meant,
+    group_meant,
+    metadata_meant,
+    operator_meant,
+    snake,
+)
+from memoriter.core.names import listed
+
+Fits = Callable[[object], bool]
+_SHOWN: Final = 120
+_PAGE: Final = "docs/where.md has every form"
+_EXAMPLE: Final = '{"all": [{"tags": "ops"}, {"not": {"kind": "plan"}}]}'
+_BY_TYPE: Final[Mapping[Type, object]] = {
+    "string": "…",
+    "strings": "ops",
+    "number": 0.5,
+    "numbers": 3,
+    "time": "2026-10-01",
+    "flag": True,
+    "json": "http",
+}
+_BY_NAME: Final[Mapping[str, object]] = {
+    "kind": "note",
+    "agent": "planner",
+    "user": "anna",
+    "session": "s-12",
+    "priority": "P1",
+    "trust": "system",
+    "position": 3,
+    "cycle": 3,
+}
+_HOLDS: Final[Mapping[Type, str]] = {
+    "string": "holds one text",
+    "strings": "holds several values",
+    "number": "holds one number",
+    "numbers": "holds several values",
+    "time": "holds one time",
+    "flag": "is true or false",
+    "json": "holds a JSON value",
+}
+
+
+_OWN: Final = frozenset(word for words in OPERATORS.values() for word in words)
+
+
+class Mistake(Exception):
+    """A mistake that was found; the error that explains it is made when somebody will read it."""
+
+    def __init__(self, explain: Callable[[Fits], BadFilter]) -> None:
+        super().__init__()
+        self.explain = explain
+
+
+# -- forms -----------------------------------------------------------------------------------------
+
+
+def several(value: object) -> list[object] | None:
+    """The items of a list, tuple or set; None for anything else, texts included."""
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, str | bytes):
+        return listed(cast("Sequence[object]", value))
+    return None
+
+
+def _written(data: object) -> str:
+    """A short condition as JSON; empty where it is long or cannot be written."""
+    try:
+        told = json.dumps(data, ensure_ascii=False, allow_nan=False, default=_jsonable)
+        told.encode()
+    except (TypeError, ValueError, RecursionError):
+        return ""
+    return told if len(told) <= _SHOWN else ""
+
+
+def _jsonable(value: object) -> object:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[object, object]", value))
+    if (items := several(value)) is not None:
+        return items
+    raise TypeError
+
+
+def _form(fits: Fits, *candidates: object) -> str:
+    """The first that can be parsed and shown; the last is an example that always can."""
+    told = (_written(each) for each in candidates if fits(each))
+    return next((each for each in told if each), _written(candidates[-1]))
+
+
+def _sample(attribute: str, kind: Type) -> object:
+    return _BY_NAME.get(attribute, _BY_TYPE[kind])
+
+
+def _spec(op: str, value: object) -> dict[str, object]:
+    """An operator with a value of the shape that it takes."""
+    items = several(value)
+    word = op.removesuffix("_fold")
+    if word == "exists":
+        return {op: value if isinstance(value, bool) else True}
+    if word in {"in", "any", "all"}:
+        return {op: [value] if items is None else items}
+    return {op: items[0] if items is not None and len(items) == 1 else value}
+
+
+def _suited(kind: Type, op: str, value: object) -> str:
+    """The operator that says the same of this type; `exists` where none does."""
+    word = op.removesuffix("_fold")
+    if kind in {"strings", "numbers"}:
+        word = {"eq": "any", "in": "any"}.get(word, word)
+    elif kind != "json":
+        one = "eq" if several(value) is None or kind == "flag" else "in"
+        word = {"any": one, "all": one, "in": "eq" if kind == "flag" else "in"}.get(word, word)
+    folded = f"{word}_fold"
+    if op.endswith("_fold") and folded in OPERATORS[kind]:
+        return folded
+    return word if word in OPERATORS[kind] else ""
+
+
+# -- operators -------------------------------------------------------------------------------------
+
+
+def operator_error(
+    attribute: str, kind: Type, test: tuple[object, object], at: str, fits: Fits
+) -> BadFilter:
+    """An operator, with its value, that this attribute does not take."""
+    op, value = test
+    meant = operator_meant(op) if isinstance(op, str) else None
+    if meant is None:
+        told, hint = f"there is no operator {op!r}", _nearest(str(op), OPERATORS[kind])
+        return _refused(f"{at}: {told}", f"{hint}{_menu(attribute, kind)}", at)
+    inside = kind == "string" and meant == "any" and op != "any"
+    if meant.startswith("prefix") and isinstance(value, str) and op != meant:  # as in SQL
+        inside, value = value.startswith("%"), value.rstrip("%")
+    meant = "match" if inside else meant
+    form = _form(fits, *_candidates(attribute, kind, meant, value))
+    if meant == "match" and "prefix" in OPERATORS[kind]:
+        told = f"no operator looks inside a text, as {op!r} would: use {form}, or recall the words"
+    elif op in BOUNDS and kind in {"strings", "numbers", "flag"}:
+        told = f"{attribute} {_HOLDS[kind]} and has no order: use {form}"
+    elif op in _OWN:
+        told = f"{attribute} {_HOLDS[kind]}: use {form}"
+    elif op == "not":
+        told = f"'not' stands around a condition: {form}"
+    else:
+        told = _renamed(attribute, kind, (str(op), value, meant), form)
+    return _refused(f"{at}: {told}", _menu(attribute, kind), at)
+
+
+def _renamed(attribute: str, kind: Type, test: tuple[str, object, str], form: str) -> str:
+    """A test in the words of another language."""
+    op, value, meant = test
+    ours = {"between": "with bounds", "missing": "'exists'"}.get(meant)
+    if meant.startswith("not "):
+        ours = "with 'not'"
+    elif ours is None and (suited := _suited(kind, meant, value)):
+        ours = f"{suited!r}"
+    if ours is None or (meant == "between" and "gte" not in OPERATORS[kind]):
+        return f"{attribute} {_HOLDS[kind]}, so there is no {op!r}: use {form}"
+    return f"{op!r} is written {ours}: {form}"
+
+
+def _candidates(attribute: str, kind: Type, meant: str, value: object) -> list[object]:
+    """Conditions that may be what was meant, the likeliest first, the last an example."""
+    sample = _sample(attribute, kind)
+    if meant == "between" and "gte" in OPERATORS[kind]:
+        return [{attribute: bounds} for bounds in (_bounds(value), {"gte": sample})]
+    if meant == "missing":
+        return [{attribute: {"exists": value is False}}]
+    if meant == "match":
+        return _begins(attribute, kind, value)
+    word = meant.removeprefix("not ")
+    op = _suited(kind, word, value)
+    usual = "any" if "any" in OPERATORS[kind] else "gte" if kind == "time" else "eq"
+    tests: list[object] = [{attribute: _spec(op or usual, each)} for each in (value, sample)]
+    if word != meant:
+        return [{"not": _short(each)} for each in ({attribute: value}, *tests)]
+    return tests
+
+
+def _short(condition: object) -> object:
+    """`{"eq": x}` as `x`: shorter to read."""
+    ((attribute, spec),) = cast("dict[str, object]", condition).items()
+    if isinstance(spec, dict) and "eq" in spec:
+        return {attribute: cast("dict[str, object]", spec)["eq"]}
+    return {attribute: cast("object", spec)}
+
+
+def _begins(attribute: str, kind: Type, value: object) -> list[object]:
+    if "prefix" not in OPERATORS[kind]:
+        return [{attribute: _sample(attribute, kind)}]
+    text = value.strip("%*^.$") if isinstance(value, str) else value
+    return [{attribute: {"prefix": each}} for each in (text, "…")]
+
+
+def _bounds(value: object) -> object:
+    items = several(value)
+    if items is not None and len(items) == 2:  # noqa: PLR2004  # from and to
+        return {"gte": items[0], "lte": items[1]}
+    return value
+
+
+def _menu(attribute: str, kind: Type) -> str:
+    return f"{attribute} ({PLAIN[kind]}) takes {', '.join(OPERATORS[kind])}; {_PAGE}"
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word[:_SHOWN], known, 1)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def _refused(message: str, hint: str, at: str) -> BadFilter:
+    return BadFilter(message, hint=hint, field=at)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def no_test_error(attribute: str, kind: Type, at: str) -> BadFilter:
+    """An attribute with an empty object."""
+    form = _written({attribute: _sample(attribute, kind)})
+    return _refused(f"{at}: no test given, for example {form}", _menu(attribute, kind), at)
+
+
+def null_error(attribute: str, kind: Type, at: str, fits: Fits) -> BadFilter:
+    """Null, given for an attribute that is never null."""
+    form = _form(fits, {attribute: {"exists": False}})
+    told = f"{at}: null is no value; what is absent is tested with {form}"
+    return _refused(told, _menu(attribute, kind), at)
+
+
+def shape_error(
+    attribute: str, kind: Type, test: tuple[str, object], at: str, fits: Fits
+) -> BadFilter:
+    """One value where a list belongs, or a list where one value belongs."""
+    op, value = test
+    word, fold, _ = op.partition("_fold")
+    right = _suited(kind, f"in{fold}", value) if word == "eq" else op
+    forms = ({attribute: _spec(right, each)} for each in (value, _sample(attribute, kind)))
+    told = "takes one value" if word == "eq" else "expected a list of values"
+    return _refused(f"{at}.{op}: {told}: {_form(fits, *forms)}", _menu(attribute, kind), at)
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
+    """A key that is no attribute: a group, an attribute or metadata, in other words."""
+    if (group := group_meant(name)) is not None:
+        return _group_misnamed(name, group, spec, at, fits)
+    known = f"known: {', '.join(ATTRIBUTES)}, metadata.<key>; {_PAGE}"
+    told = f"{at}: there is no attribute {name!r}"
+    if (plain := snake(name)) in NOT_KEPT:
+        return _refused(f"{told}: {NOT_KEPT[plain]}", known, at)
+    if (path := metadata_meant(name)) is not None:
+        nested = {"metadata": spec} if not path else {f"metadata.{path}": spec}
+        form = _form(fits, nested, {"metadata.tool": "http"})
+        return _refused(f"{told}: use {form}", known, at)
+    more = _form(fits, {f"metadata.{name}": spec}, {"metadata.tool": "http"})
+    hint = f"a key of your metadata is written {more}; {known}"
+    near = difflib.get_close_matches(plain[:_SHOWN], ATTRIBUTES, 1)
+    right = attribute_meant(name) or (near[0] if near else None)
+    if right is None:
+        return _refused(f"{told}; in the metadata it is {more}", known, at)
+    form = _form(fits, {right: spec}, {right: _sample(right, ATTRIBUTES[right])})
+    return _refused(f"{told}; did you mean {right!r}? {form}", hint, at)
+
+
+def _group_misnamed(name: str, group: str, spec: object, at: str, fits: Fits) -> BadFilter:
+    items = several(spec)
+    candidates: list[object] = [{group: spec if items is None else items}]
+    example: object = {group: [{"tags": "ops"}, {"kind": "note"}]}
+    if group == "not":
+        candidates = [{"not": spec if items is None else {"any": items}}]
+        example = {"not": {"kind": "plan"}}
+    form = _form(fits, *candidates, example)
+    hint = f"conditions are grouped by all, any and not; {_PAGE}"
+    return _refused(f"{at}: {name!r} is written {group!r}: {form}", hint, at)
+
+
+def object_error(data: object, at: str, fits: Fits) -> BadFilter:
+    """Something that is no object where a condition belongs."""
+    hint = f"for example {_EXAMPLE}; {_PAGE}"
+    items = several(data)
+    if items is not None:
+        group = "any" if at.endswith(".not") else "all"
+        given = [{group: items}] if items else []
+        form = _form(fits, *given, {group: [{"tags": "ops"}, {"kind": "note"}]})
+        form = f'{{"not": {form}}}' if group == "any" else form
+        told = f"expected an object, got a list: several conditions are written {form}"
+        return _refused(f"{at}: {told}", hint, at)
+    got = "text" if isinstance(data, str) else type(data).__name__
+    return _refused(f"{at}: expected an object, got {got}", hint, at)
+
+
+def group_error(group: str, value: object, at: str, fits: Fits) -> BadFilter:
+    """A group whose value is no list."""
+    form = _form(fits, {group: [value]}, {group: [{"tags": "ops"}, {"kind": "note"}]})
+    told = f"{at}.{group}: expected a list of conditions: {form}"
+    return _refused(told, f"for example {_EXAMPLE}; {_PAGE}", at)
+
+
+def metadata_error(path: str, words: tuple[list[str], list[str]], at: str) -> BadFilter:
+    """Operators where keys of the metadata belong, or both in one object."""
+    operators, keys = words
+    told = f"{path}.{operators[0]}" if operators else f"{path}.<key>"
+    if keys:
+        told_both = f"{operators[0]!r} is an operator and {keys[0]!r} is a key"
+        message = f"{at}: {told_both}; an object below metadata has only one of the two"
+        hint = f'a key called {operators[0]!r} is written {{"{told}": …}}; {_PAGE}'
+        return _refused(message, hint, at)
+    hint = f'a key called {operators[0]!r} is written {{"{told}": …}}; {_PAGE}' if operators else ""
+    message = f'{at}: name a key of the metadata, for example {{"metadata.tool": "http"}}'
+    return _refused(message, hint or _PAGE, at)
