@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from memoriter.core.errors import Unavailable
+from memoriter.core.shown import shown
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import Options, open_memory
 
@@ -42,6 +43,9 @@ class AsyncMemory:
         self.memory = memory
         self.threads = threads
 
+    def __repr__(self) -> str:
+        return shown(f"Async{repr(self.memory)[1:-1]}")
+
     remember = _lifted(Memory.remember)
     remember_many = _lifted(Memory.remember_many)
     update = _lifted(Memory.update)
@@ -64,7 +68,7 @@ class AsyncMemory:
     load = _lifted(Memory.load)
     import_file = _lifted(Memory.import_file)
     maintain = _lifted(Memory.maintain)
-    verify = _lifted(Memory.verify)
+    verify_store = _lifted(Memory.verify_store)
     doctor = _lifted(Memory.doctor)
 
     def scoped(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memoriter.core.names import Json
+from memoriter.core.shown import named, plain, shown
 
 EDGE_KINDS: Final = (
     "references", "summarizes", "corrects", "invalidates", "caused_by", "supports",
@@ -31,6 +32,10 @@ class Edge:
     valid_until: int | None = None
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
     seq: int
+
+    def __repr__(self) -> str:
+        ends = f"{named(self.source)} {plain(self.kind, 24)} {named(self.target)}"
+        return shown(f"Edge {ends}", f"weight {self.weight:g}")
 
     def to_dict(self) -> dict[str, object]:
         """The edge as plain data."""

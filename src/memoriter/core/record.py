@@ -14,6 +14,9 @@ from typing import Final, cast
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import Corrupt
 from memoriter.core.names import Json
+from memoriter.core.shown import named, quoted, shown
+from memoriter.core.shown import plain as phrase
+from memoriter.core.times import iso
 
 MEMORY_TYPES: Final = ("working", "episodic", "semantic", "procedural")
 PRIORITIES: Final = ("P1", "P2", "P3", "P4")
@@ -28,6 +31,10 @@ class Source:
     who: str | None = None
     channel: str | None = None
     path: str | None = None
+
+    def __repr__(self) -> str:
+        told = ((key, getattr(self, key)) for key in _SOURCE_FIELDS)
+        return shown("Source", ", ".join(f"{key} {named(v)}" for key, v in told if v is not None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +93,10 @@ class Record(Content):
     """The ordinal of the memory in its tenant, the same for all its versions."""
     committed: int
     """When this version was committed, by the store's own clock."""
+
+    def __repr__(self) -> str:
+        kind = f"Record {named(self.id)} {phrase(self.kind, 16)} {iso(self.created)[:10]}"
+        return shown(kind, quoted(self.text, 48))
 
     def to_dict(self) -> dict[str, object]:
         """The record as plain data."""

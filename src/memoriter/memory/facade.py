@@ -17,6 +17,7 @@ from memoriter.core.names import integer, name
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record, plain
 from memoriter.core.scope import Scope
+from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import TimeLike, micros
 from memoriter.core.where import EVERYTHING, parse
 from memoriter.index.pages import Sort
@@ -58,6 +59,10 @@ class Report:
     """Records that still lack a vector."""
     published: bool
 
+    def __repr__(self) -> str:
+        rest = f"{self.owed:,} owed, {self.behind:,} behind"
+        return shown("Report", f"{counted(self.embedded, 'record')} embedded, {rest}")
+
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
         return asdict(self)
@@ -70,6 +75,11 @@ class Memory:
         self._parts = parts
         self._scope = scope
         self._writer = Writer(parts.log, parts.shop, scope)
+
+    def __repr__(self) -> str:
+        told = {"tenant": self._scope.tenant, **self._scope.filters()}
+        scope = ", ".join(f"{key} {named(value)}" for key, value in told.items())
+        return shown(f"Memory {self._parts.place}", scope)
 
     @property
     def scope(self) -> Scope:
@@ -328,7 +338,7 @@ class Memory:
         place = Path(path)
         return imported(self._parts, self._writer, place, format, show=progress, dry_run=dry_run)
 
-    def verify(self) -> Checkup:
+    def verify_store(self) -> Checkup:
         """Check every digest, link and checksum of the store, and every segment; change nothing."""
         return self._checkup(repair=False)
 
