@@ -17,6 +17,7 @@ from memoriter.core.errors import InputError, MemoriterError, message_of
 from memoriter.core.shown import WIDTH, drawn, quoted, shown
 from memoriter.doors.hook import Hook
 from memoriter.memory.facade import Memory
+from memoriter.memory.importing import Left
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.testing.fakes import HandClock
 
@@ -24,7 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "objects.md"
 STEERING = "\u202e\u2066\u200f\x1b[31m\x07\u2028\U000e0041"
 EVIL = f"port <img src=x onerror=alert(1)> {STEERING} '\"&\n\n"
 LONG = EVIL + "many words " * 400
-NAME = "n" * 200
+NAME = "n" * 120
 EXPORT = json.dumps({"text": LONG, "id": "imported", "strange": LONG}) + "\n"
 
 
@@ -106,10 +107,11 @@ MADE: dict[str, Callable[[Memory, Path], Any]] = {
     "Page": lambda m, _: m.browse(limit=2),
     "Bundles": lambda m, _: m.bundles("port"),
     "Bundle": lambda m, _: m.bundles("port")[0],
-    "Support": lambda m, _: [s for b in m.bundles("port firewall", 1) for s in b.support][0],
+    "Support": lambda m, _: m.bundles("firewall")[0].support[0],
     "Reflected": lambda m, _: m.reflect(),
     "Imported": imported,
-    "Left": lambda m, f: next(iter(imported(m, f).left.values()), "<none>"),
+    "Left": lambda _, __: Left(NAME, 3, LONG, "left out"),
+    "Refused": lambda m, f: imported(m, f).refused[0],
     "Checkup": lambda m, _: m.verify_store(),
     "Report": lambda m, _: m.maintain(),
     "Status": lambda m, _: m.status(),
@@ -152,7 +154,7 @@ def test_reprs_say_what_matters() -> None:
     assert repr(memory.scope) == "<Scope: tenant 'default'>"
     assert repr(memory.browse()) == "<Page: 1 of 1 records, the last page>"
     assert repr(memory.verify_store()).startswith("<Checkup: sound, 1 tenant")
-    assert repr(result.receipt) == f"<Receipt {result.receipt.digest[:11]}…: 1 hit>"
+    assert repr(result.receipt) == f"<Receipt {result.receipt.digest[:12]}: 1 hit>"
     assert repr(memory.replay(result)) == "<Replay: same, 1 hit>"
     assert repr(memoriter.diff(result, result)) == "<Diff: same>"
     assert repr(memoriter.verify(result.receipt)).startswith("<Verified: ok, ")
@@ -176,7 +178,8 @@ def test_every_recipe_has_a_short_repr(name: str) -> None:
 
 
 def test_a_quoted_text_never_grows_beyond_its_width() -> None:
-    for text in ("", "x" * 99, "\u202e" * 99, "it's", "\"it's\"", "\n\t", "\ud800" * 99, "é" * 61):
+    short = ["", "it's", '"it\'s"', "\n\t"]
+    for text in [*short, *(part * 99 for part in ("x", "'\"", "\\", "\u202e", "\ud800", "é"))]:
         assert len(quoted(text)) <= 60
         assert quoted(text).isprintable()
     assert len(shown("K" * 200, "told")) == WIDTH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any, Final
 
 WIDTH: Final = 120
@@ -32,11 +33,11 @@ def quoted(text: object, width: int = _TEXT) -> str:
     "'a lon…'"
     """
     line = " ".join(str(text)[:_READ].split())
-    spelled = repr(line)
-    while len(spelled) > width:
-        line = line[: max(1, len(line) * width // len(spelled)) - 1]
-        spelled = repr(f"{line}…")
-    return spelled
+    if len(repr(line)) <= width:
+        return repr(line)
+    sizes = accumulate(2 if char in "'\\" else len(repr(char)) - 2 for char in line)
+    kept = sum(size <= width - 3 for size in sizes)  # quotes and the ellipsis take three
+    return repr(f"{line[:kept]}…")
 
 
 def named(text: object) -> str:

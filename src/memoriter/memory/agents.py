@@ -56,7 +56,7 @@ class Agents:
         self._tenant = tenant
 
     def __repr__(self) -> str:
-        return shown("Agents", f"of tenant {named(self._tenant)}")
+        return shown(f"Agents of tenant {named(self._tenant)}")
 
     def upsert(self, agent: str, *, key: str | None = None, **fields: Any) -> Commit:
         """Register an agent, or change what is known of it."""

@@ -63,7 +63,7 @@ class Analyzers:
         self._parts = parts
 
     def __repr__(self) -> str:
-        return shown("Analyzers", f"of {self._parts.place}")
+        return shown(f"Analyzers of {self._parts.place}")
 
     def list(self) -> list[Kept]:
         """Every analyzer, and how many record versions of the store it has read."""

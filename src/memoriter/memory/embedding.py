@@ -102,7 +102,7 @@ class Embedding:
         self._tenant = scope.tenant
 
     def __repr__(self) -> str:
-        return shown("Embedding", f"of tenant {named(self._tenant)}")
+        return shown(f"Embedding of tenant {named(self._tenant)}")
 
     def status(self) -> list[Space]:
         """Every space with a vector in it, and the one that this memory uses."""

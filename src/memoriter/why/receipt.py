@@ -35,7 +35,7 @@ class Receipt:
     def __repr__(self) -> str:
         hits = self.body.get("hits")
         told = counted(len(hits), "hit") if isinstance(hits, list) else ""  # pyright: ignore[reportUnknownArgumentType]  # JSON
-        return shown(f"Receipt {plain(self.digest, 14)}", told)
+        return shown(f"Receipt {plain(self.digest[:12], 14)}", told)
 
     @property
     def digest(self) -> str:
