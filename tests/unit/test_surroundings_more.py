@@ -140,7 +140,7 @@ if not child:
                 mine.remember("child")
                 print("wrote")
         except memoriter.Unsupported as error:
-            print(error, "|", error.hint)
+            print(error.message, "|", error.hint)
     sys.stdout.flush()
     os._exit(0)
 _, status = os.waitpid(child, 0)
@@ -537,7 +537,7 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
 
     acts = (
         lambda: acked.append(memory.remember("one more").id),
-        memory.verify,
+        memory.verify_store,
         lambda: memory.recall("note"),
         lambda: list(memory._parts.log.words("default")),
     )

@@ -79,14 +79,15 @@ def steps(plan: Plan) -> str:
     recipe = plan.recipe
     colours = _colours([*recipe.lanes, *recipe.boosts])
     title = f"{recipe.name} v{recipe.version} · {plan.status} · tenant {one_line(plan.tenant)}"
-    lines = _tag("ul", *(_step(step, colours) for step in plan.steps), of="rc-tree")
+    told = (_step(step, colours, missed=step.name in plan.missing) for step in plan.steps)
+    lines = _tag("ul", *told, of="rc-tree")
     return _tag("div", _style(), _tag("p", _text(title), of="rc-title"), lines, of="rc")
 
 
-def _step(step: PlanStep, colours: Colours) -> Html:
+def _step(step: PlanStep, colours: Colours, *, missed: bool) -> Html:
     told = _tag("small", _text(one_line(pairs(step.shows))))
     if step.skipped is not None:
-        how = "rc-dim" if step.idle else "rc-bad"
+        how = "rc-bad" if missed else "rc-dim"
         told = _tag("span", _text(f"skipped: {one_line(step.skipped)}"), of=how)
     rows = [] if step.rows is None else [_text(f" · {step.rows} rows")]
     return _tag("li", _chip(step.name, step.name, colours), told, *rows)
