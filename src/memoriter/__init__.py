@@ -105,6 +105,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
 def __getattr__(name: str) -> object:
     import importlib  # noqa: PLC0415  # only when something is loaded
 

@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
 from memoriter.core.errors import Unavailable
-from memoriter.core.options import shown
+from memoriter.core.options import takes
 from memoriter.core.scope import Scope
+from memoriter.core.shown import shown
 from memoriter.memory.agents import Agents
 from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.embedding import Embedding
@@ -84,6 +85,9 @@ class AsyncEmbedding(_Awaited[Embedding]):
 class AsyncMemory(_Awaited[Memory]):
     """A memory whose verbs are awaited."""
 
+    def __repr__(self) -> str:
+        return shown(f"Async{repr(self._inner)[1:-1]}")
+
     remember = _lifted(Memory.remember)
     remember_many = _lifted(Memory.remember_many)
     update = _lifted(Memory.update)
@@ -108,7 +112,7 @@ class AsyncMemory(_Awaited[Memory]):
     import_file = _lifted(Memory.import_file)
     maintain = _lifted(Memory.maintain)
     status = _lifted(Memory.status)
-    verify = _lifted(Memory.verify)
+    verify_store = _lifted(Memory.verify_store)
     doctor = _lifted(Memory.doctor)
 
     @property
@@ -187,7 +191,7 @@ class Opened:
             await self._memory.close()
 
 
-@shown(OpenOptions)
+@takes(OpenOptions)
 def aopen(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> Opened:

@@ -247,7 +247,7 @@ def test_mn_12_a_search_reads_only(tmp_path: Path) -> None:
         before = memory.status()
         assert hybrid(memory).rows(detailed=True) == expected
         assert memory.status() == before
-        assert memory.verify().problems == ()
+        assert memory.verify_store().problems == ()
 
 
 def test_mn_13_the_program_can_be_seen_and_run_by_hand(vectors: Memory) -> None:

@@ -67,7 +67,7 @@ def test_an_export_of_the_earlier_name_comes_over_whole(tmp_path: Path) -> None:
             assert memory.browse(limit=100).records == first.browse(limit=100).records
             assert memory.history("sea") == first.history("sea")
             assert memory.links("sea") == first.links("sea")
-        assert memory.verify().sound
+        assert memory.verify_store().sound
         memory.remember("and it goes on")
 
 

@@ -143,7 +143,7 @@ def inspected(path: Path) -> str:
     """What the engine's own verification finds wrong; empty when it finds nothing."""
     try:
         with opened(path) as memory:
-            found = memory.verify()
+            found = memory.verify_store()
     except MemoriterError as error:
         return repr(error)
     except Exception as error:  # noticed, but in no form of ours

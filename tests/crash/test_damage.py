@@ -54,7 +54,7 @@ def a_damaged_head_is_not_believed(
         ):
             with pytest.raises(memoriter.Corrupt):
                 verb()
-        assert memory.verify().problems
+        assert memory.verify_store().problems
         assert not memory.doctor().sound
 
 
@@ -85,7 +85,7 @@ def test_a_position_is_not_given_twice_when_the_count_is_damaged(tmp_path: Path)
     with opened(path) as memory:
         with pytest.raises(memoriter.Corrupt, match="position 3"):
             memory.remember("more")
-        assert "count of positions" in memory.verify().problems[0]
+        assert "count of positions" in memory.verify_store().problems[0]
 
 
 # -- lost links --------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_verify_names_the_first_bad_entry_beside_all_damaged_bookkeeping(
     path = filled(tmp_path / "m.db")
     hurt(path, *damages)
     with opened(path) as memory:
-        found = memory.verify().problems
+        found = memory.verify_store().problems
         assert len(found) == len(told)
         for words, problem in zip(told, found, strict=True):
             assert words in problem
@@ -147,7 +147,7 @@ def test_a_forgotten_entry_whose_link_is_gone_is_named(tmp_path: Path) -> None:
         memory.forget("n4")
     hurt(path, "DELETE FROM chain WHERE seq=5")
     with opened(path) as memory:
-        assert "entry 5: an entry is not in the chain" in memory.verify().problems[0]
+        assert "entry 5: an entry is not in the chain" in memory.verify_store().problems[0]
 
 
 def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Pa
         assert len(found.problems) == 1
         assert "cannot be made again here: 10, the first of row 1" in found.problems[0]
         assert dumped(memory) == before
-        assert memory.verify() == found
+        assert memory.verify_store() == found
 
 
 @pytest.mark.parametrize("row", [900, 3])
@@ -219,9 +219,9 @@ def test_words_of_an_analyzer_that_was_added_are_made_again(tmp_path: Path) -> N
         memory.analyzers.add(other)
     hurt(path, "UPDATE words SET body=zeroblob(4) WHERE row=1")
     with opened(path) as memory:
-        assert len(memory.verify().derived) == 2
+        assert len(memory.verify_store().derived) == 2
         assert memory.doctor().mended
-        assert memory.verify().sound
+        assert memory.verify_store().sound
 
 
 def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Pat
         found = memory.doctor()
         assert not found.mended, "the words of row 3 cannot be made again"
         assert len(found.derived) == 2
-        assert len(memory.verify().derived) == 1
+        assert len(memory.verify_store().derived) == 1
 
 
 def the_doctor_mends_derived_data_only(path: Path) -> None:
@@ -255,7 +255,7 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
         found = memory.doctor()
         assert (len(found.derived), found.problems, found.mended) == (3, (), True)
         assert memory.maintain().embedded == 1
-        assert memory.verify().sound
+        assert memory.verify_store().sound
         assert spelled(memory) == before
 
 
@@ -288,7 +288,7 @@ def test_the_doctor_mends_vectors_of_this_space(tmp_path: Path) -> None:
     hurt(path, "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=1")
     with opened(path, embedder="static") as memory:
         assert memory.doctor().mended
-        assert memory.verify().sound
+        assert memory.verify_store().sound
         assert (memory.maintain().embedded, memory.status().debt) == (1, 0)
 
 
@@ -316,7 +316,7 @@ def a_segment_of_another_is_not_served(path: Path, whose: str = "another tenant"
     with memoriter.open(path, "bert", embedder=None) as memory:
         assert not memory.keywords("apples")
         assert len(memory.keywords("bananas", 50)) == 6
-        assert memory.verify().derived
+        assert memory.verify_store().derived
 
 
 @pytest.mark.parametrize("whose", ["another tenant", "another store"])
@@ -331,10 +331,10 @@ def test_damage_in_the_segments_of_another_application_is_seen(verb: str, tmp_pa
     content[len(content) // 2] ^= 1
     segment.write_bytes(content)
     with memoriter.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
-        found = memory.verify() if verb == "verify-store" else memory.doctor()
+        found = memory.verify_store() if verb == "verify-store" else memory.doctor()
         assert segment.name in found.derived[0]
         assert found.mended == (verb == "doctor")
-        assert memory.verify().sound == found.mended
+        assert memory.verify_store().sound == found.mended
     assert segment.exists() != found.mended
     with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         assert len(memory.keywords("apples", 50)) == 6

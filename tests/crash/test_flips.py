@@ -153,7 +153,7 @@ def test_the_doctor_changes_nothing_on_a_healthy_store(kept: flips.Kept, quick: 
     path = kept.lay(quick / "copy", kept.bytes, derived=True)
     before = contents(path)
     with flips.opened(path) as memory:
-        assert memory.verify().sound
+        assert memory.verify_store().sound
         found = memory.doctor()
     assert found.sound
     assert not found.mended
@@ -167,11 +167,11 @@ def test_the_doctor_mends_a_damaged_index_and_nothing_else(kept: flips.Kept, qui
         _flip(path.with_name("m.db.idx") / segment.name, rng)
         with flips.opened(path) as memory:
             before = plan.spelled(plan.log_of(memory).dump(plan.TENANT))
-            told = memory.verify()
+            told = memory.verify_store()
             assert told.derived
             assert not told.problems
             assert memory.doctor().mended
-            assert memory.verify().sound
+            assert memory.verify_store().sound
             assert plan.spelled(plan.log_of(memory).dump(plan.TENANT)) == before
         with flips.opened(path) as memory:
             assert kept.ask(memory) == kept.answers[True]

@@ -241,7 +241,7 @@ def a_cancelled_call_still_commits(path: Path) -> None:
     asyncio.run(story())
     with memoriter.open(path, embedder=None) as memory:
         assert memory.get("a").text == "a port"
-        assert memory.verify().sound
+        assert memory.verify_store().sound
 
 
 @pytest.mark.parametrize(

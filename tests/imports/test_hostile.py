@@ -75,7 +75,7 @@ def imported(data: bytes, name: str, asked: str) -> None:
                 assert json.dumps(done.to_dict(), allow_nan=False)
                 told = done.records
                 assert done.read == told.written + told.already + told.refused
-            assert memory.verify().sound
+            assert memory.verify_store().sound
 
 
 ASKED = st.sampled_from(["auto", *(each.name for each in FORMATS)])

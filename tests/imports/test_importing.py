@@ -196,7 +196,7 @@ def test_a_store_that_is_open_is_not_read(tmp_path: Path) -> None:
             with pytest.raises(InputError, match="is a store that is open here"):
                 memory.import_file(tmp_path / name)
         memory.remember("its locks still hold")
-        assert memory.verify().sound
+        assert memory.verify_store().sound
 
 
 # --- bad rows ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import memoriter
 from memoriter.core.explanation import Explanation, contributions
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
-from memoriter.why.figures import boosts_of, moves_of, scale_of
+from memoriter.why.figures import boosts_of, figure, moves_of, scale_of
 from memoriter.why.result import Result
 
 ALLOWED = {
@@ -84,8 +84,17 @@ def result(stored: Memory) -> Result:
     return stored.recall("which ssh port", recipe=everything())
 
 
+def drawings(result: Result) -> list[str]:
+    """Everything of an answer that a notebook draws."""
+    hit = result[0]
+    shown = [hit.explanation, *(lane.why for lane in hit.lanes.values()), result.plan]
+    told = [each._repr_html_() for each in shown]
+    assert all(told)
+    return [result.to_html(), result._repr_html_(), hit._repr_html_(), *map(str, told)]
+
+
 def test_a_page_holds_no_script_no_style_attribute_and_no_address(result: Result) -> None:
-    for html in (result.to_html(), result._repr_html_(), result[0]._repr_html_()):
+    for html in drawings(result):
         seen = Seen(html)
         assert not seen.open
         assert {tag for tag, _ in seen.tags} <= ALLOWED
@@ -106,10 +115,12 @@ def test_what_strangers_wrote_is_escaped_everywhere() -> None:
     memory.remember(f"port {EVIL} again", id=f"b{names}", session="s", supersedes=f"a{names}")
     memory.link(f"a{names}", f"b{names}", f"k{names}")
     recipe = everything() | {"select": {"superseded": "show"}}
-    html = memory.recall(f"port {names}", recipe=recipe).to_html()
+    result = memory.recall(f"port {EVIL} {names}", recipe=recipe)
+    for drawing in drawings(result):
+        assert {tag for tag, _ in Seen(drawing).tags} <= ALLOWED
+        assert not set(drawing) & set("\x1b\u202e")
+    html = result.to_html()
     seen = Seen(html)
-    assert {tag for tag, _ in seen.tags} <= ALLOWED
-    assert not set(html) & set("\x1b\u202e")
     assert f"a{names}" in "".join(seen.text)
     assert "<script>alert(1)</script>" in "".join(seen.text)
 
@@ -192,3 +203,23 @@ def test_contributions_go_through_factors_and_the_largest() -> None:
     assert contributions(nothing) == [("fuse", 0.0)]
     lanes: dict[str, object] = {"words": 1, "meaning": 2}
     assert dict(boosts_of(halved, lanes)) == {"session": "+0.250", "intent": "×0.500"}
+
+
+def test_an_explanation_shows_every_number_of_its_tree(result: Result) -> None:
+    node = result[0].explanation
+    text = "".join(Seen(str(node._repr_html_())).text)
+    assert f"= {figure(node.value)}" in text
+    assert all(part.label in text for part in node.parts)
+
+
+def test_a_plan_shows_what_runs_with_how_many_rows_and_why_the_rest_does_not(
+    stored: Memory,
+) -> None:
+    plan = stored.recall("which ssh port").plan
+    html = str(plan._repr_html_())
+    text = "".join(Seen(html).text)
+    assert html.count("<li>") == len(plan.steps)
+    for step in plan.steps:
+        assert step.name in text
+        assert step.skipped is None or f"skipped: {step.skipped}" in text
+        assert step.rows is None or f"{step.rows} rows" in text

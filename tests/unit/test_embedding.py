@@ -147,7 +147,7 @@ def test_a_model_is_changed_while_the_old_one_serves(tmp_path: Path) -> None:
     with memoriter.open(path) as memory:
         assert memory._parts.shop.space.startswith("static-en")
         assert memory.recall("port note number 3")[0].score == pytest.approx(served, abs=0.2)
-        assert memory.verify().sound
+        assert memory.verify_store().sound
 
 
 def test_a_space_with_gaps_or_a_closed_gate_is_not_promoted(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_migration_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
     with memoriter.open(path) as memory:
         assert [(hit.id, hit.score) for hit in memory.recall("note ports", 20)] == before
-        assert memory.verify().sound
+        assert memory.verify_store().sound
         told: list[int] = []
         assert memory.embedding.migrate("hash", progress=told.append).rows == 700
         assert told[-1] == 700 - 256

@@ -54,7 +54,7 @@ def test_texts_with_nothing_to_embed_keep_nobody_waiting(tmp_path: Path) -> None
         assert weight(memory) == (0.5, None)
         (space,) = memory.embedding.status()
         assert (space.rows, space.of) == (51, 51)
-        assert memory.verify().sound
+        assert memory.verify_store().sound
         memory.export(tmp_path / "out.jsonl")
     shutil.rmtree(tmp_path / "m.db.idx")
     with memoriter.open(path) as memory, memoriter.open(":memory:") as other:

@@ -146,7 +146,7 @@ def test_a_space_filled_by_a_migration_is_read_beside(tmp_path: Path) -> None:
         assert set(result.receipt.body["outcomes"]) >= {"vector", "vectors"}  # pyright: ignore[reportCallIssue, reportArgumentType]  # plain data
         assert memory.replay(result).same
         assert memory.maintain().behind == 0
-        assert memory.verify().sound
+        assert memory.verify_store().sound
 
 
 def test_a_memory_with_one_space_shows_no_others() -> None:

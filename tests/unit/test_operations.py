@@ -56,7 +56,8 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
         "export": "writes a file of the machine",
         "load": "reads a file of the machine",
         "import_file": "as above",
-        "doctor": "is for the machine's owner",
+        "verify_store": "is for the machine's owner",
+        "doctor": "as above",
         "embedding": "as above",
         "analyzers": "as above",
     }
@@ -94,6 +95,15 @@ def test_a_brief_answer_says_text_rank_score_and_lanes(desk: Desk) -> None:
     assert (first["id"], first["rank"], first["text"]) == ("port", 1, "Prod SSH port is 49222")
     assert first["lanes"]["words"]["rank"] == 1
     assert "explanation" not in first
+
+
+def test_what_matched_is_told_alike_in_brief_and_in_full(desk: Desk) -> None:
+    brief, full = (
+        run(desk, "recall", query="ssh port", now=NOW, detail=detail)["hits"]
+        for detail in ("brief", "full")
+    )
+    assert [hit["matched"] for hit in brief] == [hit["matched"] for hit in full]
+    assert brief[0]["matched"] == {"ssh": ["text"], "port": ["text"]}
 
 
 def test_a_handle_explains_a_hit_and_what_is_none(desk: Desk) -> None:

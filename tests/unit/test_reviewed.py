@@ -49,7 +49,7 @@ def test_an_export_never_harms_a_file(memory: Memory, tmp_path: Path) -> None:
         memory.export(tmp_path / "m.db")
     with pytest.raises(memoriter.MemoriterError):
         memory.export(tmp_path / "nowhere" / "x")
-    assert memory.verify().sound
+    assert memory.verify_store().sound
     memory.close()
 
 
@@ -96,12 +96,12 @@ def test_a_row_that_was_changed_or_taken_away_is_seen(
     memory.agents.upsert("bot", description="deploys")
     memory.close()
     with memoriter.open(tmp_path / "m.db", embedder=None) as again:
-        assert again.verify().sound
+        assert again.verify_store().sound
     db = apsw.Connection(str(tmp_path / "m.db"))
     db.execute(sql)
     db.close()
     with memoriter.open(tmp_path / "m.db", embedder=None) as again:
-        assert not again.verify().sound
+        assert not again.verify_store().sound
 
 
 def test_a_scope_cannot_reach_out_by_ties(memory: Memory) -> None:

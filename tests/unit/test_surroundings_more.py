@@ -140,7 +140,7 @@ if not child:
                 mine.remember("child")
                 print("wrote")
         except memoriter.Unsupported as error:
-            print(error, "|", error.hint)
+            print(error.message, "|", error.hint)
     sys.stdout.flush()
     os._exit(0)
 _, status = os.waitpid(child, 0)
@@ -195,7 +195,7 @@ def test_a_write_into_a_log_that_was_thrown_away_is_not_acknowledged(tmp_path: P
     with memoriter.open(path, embedder=None) as again:
         again.remember("second", key="k")
         assert {record.text for record in again.browse().records} == {"first", "other", "second"}
-        assert again.verify().sound
+        assert again.verify_store().sound
 
 
 def test_a_log_that_vanishes_during_a_write_is_noticed_before_it_is_acknowledged(
@@ -404,7 +404,7 @@ print("ready", flush=True)
 for line in sys.stdin:
     try:
         total = memory.browse().total
-        print(total, len(memory.recall("note", 1000).hits), memory.verify().sound, flush=True)
+        print(total, len(memory.recall("note", 1000).hits), memory.verify_store().sound, flush=True)
     except memoriter.MemoriterError as error:
         print(type(error).__name__, error, flush=True)
 """
@@ -498,7 +498,7 @@ old = log.manifest("default", "none")
 acts = (
     lambda: memory.recall("x"), lambda: memory.browse(), lambda: memory.get("x"),
     lambda: memory.remember("y"), lambda: memory.forget("x"), lambda: memory.status(),
-    lambda: memory.verify(), lambda: memory.maintain(),
+    lambda: memory.verify_store(), lambda: memory.maintain(),
     lambda: log.publish("default", "none", old, old), lambda: log.mend("default", (), ()),
 )
 with log._mutex, log._queue._gate, log._queue._leading, shelf._lock:
@@ -537,7 +537,7 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
 
     acts = (
         lambda: acked.append(memory.remember("one more").id),
-        memory.verify,
+        memory.verify_store,
         lambda: memory.recall("note"),
         lambda: list(memory._parts.log.words("default")),
     )
@@ -554,7 +554,7 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
     assert is_free(path)
     with memoriter.open(path, embedder=None) as again:
         assert again.browse().total >= 1000 + len(acked)
-        assert again.verify().sound
+        assert again.verify_store().sound
 
 
 def test_an_awaited_verb_after_close_says_that_the_memory_is_closed(tmp_path: Path) -> None:
@@ -630,4 +630,4 @@ def test_a_log_that_a_reader_holds_back_fails_no_write(
         assert path.with_name("m.db-wal").stat().st_size > 400_000
         memory.remember("x" * 50_000)
         assert path.with_name("m.db-wal").stat().st_size == 0
-        assert memory.verify().sound
+        assert memory.verify_store().sound

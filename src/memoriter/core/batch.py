@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from memoriter.core.names import Json
 from memoriter.core.record import Content
+from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso
 
 VectorForm = Literal["unit", "f4", "f8"]
@@ -132,6 +133,11 @@ class Commit:
     """The record each act was about, in the order asked."""
     debt: int = 0
     """How many vectors it still owes."""
+
+    def __repr__(self) -> str:
+        what = named(self.ids[0]) if len(self.ids) == 1 else counted(len(self.ids), "record")
+        owed = f", {counted(self.debt, 'vector')} owed" if self.debt else ""
+        return shown(f"Commit {self.seq}", f"{what}{owed}")
 
     @property
     def id(self) -> str:

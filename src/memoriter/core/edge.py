@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from memoriter.core.names import Json
+from memoriter.core.shown import named, plain, shown
 from memoriter.core.times import iso, to_datetime
 
 EDGE_KINDS: Final = (
@@ -33,6 +34,10 @@ class Edge:
     valid_until: datetime | None = None
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
     seq: int
+
+    def __repr__(self) -> str:
+        ends = f"{named(self.source)} {plain(self.kind, 24)} {named(self.target)}"
+        return shown(f"Edge {ends}", f"weight {self.weight:g}")
 
     def to_dict(self) -> dict[str, object]:
         """The edge as plain data, times in ISO 8601."""

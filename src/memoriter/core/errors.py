@@ -25,6 +25,7 @@ MemoriterError                exit  1 · HTTP 500
 └── TooMany                         7 ·      429   at the HTTP doors only, retryable
 
 Each carries a `hint`: what to do next. `field` names the offending input where there is one.
+`str(error)` is the message and, on a line of its own, the hint; `error.message` is the message.
 `InvariantError` stands apart: it reports a bug of ours, never a mistake of the caller.
 """
 
@@ -61,6 +62,9 @@ class MemoriterError(Exception):
         self.hint = hint
         self.field = field
 
+    def __str__(self) -> str:
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
     def to_dict(self) -> dict[str, object]:
         """The error as plain data, the same through every door."""
         return {
@@ -70,6 +74,11 @@ class MemoriterError(Exception):
             "field": self.field,
             "retryable": self.retryable,
         }
+
+
+def message_of(error: BaseException) -> str:
+    """What went wrong, without the hint: for a log line, or inside another message."""
+    return error.message if isinstance(error, MemoriterError) else str(error)
 
 
 class InputError(MemoriterError):

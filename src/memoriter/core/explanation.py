@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from memoriter.core.shown import counted, drawn, plain, shown
+
 Facts = Mapping[str, object]
 """Plain data beside a number: terms, counts, a cosine, a path."""
 PRODUCT_TOLERANCE: Final = 2.0**-32
@@ -21,6 +23,14 @@ class Explanation:
     op: Literal["leaf", "sum", "product", "max", "min"] = "leaf"
     parts: tuple[Explanation, ...] = ()
     facts: Facts = field(default_factory=dict[str, object])
+
+    def __repr__(self) -> str:
+        made = "" if self.op == "leaf" else f", {self.op} of {counted(len(self.parts), 'part')}"
+        return shown(f"Explanation {plain(self.label)}", f"{self.value:.4g}{made}")
+
+    def _repr_html_(self) -> str | None:
+        """The tree as notebooks show it."""
+        return drawn(self)
 
     def to_dict(self) -> dict[str, object]:
         """The tree as plain data."""

@@ -24,6 +24,7 @@ from memoriter.core.names import (
     number,
     text,
 )
+from memoriter.core.shown import named, shown
 from memoriter.core.times import Now, micros, to_datetime
 
 MEMORY_TYPES: Final = ("working", "episodic", "semantic", "procedural")
@@ -41,6 +42,10 @@ class Source:
     who: str | None = None
     channel: str | None = None
     path: str | None = None
+
+    def __repr__(self) -> str:
+        told = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return shown("Source", ", ".join(f"{key} {named(v)}" for key, v in told if v is not None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Options that are declared once: a TypedDict whose keys carry an `Option`.
 
-Type checkers and editors read the TypedDict itself. `shown` puts the same options into the
+Type checkers and editors read the TypedDict itself. `takes` puts the same options into the
 signature and the docstring that `help()` prints, and the doors build their request models and
 command-line options from `declared`.
 """
@@ -75,7 +75,7 @@ def _option(told: Option | Field) -> Option:
     return Option(told.about, told.kind.wire, flag=told.flag)
 
 
-def shown(options: type) -> Callable[[Verb], Verb]:
+def takes(options: type) -> Callable[[Verb], Verb]:
     """Show the options that a verb takes as `**` by name: in `help()` and to `inspect`."""
 
     def show(verb: Verb) -> Verb:

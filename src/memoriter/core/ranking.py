@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import InvariantError
+from memoriter.core.shown import counted, plain, quoted, shown
 
 Rows = NDArray[np.int64]
 """Row numbers, one per record version."""
@@ -30,6 +31,11 @@ class Attempt:
     hits: int
     near: tuple[str, ...] = ()
     """Words of the index that are spelled nearly like the query's, nearest first."""
+
+    def __repr__(self) -> str:
+        query = "" if self.query is None else f" {quoted(self.query)}"
+        hits = counted(self.hits, "hit")
+        return shown(f"Attempt {self.rung}", f"{plain(self.name, 16)}{query}, {hits}")
 
     def to_dict(self) -> dict[str, object]:
         """The attempt as plain data."""

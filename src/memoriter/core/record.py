@@ -38,6 +38,8 @@ from memoriter.core.fields import (
     one_of,
 )
 from memoriter.core.names import Json
+from memoriter.core.shown import named, quoted, shown
+from memoriter.core.shown import plain as phrase
 from memoriter.core.times import iso, to_datetime, to_micros
 
 ESSENCE_CHARS: Final = 200
@@ -114,6 +116,10 @@ class Record(Content):
     """The ordinal of the memory in its tenant, the same for all its versions."""
     committed: datetime
     """When this version was committed, by the store's own clock."""
+
+    def __repr__(self) -> str:
+        kind = f"Record {named(self.id)} {phrase(self.kind, 16)} {self.created:%Y-%m-%d}"
+        return shown(kind, quoted(self.text, 48))
 
     def to_dict(self) -> dict[str, object]:
         """The record as plain data, times in ISO 8601."""

@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from memoriter.core.errors import InputError
 from memoriter.core.names import name
+from memoriter.core.shown import named, shown
 
 PARTS: Final = ("agent", "user", "session")
 
@@ -33,6 +34,10 @@ class Scope:
         parts = {"agent": agent, "user": user, "session": session}
         clean = {k: v if v is None else name(v, k, InputError) for k, v in parts.items()}
         return cls(name(tenant, "tenant", InputError), **clean)
+
+    def __repr__(self) -> str:
+        told = {"tenant": self.tenant, **self.filters()}
+        return shown("Scope", ", ".join(f"{key} {named(value)}" for key, value in told.items()))
 
     def filters(self) -> dict[str, str]:
         """The attributes that a record in scope has."""

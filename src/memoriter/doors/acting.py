@@ -107,7 +107,7 @@ def _brief(hit: Hit) -> Plain:
         "lanes": {
             label: {"rank": lane.rank, "score": lane.score} for label, lane in hit.lanes.items()
         },
-        "matched": list(hit.matched),
+        "matched": hit.matched,
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Self, cast
 
 from memoriter.core.errors import InputError, MemoriterError, Unavailable
 from memoriter.core.names import number, text
+from memoriter.core.shown import counted, shown
 from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
 from memoriter.memory.facade import Memory
@@ -50,6 +51,10 @@ class Recalled(str):
         made.status, made.receipt, made.problem = told["status"], told["receipt"], None
         return made
 
+    def __repr__(self) -> str:
+        told = counted(len(getattr(self, "citations", ())), "memory", "memories")
+        return shown("Recalled", f"{told}, {getattr(self, 'status', 'failed')}")
+
     @classmethod
     def nothing(cls, problem: str | None = None) -> Self:
         """An empty block."""
@@ -85,6 +90,10 @@ class Hook:
         self._desk = Desk(memory) if isinstance(memory, Memory) else None
         self._server = None if isinstance(memory, Memory) else _server(memory)
         self._key = "" if self._server is None else key_for(self._server, token, _WANT)
+
+    def __repr__(self) -> str:
+        where = "a memory in this process" if self._server is None else self._server
+        return shown("Hook", f"asks {where}")
 
     def __call__(self, message: str, **more: Any) -> Recalled:
         """The block for the reply to a message."""

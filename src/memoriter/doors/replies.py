@@ -48,7 +48,8 @@ class BriefHit(Reply):
     kind: str
     created: str
     lanes: dict[str, LaneScore]
-    matched: list[str]
+    matched: dict[str, list[str]]
+    """The terms that matched, each with the fields that have it."""
 
 
 class Hit(Reply):
@@ -59,6 +60,7 @@ class Hit(Reply):
     record: Record
     superseded_by: list[str]
     matched: dict[str, list[str]]
+    """As in a brief answer."""
     spans: list[list[int]]
     lanes: dict[str, Object]
     explanation: Object

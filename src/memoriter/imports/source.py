@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from memoriter.core.errors import InputError, NotFound
+from memoriter.core.shown import named, plain, shown
 from memoriter.imports.shapes import is_list, is_object
 
 HEAD: Final = 64 * 1024
@@ -37,6 +38,9 @@ class Refused(NamedTuple):
     where: str
     reason: str
     hint: str = ""
+
+    def __repr__(self) -> str:
+        return shown(f"Refused {named(self.where)}", plain(self.reason))
 
 
 class Value(NamedTuple):

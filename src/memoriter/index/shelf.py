@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from memoriter.core.clock import Clock
-from memoriter.core.errors import Corrupt, Forbidden, MemoriterError
+from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, message_of
 from memoriter.index.reading import Reading
 from memoriter.index.tenant import Spaces, TenantIndex
 from memoriter.index.upkeep import FLUSH_ROWS, keep_up
@@ -109,8 +109,8 @@ class Shelf:
             spaces = replace(self._spaces, analyzer=reader, vectors="")
             fresh = TenantIndex(self._log, tenant, spaces, None)
             index = self._bare.setdefault((tenant, reader.fingerprint), fresh)
-        _log.warning("%s; answering without vectors", damage)
-        return index.reading(seq).damaged(f"{damage}; {damage.hint}")
+        _log.warning("%s; answering without vectors", damage.message)
+        return index.reading(seq).damaged(f"{damage.message}; {damage.hint}")
 
     def wrote(self, tenant: str, rows: int) -> None:
         """Count what was written; past the threshold, upkeep starts."""
@@ -134,7 +134,7 @@ class Shelf:
         try:
             return self.tidy(tenant)
         except (MemoriterError, OSError) as error:
-            _log.warning("upkeep failed and will be tried again: %s", error)
+            _log.warning("upkeep failed and will be tried again: %s", message_of(error))
             return False
 
     def tidy(self, tenant: str, flush_rows: int | None = None) -> bool:

@@ -161,7 +161,7 @@ class TenantIndex:
                 stretch = ref.first, ref.last
                 opened.append(known.get(stretch) or load(self.folder / ref.name, stretch, owner))
         except Corrupt as damage:
-            _log.warning("%s; answering from the log instead", damage)
+            _log.warning("%s; answering from the log instead", damage.message)
             return None
         return opened
 

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memoriter.core.shown import plain, shown
+
 
 class Spec(BaseModel):
     """Data with a kind; an unknown key is an error that names its path."""
@@ -15,6 +17,13 @@ class Spec(BaseModel):
     """Whether a lane only brings rows, and a boost may give them a score."""
     reads: ClassVar[tuple[str, ...]] = ()
     """What of a question a lane needs: `query`, its text; `vector`, or the text in its place."""
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{key} {value}" for key, value in self)
+        return shown(type(self).__name__, plain(told, 100))
+
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class Seeded(Spec):

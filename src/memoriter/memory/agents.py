@@ -11,6 +11,7 @@ import numpy as np
 from memoriter.core.batch import Commit
 from memoriter.core.errors import NotFound
 from memoriter.core.names import name
+from memoriter.core.shown import named, quoted, shown
 from memoriter.index.reading import SETTING
 from memoriter.memory.parts import Parts
 from memoriter.rank.bm25 import contribution, idf
@@ -26,6 +27,10 @@ class Agent:
     owner: str | None = None
     description: str | None = None
     aliases: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        told = quoted(self.description) if self.description else ""
+        return shown(f"Agent {named(self.agent)}", told)
 
     @property
     def text(self) -> str:
@@ -49,6 +54,9 @@ class Agents:
         self._parts = parts
         self._writer = writer
         self._tenant = tenant
+
+    def __repr__(self) -> str:
+        return shown(f"Agents of tenant {named(self._tenant)}")
 
     def upsert(self, agent: str, *, key: str | None = None, **fields: Any) -> Commit:
         """Register an agent, or change what is known of it."""

@@ -14,6 +14,7 @@ from typing import Final
 
 from memoriter.core.errors import InputError
 from memoriter.core.record import Record
+from memoriter.core.shown import counted, plain, shown
 from memoriter.index.tenant import texts_of
 from memoriter.memory.parts import Parts
 from memoriter.store.port import Log
@@ -45,6 +46,11 @@ class Kept:
     of: int
     added: bool
 
+    def __repr__(self) -> str:
+        added = "kept" if self.added else "not kept"
+        rows = f"{self.rows:,} of {counted(self.of, 'row')}"
+        return shown(f"Kept {plain(self.name)}", f"{rows}, {added}")
+
     def to_dict(self) -> dict[str, object]:
         """The state as plain data."""
         return {"name": self.name, "added": self.added, "rows": self.rows, "of": self.of}
@@ -55,6 +61,9 @@ class Analyzers:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+
+    def __repr__(self) -> str:
+        return shown(f"Analyzers of {self._parts.place}")
 
     def list(self) -> list[Kept]:
         """Every analyzer, and how many record versions of the store it has read."""

@@ -10,6 +10,7 @@ from memoriter.core.options import check_known
 from memoriter.core.query import LIMIT_LIMIT, OFFSET_LIMIT
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
+from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import dated, parse
 from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
@@ -26,6 +27,10 @@ class Page:
     total: int
     cursor: str | None
     """None on the last page."""
+
+    def __repr__(self) -> str:
+        more = "the last page" if self.cursor is None else "more follow"
+        return shown("Page", f"{len(self.records):,} of {self.total:,} records, {more}")
 
     def to_dict(self) -> dict[str, object]:
         """The page as plain data."""

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from memoriter.core.batch import Batch, Commit, Enrol
 from memoriter.core.canonical import canonical
-from memoriter.core.errors import Conflict, InputError, MemoriterError, NotFound, Unavailable
+from memoriter.core.errors import (
+    Conflict,
+    InputError,
+    MemoriterError,
+    NotFound,
+    Unavailable,
+    message_of,
+)
 from memoriter.core.scope import Scope
+from memoriter.core.shown import counted, named, plain, shown
 from memoriter.embed.absent import Absent
 from memoriter.index.reading import SETTING, Reading
 from memoriter.memory.embedders import embedder_of
@@ -51,6 +59,11 @@ class Space:
     of: int
     serves: bool
 
+    def __repr__(self) -> str:
+        serves = ", serves" if self.serves else ""
+        name = plain(self.embedder or self.space, 40)
+        return shown(f"Space {name}", f"{self.rows:,} of {counted(self.of, 'row')}{serves}")
+
     def to_dict(self) -> dict[str, object]:
         """The space as plain data."""
         return {
@@ -76,7 +89,7 @@ def serving(log: Log, tenant: str) -> Embedder | None:
     try:
         return embedder_of(told["embedder"])
     except MemoriterError as gone:
-        _log.warning("the embedder that serves cannot be had: %s", gone)
+        _log.warning("the embedder that serves cannot be had: %s", gone.message)
         fingerprint, template, window = parts_of(told["space"])
         return Absent(told["embedder"], fingerprint, (template, window), gone)
 
@@ -87,6 +100,9 @@ class Embedding:
     def __init__(self, parts: Parts, scope: Scope) -> None:
         self._parts = parts
         self._tenant = scope.tenant
+
+    def __repr__(self) -> str:
+        return shown(f"Embedding of tenant {named(self._tenant)}")
 
     def status(self) -> list[Space]:
         """Every space with a vector in it, and the one that this memory uses."""
@@ -125,8 +141,9 @@ class Embedding:
                 writer = Writer(self._parts.log, shop, Scope.of(self._tenant))
                 for portion in writer.embed_rows(lacking):
                     if not portion.done:
+                        why = message_of(portion.failed) if portion.failed else "no answer"
                         raise Unavailable(
-                            f"embedder {name} fails: {portion.failed}; {done} rows are done",
+                            f"embedder {name} fails: {why}; {done} rows are done",
                             hint="try again when it is back; what is done is kept",
                         )
                     done += len(portion.done)

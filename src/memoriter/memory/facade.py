@@ -14,10 +14,11 @@ from memoriter.core.draft import spelled_changes
 from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, InputError, NotFound
 from memoriter.core.names import integer, name
-from memoriter.core.options import shown
+from memoriter.core.options import takes
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record, plain
 from memoriter.core.scope import Scope
+from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import TimeLike, duration, micros
 from memoriter.core.where import EVERYTHING, dated, parse
 from memoriter.index.pages import Sort
@@ -59,6 +60,10 @@ class Report:
     """Records that still lack a vector."""
     published: bool
 
+    def __repr__(self) -> str:
+        rest = f"{self.owed:,} owed, {self.behind:,} behind"
+        return shown("Report", f"{counted(self.embedded, 'record')} embedded, {rest}")
+
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
         return asdict(self)
@@ -71,6 +76,11 @@ class Memory:
         self._parts = parts
         self._scope = scope
         self._writer = Writer(parts.log, parts.shop, scope)
+
+    def __repr__(self) -> str:
+        told = {"tenant": self._scope.tenant, **self._scope.filters()}
+        scope = ", ".join(f"{key} {named(value)}" for key, value in told.items())
+        return shown(f"Memory {self._parts.place}", scope)
 
     @property
     def scope(self) -> Scope:
@@ -90,7 +100,7 @@ class Memory:
         self._parts.shelf.wrote(commit.tenant, len(commit.ids))
         return commit
 
-    @shown(Fields)
+    @takes(Fields)
     def remember(self, text: str, **fields: Unpack[Fields]) -> Commit:
         """Keep one memory: its text, and what else is known of it."""
         return self._wrote(self._writer.remember({"text": text, **fields}))
@@ -101,7 +111,7 @@ class Memory:
         with showing(progress, "remembering", total) as told:
             return self._wrote(self._writer.remember_many(drafts, told))
 
-    @shown(Changes)
+    @takes(Changes)
     def update(self, id: str, **changes: Unpack[Changes]) -> Commit:
         """Change fields of a memory: a new version; the old one stays in its history.
 
@@ -202,21 +212,21 @@ class Memory:
     def _fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
         return self._parts.log.records(self._scope.tenant, rows)
 
-    @shown(Ask)
+    @takes(Ask)
     def recall(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The right memories, ranked, each with the exact arithmetic of its score."""
         from memoriter.memory.asking import search  # noqa: PLC0415  # loads the recipes
 
         return search(self._parts, *self._query(query, limit, ask))
 
-    @shown(Ask)
+    @takes(Ask)
     def plan(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Plan:
         """What `recall` would do, without doing it."""
         from memoriter.memory.asking import planned  # noqa: PLC0415  # loads the recipes
 
         return planned(self._parts, *self._query(query, limit, ask))
 
-    @shown(Ask)
+    @takes(Ask)
     def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The word lanes of a recipe alone, by their own scores."""
         from memoriter.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
@@ -224,7 +234,7 @@ class Memory:
 
         return by_lanes(self._parts, *self._query(query, limit, words_alone(ask)))
 
-    @shown(Ask)
+    @takes(Ask)
     def bundles(
         self, query: str, limit: int | None = None, *, offset: int = 0, **ask: Unpack[Ask]
     ) -> Bundles:
@@ -235,7 +245,7 @@ class Memory:
         asked_for = self._query(query, limit, {"recipe": "linked", **ask})
         return bundled(self._parts, *asked_for, offset)
 
-    @shown(Ask)
+    @takes(Ask)
     def reflections(self, query: str = "", limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """Reflections alone, all of them considered, by meaning; with a cycle also by age."""
         from memoriter.memory.asking import reflections  # noqa: PLC0415  # loads the recipes
@@ -264,7 +274,7 @@ class Memory:
     def _time(self, value: TimeLike | None, field: str) -> int | None:
         return None if value is None else micros(value, field, BadQuery, self._parts.clock.now)
 
-    @shown(Look)
+    @takes(Look)
     def browse(
         self,
         sort: Sort = "newest",
@@ -276,7 +286,7 @@ class Memory:
         """Records by date, in stable pages over one view, with a true total."""
         return browsed(self._parts, self._scope, look, sort, cursor, limit)
 
-    @shown(Look)
+    @takes(Look)
     def count(self, **look: Unpack[Look]) -> int:
         """How many memories `browse` would list with the same options."""
         return self.browse(limit=1, **look).total
@@ -350,7 +360,7 @@ class Memory:
         place = Path(path)
         return imported(self._parts, self._writer, place, format, show=progress, dry_run=dry_run)
 
-    def verify(self) -> Checkup:
+    def verify_store(self) -> Checkup:
         """Check every digest, link and checksum of the store, and every segment; change nothing."""
         return self._checkup(repair=False)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from memoriter.core.errors import Unavailable
+from memoriter.core.shown import counted, shown
 from memoriter.write.progress import Told
 
 Done = TypeVar("Done")
@@ -28,6 +29,10 @@ class Filling(Generic[Done]):
         self._thread = threading.Thread(target=self._run, args=(work,), name="memoriter-filling")
         self._thread.daemon = True  # what is done is committed; the rest can be begun again
         self._thread.start()
+
+    def __repr__(self) -> str:
+        state = "running" if self.running else "ended"
+        return shown("Filling", f"{counted(self.rows, 'row')}, {state}")
 
     def _run(self, work: Callable[[Told], Done]) -> None:
         try:

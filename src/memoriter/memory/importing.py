@@ -12,6 +12,7 @@ from memoriter.core.batch import Act, Link
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
 from memoriter.core.names import flag
+from memoriter.core.shown import counted, plain, quoted, shown
 from memoriter.imports.engrava_rows import thoughts_in
 from memoriter.imports.port import Entry, Found, Known, Linked, Lost
 from memoriter.imports.source import Refused
@@ -52,6 +53,10 @@ class Left:
     example: str
     became: str
 
+    def __repr__(self) -> str:
+        told = f"{counted(self.count, 'time')}, {plain(self.became, 16)}"
+        return shown(f"Left {plain(self.field, 24)}", f"{told}, {quoted(self.example, 40)}")
+
 
 @dataclass(slots=True)
 class Imported:
@@ -69,26 +74,17 @@ class Imported:
     left: dict[str, Left] = field(default_factory=dict[str, Left])
     notes: list[str] = field(default_factory=list[str])
 
+    def __repr__(self) -> str:
+        done = "would be written" if self.dry_run else "written"
+        rows = f"{counted(self.records.written, 'record')} {done}, {self.records.refused:,} refused"
+        return shown(f"Imported {plain(self.format, 24)}", rows)
+
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
         told = asdict(self)
         told["refused"] = [row._asdict() for row in self.refused]
         told["left"] = [asdict(one) for one in self.left.values()]
         return told
-
-    def refuse(self, counts: Counts, row: Refused) -> None:
-        """Count a refused row, and name it."""
-        counts.refused += 1
-        if len(self.refused) < LISTED:
-            self.refused.append(row)
-
-    def leave(self, lost: Lost) -> None:
-        """Count a field that has no place."""
-        became = "metadata" if lost.kept else "left out"
-        seen = self.left.setdefault(
-            f"{lost.field}\n{became}", Left(lost.field, 0, str(lost.example), became)
-        )
-        seen.count += lost.times
 
 
 def imported(
@@ -207,9 +203,9 @@ class _Run:
                 return self._draft(found)
             case Refused():
                 done.read += 1
-                done.refuse(done.records, found)
+                self._count(done.records, found)
             case Lost():
-                done.leave(found)
+                self._leave(found)
             case Known():
                 self._agent(found)
             case Linked():
@@ -221,7 +217,7 @@ class _Run:
         if entry.tenant not in (None, "default", tenant):
             reason = f"it is of tenant {entry.tenant!r}, this memory is of {tenant!r}"
             hint = f"import it with --tenant {entry.tenant}"
-            self.done.refuse(self.done.records, Refused(entry.where, reason, hint))
+            self._count(self.done.records, Refused(entry.where, reason, hint))
             return None
         key = entry.fields.get("key") or self._key(entry.key)
         try:
@@ -237,7 +233,7 @@ class _Run:
             return fields
         size = len(vector)  # pyright: ignore[reportUnknownArgumentType]  # of numbers, by the reader
         if space.startswith("given:") and space != f"given:{size}":
-            self.done.leave(Lost("vector", f"{size} numbers; this memory takes {space[6:]}"))
+            self._leave(Lost("vector", f"{size} numbers; this memory takes {space[6:]}"))
             return {key: value for key, value in fields.items() if key != "vector"}
         self._vectors[size] = self._vectors.get(size, 0) + 1
         return fields
@@ -289,9 +285,9 @@ class _Run:
             name, asked = one.key.name, one.key.asked
             row = known.get(name)
             if row is not None and row.asked not in (b"", asked):
-                self.done.refuse(counts, Refused(where, _CHANGED, _OTHERWISE))
+                self._count(counts, Refused(where, _CHANGED, _OTHERWISE))
             elif here.get(name, asked) != asked:
-                self.done.refuse(counts, Refused(where, _TWICE, _OTHERWISE))
+                self._count(counts, Refused(where, _TWICE, _OTHERWISE))
             elif row is not None or name in here:
                 counts.already += 1
             else:
@@ -321,7 +317,7 @@ class _Run:
         log, tenant = self._parts.log, self._writer.tenant
         if draft.id is not None and log.versions(tenant, draft.id, log.head(tenant).seq):
             taken = Refused(where, f"there is a record with id {draft.id!r} already")
-            self.done.refuse(self.done.records, taken)
+            self._count(self.done.records, taken)
         else:
             self.done.records.written += 1
             self._ids |= {draft.id} if draft.id is not None else set()
@@ -344,4 +340,18 @@ class _Run:
             self._refuse(counts, found.where, error)
 
     def _refuse(self, counts: Counts, where: str, error: MemoriterError) -> None:
-        self.done.refuse(counts, Refused(where, error.message, error.hint))
+        self._count(counts, Refused(where, error.message, error.hint))
+
+    def _count(self, counts: Counts, row: Refused) -> None:
+        """Count a refused row, and name it."""
+        counts.refused += 1
+        if len(self.done.refused) < LISTED:
+            self.done.refused.append(row)
+
+    def _leave(self, lost: Lost) -> None:
+        """Count a field that has no place."""
+        became = "metadata" if lost.kept else "left out"
+        seen = self.done.left.setdefault(
+            f"{lost.field}\n{became}", Left(lost.field, 0, str(lost.example), became)
+        )
+        seen.count += lost.times

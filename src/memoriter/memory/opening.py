@@ -12,7 +12,7 @@ from typing import Unpack, cast
 from memoriter.core.clock import STAMPS, Stamps, SystemClock, SystemEntropy
 from memoriter.core.errors import InputError, NotFound, Unsupported
 from memoriter.core.names import choice, flag, integer, number, text
-from memoriter.core.options import check_known, shown
+from memoriter.core.options import check_known, takes
 from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import Embed
@@ -43,7 +43,7 @@ Asked = str | Embedder | Embed | Sequence[str | Embedder] | None
 """An embedder as a caller names it."""
 
 
-@shown(OpenOptions)
+@takes(OpenOptions)
 def open_memory(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> Memory:

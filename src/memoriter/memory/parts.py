@@ -10,6 +10,7 @@ from typing import Final
 from memoriter.core.clock import Clock
 from memoriter.core.query import Query
 from memoriter.core.record import Record
+from memoriter.core.shown import named
 from memoriter.embed.port import Kindred
 from memoriter.index.filter import Fetch
 from memoriter.index.reading import Reading
@@ -18,6 +19,7 @@ from memoriter.lanes.port import Context, InSpace, Skipped
 from memoriter.memory.spaces import Beside, Made, name_of, vector_in
 from memoriter.rerank.port import Reranker
 from memoriter.store.port import Log
+from memoriter.store.ram import Ram
 from memoriter.text.port import Analyzer
 from memoriter.write.prepare import Workshop
 
@@ -37,6 +39,14 @@ class Parts:
     beside: tuple[Beside, ...] = ()
     """The spaces that are read beside the one that serves."""
     pid: int = field(default_factory=os.getpid)
+
+    @property
+    def place(self) -> str:
+        """The name of the store's file in quotes, as a repr shows it."""
+        folder = self.shelf.folder
+        if folder is None:
+            return "':memory:'" if isinstance(self.log, Ram) else "'(read only)'"
+        return named(folder.name.removesuffix(".idx"))
 
     @property
     def clock(self) -> Clock:

@@ -50,7 +50,8 @@ def replayed(parts: Parts, scope: Scope, what: Handed) -> Replay:
             raise
         raise Expired(
             f"{', '.join(gone)} {'was' if len(gone) == 1 else 'were'} forgotten, "
-            f"and the rest cannot be answered: {error}",
+            f"and the rest cannot be answered: {error.message}",
+            hint=error.hint,
         ) from None
     check_vectors(case, receipt, result)
     return compared(receipt, result, gone, forgotten)

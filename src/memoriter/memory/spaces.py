@@ -9,7 +9,7 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.errors import BadQuery, InputError
+from memoriter.core.errors import BadQuery, InputError, message_of
 from memoriter.core.names import number
 from memoriter.core.query import Query
 from memoriter.core.words import Words
@@ -103,8 +103,9 @@ def vector_in(shop: Workshop, query: Query, reading: Reading) -> Made:
         return Skipped("the query has no text")
     (outcome,) = embed([query.text], "query", embedder, shop.patience)
     if isinstance(outcome, Exception):
+        why = message_of(outcome)
         late = isinstance(outcome, Late)
-        return Skipped(f"the embedder {outcome}" if late else f"the embedder failed: {outcome}")
+        return Skipped(f"the embedder {why}" if late else f"the embedder failed: {why}")
     if outcome is None:
         return Skipped("nothing in the query can be embedded")
     return np.frombuffer(outcome, "<f4")

@@ -12,6 +12,7 @@ import numpy as np
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice
 from memoriter.core.scope import Scope
+from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso, to_datetime
 from memoriter.index.columns import STRING_COLUMNS, dictionary_of
 from memoriter.index.reading import Reading
@@ -50,6 +51,10 @@ class Status:
     """How many have each value, the most frequent thousand."""
     distinct: int | None = None
     """How many values there are."""
+
+    def __repr__(self) -> str:
+        told = f"{counted(self.records, 'record')}, {counted(self.debt, 'vector')} owed"
+        return shown(f"Status {named(self.tenant)}", told)
 
     def to_dict(self) -> dict[str, object]:
         """The status as plain data."""

@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
+from memoriter.core.errors import message_of
 from memoriter.lanes.spec import Spec
 
 _log: Final = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ def _loaded(point: EntryPoint, what: str, known: set[str]) -> type[Spec] | None:
         if point.name in known:
             raise TypeError(f"there is a kind {point.name!r} already")  # noqa: TRY301  # told below
     except Exception as error:  # whatever another package raises when it is loaded
-        broken[point.name] = f"{type(error).__name__}: {error}"
+        broken[point.name] = f"{type(error).__name__}: {message_of(error)}"
         _log.warning("%s %r cannot be loaded: %s", what, point.name, broken[point.name])
         return None
     return made

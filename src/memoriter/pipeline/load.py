@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
-from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe, message_of
 from memoriter.pipeline.keys import known_at
 from memoriter.pipeline.kinds import broken
 from memoriter.pipeline.recipe import TAKEN, Recipe
@@ -200,7 +200,7 @@ def source(name: str) -> str:
         return told.read_text(encoding="utf-8") if isinstance(told, Path) else str(told)
     except Exception as error:
         raise UnknownRecipe(
-            f"recipe {name!r} of another package cannot be loaded: {error}",
+            f"recipe {name!r} of another package cannot be loaded: {message_of(error)}",
             hint=f"it is {others()[name].value}",
         ) from error
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
-from memoriter.core.ranking import Attempt, Ranking
+from memoriter.core.ranking import Attempt
+from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import Seeded, Spec
@@ -35,6 +36,12 @@ class PlanStep:
     """How a lane came by its rows, where it tried more than once."""
     idle: bool = False
     """Whether it was skipped because there was nothing for it to do: nobody misses it."""
+
+    def __repr__(self) -> str:
+        told = "" if self.rows is None else counted(self.rows, "row")
+        if self.skipped is not None:
+            told = f"skipped, {plain(self.skipped)}"
+        return shown(f"PlanStep {plain(self.name)}", told)
 
     def to_dict(self) -> dict[str, object]:
         """The step as plain data."""
@@ -129,27 +136,13 @@ class Plan:
         """`complete`, or `degraded` when an enabled lane was skipped."""
         return "degraded" if self.missing else "complete"
 
-    def counted(self, rows: Mapping[str, int], found: Mapping[str, Ranking]) -> Plan:
-        """The plan after it ran: how many rows each step left, and how lanes came by theirs."""
-        steps = (replace(s, rows=rows[s.name]) if s.name in rows else s for s in self.steps)
-        told = tuple(_ran(s, found[s.name]) if s.name in found else s for s in steps)
-        return replace(self, steps=told)
+    def __repr__(self) -> str:
+        runs = plain(", ".join(self.running)) or "no lane"
+        return shown(f"Plan {plain(self.recipe.name)}", f"{runs}, {self.status}")
 
-    def without(self, reasons: Mapping[str, str], *, missed: bool = False) -> Plan:
-        """The plan without steps that turned out to have nothing to do, or that failed, and why."""
-        steps = tuple(
-            replace(s, skipped=reasons[s.name], idle=not missed) if s.name in reasons else s
-            for s in self.steps
-        )
-        return replace(self, steps=steps)
-
-    def telling(self, noted: Mapping[str, Mapping[str, object]]) -> Plan:
-        """The plan with what steps noted while they ran."""
-        steps = tuple(
-            replace(s, shows={**s.shows, **noted[s.name]}) if s.name in noted else s
-            for s in self.steps
-        )
-        return replace(self, steps=steps)
+    def _repr_html_(self) -> str | None:
+        """The plan as notebooks show it."""
+        return drawn(self)
 
     def to_dict(self) -> dict[str, object]:
         """The plan as plain data."""
@@ -176,10 +169,6 @@ class Plan:
             stem = " " if at == len(self.steps) - 1 else "│"
             lines += [f"{stem}            {tried(each)}" for each in step.attempts[1:]]
         return "\n".join(lines)
-
-
-def _ran(step: PlanStep, ranking: Ranking) -> PlanStep:
-    return replace(step, shows={**step.shows, **ranking.noted}, attempts=ranking.attempts)
 
 
 def plan(recipe: Recipe, ctx: Context) -> Plan:

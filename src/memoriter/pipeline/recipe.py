@@ -14,6 +14,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import LIMIT_LIMIT
+from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.lanes.spec import Seeded, Spec
 from memoriter.pipeline.fusing import Fusion, Label, Weighted
@@ -217,6 +218,10 @@ class Recipe(Spec):
 
     def _applied(self, owner: str) -> tuple[str, ...]:
         return tuple(self.boosts) if owner == "boost" else ()
+
+    def __repr__(self) -> str:
+        parts = f"{counted(len(self.lanes), 'lane')}, {counted(len(self.boosts), 'boost')}"
+        return shown(f"Recipe {plain(self.name)} v{self.version}", parts)
 
     @property
     def seeded(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from memoriter.lanes.spec import Seeded
 from memoriter.pipeline.again import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.orderings.budget import within
 from memoriter.pipeline.orderings.port import Moved, moved
+from memoriter.pipeline.outcome import counted, noted, without
 from memoriter.pipeline.plan import BUDGET, Plan, named
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.scoring import Scored, first_pass
@@ -43,12 +44,13 @@ class Ran:
 def run(plan: Plan, ctx: Context) -> Ran:
     """Run a plan on the context it was made for."""
     rankings, seeds = _waves(plan, ctx)
-    plan = plan.without(
+    plan = without(
+        plan,
         {
             label: f"no seeds: nothing was found by {', '.join(_seeding(plan, label))}"
             for label in plan.running
             if label not in rankings
-        }
+        },
     )
     scored = first_pass(plan.recipe, ctx, rankings, plan.boosting)
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
@@ -63,8 +65,8 @@ def run(plan: Plan, ctx: Context) -> Ran:
         moves[BUDGET] = move = within(ctx, shown)
         shown = moved(shown, BUDGET, move)
         counts[BUDGET] = shown.rows.size
-    noted = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
-    plan = plan.counted(counts, rankings).telling(noted)
+    notes = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
+    plan = noted(counted(plan, counts, rankings), notes)
     return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
 
 
@@ -85,7 +87,7 @@ def _second_pass(
         return plan, scored, {}
     scored, judged = reranked(plan.recipe, ctx, scored, rankings, plan.boosting)
     if judged.skipped is not None:
-        plan = plan.without({RERANK: judged.skipped}, missed=judged.missed)
+        plan = without(plan, {RERANK: judged.skipped}, missed=judged.missed)
     return plan, scored, {RERANK: judged.outcome}
 
 

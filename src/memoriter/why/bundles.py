@@ -11,6 +11,7 @@ import numpy as np
 from memoriter.core.errors import BadQuery, NothingToRun
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.record import Record
+from memoriter.core.shown import counted, named, quoted, shown
 from memoriter.index.filter import Fetch
 from memoriter.lanes.graph import Walk, Walked
 from memoriter.lanes.port import Context, Skipped
@@ -33,6 +34,10 @@ class Support:
     superseded_by: tuple[str, ...] = ()
     """As of a hit."""
 
+    def __repr__(self) -> str:
+        kind = f"Support {named(self.record.id)}"
+        return shown(kind, f"depth {self.depth}, {quoted(self.record.text, 48)}")
+
     def to_dict(self) -> dict[str, object]:
         """The record and how it hangs there, as plain data."""
         return {
@@ -52,6 +57,10 @@ class Bundle:
     seed: Hit
     support: tuple[Support, ...]
 
+    def __repr__(self) -> str:
+        beside = counted(len(self.support), "record")
+        return shown("Bundle", f"{named(self.seed.id)} and {beside} linked to it")
+
     def to_dict(self) -> dict[str, object]:
         """The bundle as plain data."""
         return {"seed": self.seed.to_dict(), "support": [each.to_dict() for each in self.support]}
@@ -65,6 +74,9 @@ class Bundles(Sequence[Bundle]):
     total: int
     """How many there are in all."""
     offset: int
+
+    def __repr__(self) -> str:
+        return shown("Bundles", f"{len(self):,} of {self.total:,}, from {self.offset:,}")
 
     def __len__(self) -> int:
         return len(self.bundles)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final, NewType
 from memoriter.core.explanation import Explanation, contributions
 from memoriter.core.times import iso
 from memoriter.text.safe import one_line, safe
-from memoriter.why.figures import beside, boosts_of, figure, moves_of, said, scale_of
+from memoriter.why.figures import beside, boosts_of, figure, moves_of, pairs, said, scale_of
 
 if TYPE_CHECKING:
-    from memoriter.why.result import Hit, Result
+    from memoriter.pipeline.plan import Plan, PlanStep
+    from memoriter.why.result import Hit, LaneScore, Result
 
 Html = NewType("Html", str)
 """Escaped, ready to stand on a page."""
@@ -64,6 +65,32 @@ def card(hit: Hit) -> str:
     """One hit as a part of a page."""
     labels = [*hit.lanes, *(label for label, _ in contributions(hit.explanation))]
     return _tag("div", _style(), _hit(hit, _reach(hit.explanation), _colours(labels)), of="rc")
+
+
+def tree(node: Explanation) -> str:
+    """An explanation as a part of a page: every number, down to the counts."""
+    colours = _colours(label for label, _ in contributions(node))
+    parts = _sum(node, colours), _tag("ul", _node(node, {}, colours), of="rc-tree")
+    return _tag("div", _style(), *parts, of="rc")
+
+
+def steps(plan: Plan) -> str:
+    """A plan as a part of a page: what runs with which numbers, and what does not run."""
+    recipe = plan.recipe
+    colours = _colours([*recipe.lanes, *recipe.boosts])
+    title = f"{recipe.name} v{recipe.version} · {plan.status} · tenant {one_line(plan.tenant)}"
+    told = (_step(step, colours, missed=step.name in plan.missing) for step in plan.steps)
+    lines = _tag("ul", *told, of="rc-tree")
+    return _tag("div", _style(), _tag("p", _text(title), of="rc-title"), lines, of="rc")
+
+
+def _step(step: PlanStep, colours: Colours, *, missed: bool) -> Html:
+    told = _tag("small", _text(one_line(pairs(step.shows))))
+    if step.skipped is not None:
+        how = "rc-bad" if missed else "rc-dim"
+        told = _tag("span", _text(f"skipped: {one_line(step.skipped)}"), of=how)
+    rows = [] if step.rows is None else [_text(f" · {step.rows} rows")]
+    return _tag("li", _chip(step.name, step.name, colours), told, *rows)
 
 
 def _summary(result: Result) -> str:
@@ -184,16 +211,17 @@ def _way(hit: Hit) -> list[Html]:
 
 def _reasons(hit: Hit, colours: Colours) -> Html:
     """Every number down to the counts, folded away."""
-    tree = [_node(hit.explanation, hit, colours)]
+    nodes = [_node(hit.explanation, hit.lanes, colours)]
     for label in beside(hit):
         lane = hit.lanes[label]
-        inner = _tag("ul", _node(lane.why, hit, colours))
-        tree.append(_tag("li", _chip(label, f"{label} #{lane.rank}, before", colours), inner))
+        inner = _tag("ul", _node(lane.why, hit.lanes, colours))
+        nodes.append(_tag("li", _chip(label, f"{label} #{lane.rank}, before", colours), inner))
     summary = _tag("summary", _text("every number"))
-    return _tag("details", summary, _tag("ul", *tree, of="rc-tree"))
+    return _tag("details", summary, _tag("ul", *nodes, of="rc-tree"))
 
 
-def _node(node: Explanation, hit: Hit, colours: Colours) -> Html:
+def _node(node: Explanation, lanes: Mapping[str, LaneScore], colours: Colours) -> Html:
+    """A number and what it is made of; under the share of a lane stands the lane's own account."""
     told = said(node)
     line = [_tag("b", _text(figure(node.value))), _text(" ")]
     if told.matched:
@@ -203,9 +231,9 @@ def _node(node: Explanation, hit: Hit, colours: Colours) -> Html:
     else:
         line.append(_text(told.label))
     line += [_text(" "), _tag("small", _text(told.detail))] if told.detail else []
-    below = [_node(part, hit, colours) for part in node.parts]
-    if node.op == "leaf" and node.label in hit.lanes:
-        below.append(_node(hit.lanes[node.label].why, hit, colours))
+    below = [_node(part, lanes, colours) for part in node.parts]
+    if node.op == "leaf" and node.label in lanes:
+        below.append(_node(lanes[node.label].why, lanes, colours))
     return _tag("li", *line, *([_tag("ul", *below)] if below else []))
 
 

@@ -7,6 +7,7 @@ from typing import Self
 
 from memoriter.core.budget import Budget
 from memoriter.core.record import Record
+from memoriter.core.shown import counted, shown
 from memoriter.text.prompt import block, packed
 from memoriter.text.tokens import tokens
 
@@ -28,6 +29,12 @@ class Block(str):
         made.citations = citations
         made.left_out = tuple(left_out)
         return made
+
+    def __repr__(self) -> str:
+        told = counted(len(getattr(self, "citations", ())), "memory", "memories")
+        out = len(getattr(self, "left_out", ()))
+        rest = f", {out:,} left out" if out else ""
+        return shown("Block", f"{told}, {counted(len(self), 'character')}{rest}")
 
     @property
     def tokens(self) -> int:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, cast
 
 from memoriter.core.differing import differing
+from memoriter.core.shown import counted, named, plain, shown
 from memoriter.why.case import Case, Handed, handed
 from memoriter.why.receipt import Receipt, columns_of
 
@@ -33,6 +34,9 @@ class Input:
     was: object
     now: object
 
+    def __repr__(self) -> str:
+        return shown("Input", f"{self.cause}, {plain(self.path)}")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -43,6 +47,10 @@ class Part:
     now: float | None
     causes: tuple[Cause, ...]
     """What it can follow from."""
+
+    def __repr__(self) -> str:
+        ends = ["none" if each is None else f"{each:.4g}" for each in (self.was, self.now)]
+        return shown(f"Part {plain(self.name)}", " → ".join(ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,10 @@ class Move:
     """Hits that stand above it now and did not."""
     causes: tuple[Cause, ...]
     """What its move can follow from."""
+
+    def __repr__(self) -> str:
+        ends = ["none" if each is None else f"#{each}" for each in (self.was, self.now)]
+        return shown(f"Move {named(self.id)}", " → ".join(ends))
 
     @property
     def entered(self) -> bool:
@@ -86,6 +98,13 @@ class Diff:
     inputs: tuple[Input, ...]
     moves: tuple[Move, ...]
     """Hits whose rank or score changed, by their new rank; those that left come last."""
+
+    def __repr__(self) -> str:
+        if self.same:
+            return shown("Diff", "same")
+        causes = f", by {', '.join(self.causes)}" if self.causes else ""
+        ends = f"{len(self.entered)} entered, {len(self.left)} left"
+        return shown("Diff", f"{counted(len(self.moves), 'move')}{causes}; {ends}")
 
     @property
     def same(self) -> bool:
@@ -123,9 +142,9 @@ def _in_order(causes: Container[str]) -> tuple[Cause, ...]:
     return tuple(cause for cause in CAUSES if cause in causes)
 
 
-def diff(one: Handed, two: Handed) -> Diff:
+def diff(before: Handed, after: Handed) -> Diff:
     """What differs between the answers of two receipts, each hit's move with what is behind it."""
-    was, now = _Answer(handed(one)), _Answer(handed(two))
+    was, now = _Answer(handed(before)), _Answer(handed(after))
     inputs = tuple(_inputs(was, now))
     moves = [_move(id, was, now, inputs) for id in dict.fromkeys((*now.hits, *was.hits))]
     return Diff(inputs, tuple(move for move in moves if _moved(move)))

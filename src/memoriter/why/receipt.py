@@ -15,6 +15,7 @@ from typing import Final
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt
+from memoriter.core.shown import counted, plain, shown
 from memoriter.why import verify as alone
 from memoriter.why.verify import Verified
 
@@ -28,8 +29,13 @@ class Receipt:
     """The account of one search."""
 
     body: Mapping[str, object]
-    spelled: bytes | None = field(default=None, repr=False, compare=False)
+    _spelled: bytes | None = field(default=None, compare=False)
     """Its canonical JSON, where that is known already."""
+
+    def __repr__(self) -> str:
+        hits = self.body.get("hits")
+        told = counted(len(hits), "hit") if isinstance(hits, list) else ""  # pyright: ignore[reportUnknownArgumentType]  # JSON
+        return shown(f"Receipt {plain(self.digest[:12], 14)}", told)
 
     @property
     def digest(self) -> str:
@@ -38,7 +44,7 @@ class Receipt:
 
     def to_bytes(self) -> bytes:
         """The receipt as canonical JSON."""
-        return canonical(self.body) if self.spelled is None else self.spelled
+        return canonical(self.body) if self._spelled is None else self._spelled
 
     def save(self, path: str | Path) -> None:
         """Write the receipt to a file."""

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from memoriter.core.differing import differing
 from memoriter.core.errors import Expired
 from memoriter.core.query import Query
+from memoriter.core.shown import counted, shown
 from memoriter.index.ids import rows_of
 from memoriter.index.reading import Reading
 from memoriter.why.case import Case
@@ -36,6 +37,12 @@ class Replay:
     """How many records of the view were forgotten since, candidates or not."""
     differences: tuple[str, ...] = ()
     """Where the two receipts differ, the hits before all; the first of them."""
+
+    def __repr__(self) -> str:
+        if self.same:
+            return shown("Replay", f"same, {counted(len(self.result), 'hit')}")
+        gone = f", {len(self.gone)} gone" if self.gone else ""
+        return shown("Replay", f"differs in {counted(len(self.differences), 'place')}{gone}")
 
     def to_dict(self) -> dict[str, object]:
         """The replay as plain data."""

@@ -11,10 +11,12 @@ from memoriter.core.budget import FREE, Budget
 from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
+from memoriter.core.shown import counted, draw_by, quoted, shown
 from memoriter.pipeline.plan import Plan
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, block_of
+from memoriter.why.figures import figure
 from memoriter.why.receipt import Receipt
 from memoriter.why.rows import Row, rows_of
 from memoriter.why.trace import signals_of, trace_of
@@ -27,6 +29,9 @@ class LaneScore:
     rank: int
     score: float
     why: Explanation
+
+    def __repr__(self) -> str:
+        return shown("LaneScore", f"#{self.rank}, {figure(self.score)}")
 
     def to_dict(self) -> dict[str, object]:
         """The lane's word as plain data."""
@@ -44,7 +49,7 @@ class Hit:
     lanes: Mapping[str, LaneScore]
     moves: Mapping[str, Mapping[str, object]]
     """What each pass and ordering that moved rows noted of it, and where it stood before."""
-    analyzer: Analyzer = field(repr=False, compare=False)
+    _analyzer: Analyzer = field(compare=False)
     """Who read the query: it knows the matched words again in the text."""
     superseded_by: tuple[str, ...] = ()
     """The ids of what took its place at the time asked about, as far as the caller may read it."""
@@ -52,8 +57,13 @@ class Hit:
     """What the recipe calls the lanes that found it; None where it has no such name."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     """The numbers that the recipe's users know, under their names, always all."""
-    asked: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    _asked: tuple[str, ...] = field(default=(), compare=False)
     """The terms of the question, in its order."""
+
+    def __repr__(self) -> str:
+        record = self.record
+        text = record.essence if record.kind == "reflection" else record.text
+        return shown(f"Hit {self.rank}", f"{figure(self.score)} {quoted(text)}")
 
     @property
     def id(self) -> str:
@@ -70,11 +80,11 @@ class Hit:
                     fields = [facts["field"]] if "field" in facts else facts["fields"]
                     found = out.setdefault(str(facts["term"]), [])
                     found += [str(f) for f in cast("Iterable[object]", fields) if f not in found]
-        place = {term: at for at, term in enumerate(self.asked)}
+        place = {term: at for at, term in enumerate(self._asked)}
         return {term: out[term] for term in sorted(out, key=lambda t: place.get(t, len(place)))}
 
     @property
-    def marks(self) -> Matched:
+    def _marks(self) -> Matched:
         """What matched, as terms and beginnings of terms of the index."""
         terms: set[str] = set()
         beginnings: set[str] = set()
@@ -85,13 +95,17 @@ class Hit:
                 beginnings.update(cast("list[str]", facts.get("beginnings", [])))
                 for key in ("word", "met"):
                     if key in facts:
-                        terms.update(self.analyzer.terms(str(facts[key])))
+                        terms.update(self._analyzer.terms(str(facts[key])))
         return Matched(frozenset(terms), tuple(beginnings))
 
     @property
     def spans(self) -> tuple[Span, ...]:
         """Where in the record's text the matched words stand, by character."""
-        return tuple(spans_of(self.record.text, self.marks, self.analyzer))
+        return self.spans_in(self.record.text)
+
+    def spans_in(self, text: str) -> tuple[Span, ...]:
+        """Where the matched words stand in another text, for example in the record's title."""
+        return tuple(spans_of(text, self._marks, self._analyzer))
 
     def snippet(self, width: int = 160, marks: tuple[str, str] = ("<mark>", "</mark>")) -> str:
         """About `width` characters of the text around the first match, matches marked."""
@@ -141,15 +155,18 @@ class Result(Sequence[Hit]):
     plan: Plan
     total: int
     """How many candidates stood in the slate before the limit."""
-    account: Callable[[], Receipt] = field(repr=False, compare=False)
+    _account: Callable[[], Receipt] = field(compare=False)
     """Makes the receipt."""
-    budget: Budget = FREE
+    _budget: Budget = FREE
     """How much of a prompt the call allowed the hits."""
+
+    def __repr__(self) -> str:
+        return shown("Result", f"{counted(len(self.hits), 'hit')}, {self.status}")
 
     @cached_property
     def receipt(self) -> Receipt:
         """Every input of this ranking, bound by a digest; made when first asked for."""
-        return self.account()
+        return self._account()
 
     @property
     def status(self) -> str:
@@ -234,7 +251,7 @@ class Result(Sequence[Hit]):
 
         Numbered in order; `citations` says which id a number stands for.
         """
-        budget = Budget.of(budget_tokens, budget_chars) or self.budget
+        budget = Budget.of(budget_tokens, budget_chars) or self._budget
         told = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
         return block_of(told, budget)
 
@@ -264,3 +281,22 @@ class Result(Sequence[Hit]):
             "hits": [hit.to_dict() for hit in self.hits],
             "receipt": self.receipt.digest,
         }
+
+
+# -- what notebooks show of things that live in lower rooms ----------------------------------------
+
+
+def _draw_explanation(node: Explanation) -> str:
+    from memoriter.why.card import tree  # noqa: PLC0415  # only where it is shown
+
+    return tree(node)
+
+
+def _draw_plan(plan: Plan) -> str:
+    from memoriter.why.card import steps  # noqa: PLC0415  # only where it is shown
+
+    return steps(plan)
+
+
+draw_by(Explanation, _draw_explanation)
+draw_by(Plan, _draw_plan)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from memoriter.core.shown import named, plain, shown
+
 if TYPE_CHECKING:
     from memoriter.why.result import Hit, LaneScore
 
@@ -26,6 +28,10 @@ class Row(NamedTuple):
     parent: str | None = None
     """The record before it on its path, where the lane follows edges."""
     depth: int | None = None
+
+    def __repr__(self) -> str:
+        told = f"{plain(self.list_id, 24)} #{self.leg_rank} {self.leg_score:.4g}"
+        return shown(f"Row {self.rank} {named(self.id)}", f"{self.score:.4g}, {told}")
 
 
 def rows_of(hits: Iterable[Hit]) -> list[Row]:

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from memoriter.core.errors import MemoriterError
 from memoriter.core.query import Query
+from memoriter.core.shown import named, plain, shown
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.case import Case, Finished
 from memoriter.why.change import Asking, Change, merged, smaller
@@ -47,6 +48,10 @@ class WhyNot:
     """Where it then stood."""
     lanes: Mapping[str, str] = field(default_factory=dict[str, str])
     """What each lane has to say, where none found it."""
+
+    def __repr__(self) -> str:
+        told = f"{plain(self.stage, 16)}, {plain(self.reason, 50)}"
+        return shown(f"WhyNot {named(self.id)}", told)
 
     def changed(self, ask: Mapping[str, Any]) -> dict[str, Any]:
         """What to ask instead of what was asked; who asks (`scope`) is left to the caller."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, cast
 
-from memoriter.core.errors import BadRecord
+from memoriter.core.errors import BadRecord, message_of
 from memoriter.core.names import LABEL_LIMIT, LIST_LIMIT, listed, name
 from memoriter.core.record import Content
 from memoriter.text.entities import Extractor
@@ -38,7 +38,7 @@ def _found(text: str, extractor: Extractor) -> tuple[str, ...]:
     try:
         clean = [_clean(one) for one in _several(extractor(text))]
     except Exception as error:
-        _log.warning("the extractor of entities failed: %s", error)
+        _log.warning("the extractor of entities failed: %s", message_of(error))
         return ()
     return tuple(dict.fromkeys(one for one in clean if one))[:LIST_LIMIT]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memoriter.core.errors import Corrupt
+from memoriter.core.shown import counted, shown
 from memoriter.index.file import load
 from memoriter.index.shelf import Shelf
 from memoriter.index.tenant import texts_of
@@ -34,6 +35,12 @@ class Checkup:
     """Damage to what follows from it: a repair mends it, where this memory can make it again."""
     mended: bool = False
     """Whether a repair mended everything that is listed as derived."""
+
+    def __repr__(self) -> str:
+        hurt = f"{counted(len(self.problems), 'problem')}, {len(self.derived)} derived"
+        state = "sound" if self.sound else hurt
+        told = f"{counted(self.tenants, 'tenant')}, {counted(self.entries, 'entry', 'entries')}"
+        return shown("Checkup", f"{state}, {told}")
 
     @property
     def sound(self) -> bool:
@@ -101,7 +108,7 @@ def _examine(bench: Bench, tenant: str) -> _Findings:
         try:
             part(bench, tenant, found)
         except Corrupt as damage:
-            found.problems.append(str(damage))
+            found.problems.append(damage.message)
     return found
 
 
@@ -186,7 +193,7 @@ def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[s
         try:
             load(folder / ref.name, (ref.first, ref.last), owner)
         except Corrupt as damage:
-            out.append(str(damage))
+            out.append(damage.message)
     return out
 
 

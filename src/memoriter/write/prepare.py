@@ -16,7 +16,7 @@ import numpy as np
 from memoriter.core.batch import NOTHING, Act, Key, Put, Tie, Vector
 from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from memoriter.core.draft import Draft
-from memoriter.core.errors import BadRecord
+from memoriter.core.errors import BadRecord, message_of
 from memoriter.core.record import Content, Record, encode
 from memoriter.core.times import to_micros
 from memoriter.embed.call import PATIENCE, Patience, in_time
@@ -198,7 +198,7 @@ def embed(
     try:
         return in_time(asked, embedder, patience.seconds(side, len(texts)))
     except Exception as error:
-        _log.warning("embedder %s failed: %s", embedder.name, error)
+        _log.warning("embedder %s failed: %s", embedder.name, message_of(error))
         return [error] * len(texts)
 
 

@@ -22,6 +22,7 @@ from memoriter.core.draft import Draft, changed
 from memoriter.core.fields import TRUST
 from memoriter.core.names import Json
 from memoriter.core.record import Record
+from memoriter.core.shown import counted, named, plain, quoted, shown
 from memoriter.core.times import iso
 from memoriter.rank.cluster import clusters, joined, middle, near, propagated
 from memoriter.text.keywords import Phrases, keywords
@@ -65,6 +66,10 @@ class Reflection:
     keywords: tuple[str, ...]
     summary: str
 
+    def __repr__(self) -> str:
+        told = f"{counted(len(self.members), 'member')}, {quoted(self.summary, 48)}"
+        return shown(f"Reflection {named(self.id)}", told)
+
     def to_dict(self) -> dict[str, object]:
         """The reflection as plain data."""
         told = {"members": list(self.members), "keywords": list(self.keywords)}
@@ -77,6 +82,9 @@ class Rejected:
 
     members: tuple[str, ...]
     reason: str
+
+    def __repr__(self) -> str:
+        return shown("Rejected", f"{counted(len(self.members), 'member')}, {plain(self.reason)}")
 
     def to_dict(self) -> dict[str, object]:
         """The cluster as plain data."""
@@ -98,6 +106,11 @@ class Reflected:
     left_out: int = 0
     """How many were not: older than the newest `candidates`, or without a vector."""
     dry_run: bool = False
+
+    def __repr__(self) -> str:
+        made = f"{len(self.created)} created, {len(self.kept)} kept"
+        told = [made, f"{len(self.retired)} retired", f"{len(self.rejected)} rejected"]
+        return shown("Reflected", ", ".join(told + ["dry run"] * self.dry_run))
 
     def to_dict(self) -> dict[str, object]:
         """The account as plain data."""

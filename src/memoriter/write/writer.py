@@ -15,6 +15,7 @@ from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
+from memoriter.core.shown import counted, shown
 from memoriter.core.times import to_datetime
 from memoriter.embed.call import Late
 from memoriter.store.port import Log
@@ -45,6 +46,9 @@ class Erasure:
     ids: tuple[str, ...]
     seq: int
     state: str = "hidden"
+
+    def __repr__(self) -> str:
+        return shown("Erasure", f"{counted(len(self.ids), 'record')} forgotten, {self.state}")
 
     def to_dict(self) -> dict[str, object]:
         """The erasure as plain data."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def verify_store(at: Place) -> None:
     """Check every digest, link, checksum and segment of the store; change nothing."""
     with opened(at, "read") as memory:
-        found = memory.verify()
+        found = memory.verify_store()
     show(found.to_dict(), lambda: _told(found), as_json=at.json)
     if not found.sound:
         raise typer.Exit(Corrupt.exit_code)

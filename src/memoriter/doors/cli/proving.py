@@ -106,15 +106,16 @@ def replay(receipt: ReceiptFile, at: Scoped) -> None:
         raise typer.Exit(Expired.exit_code if found.forgotten else Corrupt.exit_code)
 
 
-Second = Annotated[Path, typer.Argument(metavar="RECEIPT", help="Another one.")]
+Before = Annotated[Path, typer.Argument(metavar="BEFORE", help="A saved receipt.")]
+After = Annotated[Path, typer.Argument(metavar="AFTER", help="The receipt to compare it with.")]
 
 
 @command("diff", "memoriter diff before.json after.json")
-def diff(first: ReceiptFile, second: Second, *, as_json: AsJson = False) -> None:
+def diff(before: Before, after: After, *, as_json: AsJson = False) -> None:
     """Show how the answers of two receipts differ: each move, and what is behind it."""
     from memoriter.why.diff import diff as compared  # noqa: PLC0415  # as above
 
-    found = compared(first, second)
+    found = compared(before, after)
     from memoriter.doors.render.proof import diff_card  # noqa: PLC0415  # as above
 
     show(found.to_dict(), lambda: diff_card(found), as_json=as_json)

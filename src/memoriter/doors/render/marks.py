@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from rich.text import Text
 
 from memoriter.doors.render.ink import MATCH
 from memoriter.text.safe import one_line
-from memoriter.text.spans import spans_of
+from memoriter.text.spans import Span
 from memoriter.why.result import Hit
 
 _LEAD: Final = 24
@@ -22,7 +23,7 @@ def marked(hit: Hit, width: int) -> Text:
     """
     record = hit.record
     line = one_line(record.essence if record.kind == "reflection" else record.text)
-    spans = spans_of(line, hit.marks, hit.analyzer)
+    spans = hit.spans_in(line)
     start = _start(line, spans, width)
     out = Text(line)
     for begin, end in spans:
@@ -32,7 +33,7 @@ def marked(hit: Hit, width: int) -> Text:
     return out
 
 
-def _start(line: str, spans: list[tuple[int, int]], width: int) -> int:
+def _start(line: str, spans: Sequence[Span], width: int) -> int:
     if len(line) <= width or not spans or spans[0][1] < width:
         return 0
     at = max(0, spans[0][0] - _LEAD)

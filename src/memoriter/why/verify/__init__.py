@@ -61,6 +61,10 @@ class Verified:
     problems: tuple[str, ...]
     """What does not follow from the rest."""
 
+    def __repr__(self) -> str:
+        found = "ok" if self.ok else f"{len(self.problems)} problem{'s'[: len(self.problems) != 1]}"
+        return f"<Verified: {found}, {len(self.checked)} checked, {len(self.attested)} attested>"
+
     @property
     def ok(self) -> bool:
         """Whether all that can be derived is as the receipt says."""

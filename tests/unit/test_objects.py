@@ -1,0 +1,280 @@
+"""What people meet in a Python session: reprs, notebooks, `dir()`, the text of an error."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memoriter
+from memoriter.core.errors import InputError, MemoriterError, message_of
+from memoriter.core.shown import WIDTH, drawn, quoted, shown
+from memoriter.doors.hook import Hook
+from memoriter.memory.facade import Memory
+from memoriter.memory.importing import Left
+from memoriter.pipeline.load import library, recipe_of
+from memoriter.testing.fakes import HandClock
+
+DOCS = Path(__file__).parents[2] / "docs" / "objects.md"
+STEERING = "\u202e\u2066\u200f\x1b[31m\x07\u2028\U000e0041"
+EVIL = f"port <img src=x onerror=alert(1)> {STEERING} '\"&\n\n"
+LONG = EVIL + "many words " * 400
+NAME = "n" * 120
+EXPORT = json.dumps({"text": LONG, "id": "imported", "strange": LONG}) + "\n"
+
+
+def stored() -> Memory:
+    memory = memoriter.open(":memory:", clock=HandClock())
+    memory.remember(LONG, id="a", title=LONG[:400], tags=["<i>"], source={"who": NAME})
+    memory.remember("SSH port of prod is 49222", id=f"b{NAME}", session="s", entities=["prod"])
+    memory.remember("The firewall opens that port", id="c", supersedes=f"b{NAME}")
+    memory.link("c", "a", "derived_from", weight=0.5)
+    memory.agents.upsert("planner", description=LONG)
+    for n in range(6):
+        memory.remember(f"Berlin office coffee machine is broken again {n}", id=f"r{n}")
+    return memory
+
+
+def imported(memory: Memory, folder: Path) -> Any:
+    path = folder / "notes.jsonl"
+    path.write_text(EXPORT, encoding="utf-8")
+    return memory.import_file(path)
+
+
+def expected(memory: Memory) -> tuple[Any, Any]:
+    before = memory.recall("which port", now=0)
+    after = memory.recall("which port", now=0, limit=2, where={"tags": {"any": ["<i>"]}})
+    return before, after
+
+
+def in_async(of: Callable[[Any], Any]) -> Any:
+    async def run() -> Any:
+        memory = await memoriter.aopen()
+        async with memory:
+            return of(memory)
+
+    return asyncio.run(run())
+
+
+MADE: dict[str, Callable[[Memory, Path], Any]] = {
+    "Memory": lambda m, _: m,
+    "Memory of a file": lambda _, f: memoriter.open(f / f"{NAME}.db").scoped(NAME, NAME, NAME),
+    "AsyncMemory": lambda _, __: in_async(repr),
+    "AsyncMemory, scoped": lambda _, __: in_async(lambda m: repr(m.scoped(NAME, NAME, NAME))),
+    "Scope": lambda m, _: m.scoped(NAME, NAME, NAME).scope,
+    "Agents": lambda m, _: m.agents,
+    "Agent": lambda m, _: m.agents.get("planner"),
+    "Analyzers": lambda m, _: m.analyzers,
+    "Kept": lambda m, _: m.analyzers.list()[0],
+    "Embedding": lambda m, _: m.embedding,
+    "Space": lambda m, _: m.embedding.status()[0],
+    "Filling": lambda m, _: waited(m.embedding.begin("hash")),
+    "Commit": lambda m, _: m.remember("x", id=f"c{NAME}"),
+    "Commit of many": lambda m, _: m.remember_many(["x", "y"]),
+    "Erasure": lambda m, _: m.forget("a"),
+    "Record": lambda m, _: m.get("a"),
+    "Record, long id": lambda m, _: m.get(f"b{NAME}"),
+    "Source": lambda m, _: m.get("a").source,
+    "Edge": lambda m, _: m.links("c")[0],
+    "Result": lambda m, _: m.recall("which port"),
+    "Hit": lambda m, _: next(hit for hit in m.recall("img onerror port") if hit.id == "a"),
+    "LaneScore": lambda m, _: m.recall("port")[0].lanes["words"],
+    "Explanation": lambda m, _: m.recall("port")[0].explanation,
+    "Explanation of a lane": lambda m, _: m.recall("port")[0].lanes["words"].why.parts[0],
+    "Attempt": lambda m, _: m.recall("zzz OR port", recipe="jeffs-brain").attempts[0],
+    "Row": lambda m, _: m.recall("port").rows(detailed=True)[0],
+    "Block": lambda m, _: m.recall("port").context(),
+    "Block, bare": lambda _, __: type(memoriter.open().recall("x").context())("text"),
+    "Plan": lambda m, _: m.plan("port"),
+    "PlanStep": lambda m, _: m.plan("port").steps[0],
+    "Plan that ran": lambda m, _: m.recall("port").plan,
+    "Recipe": lambda m, _: m.plan("port").recipe,
+    "Lane of a recipe": lambda m, _: m.plan("port").recipe.lanes["words"],
+    "Receipt": lambda m, _: m.recall("port").receipt,
+    "Replay": lambda m, _: m.replay(m.recall("port")),
+    "Verified": lambda m, _: memoriter.verify(m.recall("port").receipt),
+    "Diff": lambda m, _: memoriter.diff(*expected(m)),
+    "Diff of the same": lambda m, _: memoriter.diff(expected(m)[0], expected(m)[0]),
+    "Input": lambda m, _: memoriter.diff(*expected(m)).inputs[0],
+    "Move": lambda m, _: memoriter.diff(*expected(m)).moves[0],
+    "WhyNot": lambda m, _: m.why_not(m.recall("port", 1), f"b{NAME}"),
+    "Page": lambda m, _: m.browse(limit=2),
+    "Bundles": lambda m, _: m.bundles("port"),
+    "Bundle": lambda m, _: m.bundles("port")[0],
+    "Support": lambda m, _: m.bundles("firewall")[0].support[0],
+    "Reflected": lambda m, _: m.reflect(),
+    "Imported": imported,
+    "Left": lambda _, __: Left(NAME, 3, LONG, "left out"),
+    "Refused": lambda m, f: imported(m, f).refused[0],
+    "Checkup": lambda m, _: m.verify_store(),
+    "Report": lambda m, _: m.maintain(),
+    "Status": lambda m, _: m.status(),
+    "Hook": lambda m, _: Hook(m),
+    "Hook of a server": lambda _, __: Hook("http://127.0.0.1:8321"),
+    "Recalled": lambda m, _: Hook(m)("which port"),
+}
+
+
+def waited(filling: Any) -> Any:
+    filling.wait()
+    return filling
+
+
+def spelled(what: object) -> str:
+    return what if type(what) is str else repr(what)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_repr_is_one_short_line_without_anything_that_steers(name: str, tmp_path: Path) -> None:
+    line = spelled(MADE[name](stored(), tmp_path))
+    assert line.startswith("<")
+    assert line.endswith(">")
+    assert len(line) <= WIDTH
+    assert line.isprintable()  # no line break, no control character, no mark of direction
+    assert " object at 0x" not in line
+    assert "vector" not in line or "owed" in line
+
+
+def test_reprs_say_what_matters() -> None:
+    memory = memoriter.open(":memory:", clock=HandClock())
+    kept = memory.remember("Prod SSH port is 49222", id="port", tags=["ops"])
+    result = memory.recall("which port for ssh?")
+    hit = result[0]
+    assert repr(result) == "<Result: 1 hit, complete>"
+    assert repr(hit) == f"<Hit 1: {hit.score:.3f} 'Prod SSH port is 49222'>"
+    assert repr(kept) == f"<Commit {kept.seq}: 'port'>"
+    assert repr(memory) == "<Memory ':memory:': tenant 'default'>"
+    assert repr(memory.scoped(user="ada")) == "<Memory ':memory:': tenant 'default', user 'ada'>"
+    assert repr(memory.scope) == "<Scope: tenant 'default'>"
+    assert repr(memory.browse()) == "<Page: 1 of 1 records, the last page>"
+    assert repr(memory.verify_store()).startswith("<Checkup: sound, 1 tenant")
+    assert repr(result.receipt) == f"<Receipt {result.receipt.digest[:12]}: 1 hit>"
+    assert repr(memory.replay(result)) == "<Replay: same, 1 hit>"
+    assert repr(memoriter.diff(result, result)) == "<Diff: same>"
+    assert repr(memoriter.verify(result.receipt)).startswith("<Verified: ok, ")
+    assert repr(memory.get("port")).startswith("<Record 'port' note 20")
+    assert repr(memory.forget("port")) == "<Erasure: 1 record forgotten, hidden>"
+
+
+def test_a_memory_of_a_file_is_named_by_its_file_and_not_by_its_path(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "agent.db") as memory:
+        assert repr(memory) == "<Memory 'agent.db': tenant 'default'>"
+    with memoriter.open(tmp_path / "agent.db", read_only=True) as memory:
+        assert "':memory:'" not in repr(memory)
+
+
+@pytest.mark.parametrize("name", library())
+def test_every_recipe_has_a_short_repr(name: str) -> None:
+    recipe = recipe_of(name)
+    assert repr(recipe).startswith(f"<Recipe {name} v{recipe.version}: ")
+    parts = [*recipe.lanes.values(), *recipe.boosts.values(), *recipe.order, *recipe.passes]
+    assert all(len(repr(part)) <= WIDTH for part in parts)
+
+
+def test_a_quoted_text_never_grows_beyond_its_width() -> None:
+    short = ["", "it's", '"it\'s"', "\n\t"]
+    for text in [*short, *(part * 99 for part in ("x", "'\"", "\\", "\u202e", "\ud800", "é"))]:
+        assert len(quoted(text)) <= 60
+        assert quoted(text).isprintable()
+    assert len(shown("K" * 200, "told")) == WIDTH
+
+
+def test_answers_can_still_be_copied_and_their_parts_pickled() -> None:
+    hit = stored().recall("port")[0]
+    assert copy.copy(hit) == hit
+    assert pickle.loads(pickle.dumps(hit.record)) == hit.record  # noqa: S301  # ours
+    assert pickle.loads(pickle.dumps(hit.explanation)) == hit.explanation  # noqa: S301  # ours
+
+
+# -- notebooks -------------------------------------------------------------------------------------
+
+
+def test_what_nobody_knows_how_to_draw_is_left_to_its_repr() -> None:
+    assert drawn(object()) is None
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def test_an_error_ends_with_its_hint_and_its_message_stays_bare() -> None:
+    with pytest.raises(memoriter.NotFound) as caught:
+        memoriter.open().get("x")
+    error = caught.value
+    assert error.message == "there is no record 'x'"
+    assert str(error) == f"there is no record 'x'\nhint: {error.hint}"
+    assert error.to_dict()["message"] == error.message
+    assert str(InputError("bare")) == "bare"
+
+
+def test_an_error_keeps_its_hint_when_it_travels_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(InputError("told", hint="do", field="id")))  # noqa: S301  # ours
+    assert (str(error), error.field) == ("told\nhint: do", "id")
+
+
+def test_inside_another_message_an_error_is_told_without_its_hint() -> None:
+    assert message_of(MemoriterError("told", hint="do this")) == "told"
+    assert message_of(ValueError("theirs")) == "theirs"
+
+
+def test_a_failing_embedder_of_yours_is_told_on_one_line() -> None:
+    class Broken:
+        name, fingerprint, dimension = "broken", "broken/1", 4
+
+        def embed(self, texts: list[str], side: str) -> list[Any]:
+            del texts, side
+            raise memoriter.Unavailable("the model is away", hint="start it")
+
+    memory = memoriter.open(embedder=Broken())  # pyright: ignore[reportArgumentType]  # as users write it
+    memory.remember("Prod SSH port is 49222")
+    skipped = memory.recall("which port").skipped
+    assert skipped["meaning"] == "the embedder failed: the model is away"
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def public(what: object) -> set[str]:
+    return {name for name in dir(what) if not name.startswith("_")}
+
+
+def documented(heading: str) -> set[str]:
+    """The first words of the rows of a table of docs/objects.md."""
+    section = DOCS.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `")]
+    told = (cell for row in rows for cell in row.split("|")[1].split("`")[1::2])
+    return {cell.partition("(")[0] for cell in told}
+
+
+def test_dir_lists_the_public_names_and_nothing_else() -> None:
+    assert dir(memoriter) == sorted([*memoriter.__all__, "__version__"])
+    assert {*memoriter.__all__, "__version__"} == documented("The module")
+    assert all(hasattr(memoriter, name) for name in dir(memoriter))
+
+
+@pytest.mark.parametrize(
+    ("heading", "of"),
+    [
+        ("Result", lambda m: m.recall("port")),
+        ("Hit", lambda m: m.recall("port")[0]),
+        ("Explanation", lambda m: m.recall("port")[0].explanation),
+        ("Plan", lambda m: m.plan("port")),
+        ("Receipt", lambda m: m.recall("port").receipt),
+        ("Page", lambda m: m.browse()),
+    ],
+)
+def test_an_object_shows_what_the_docs_explain_and_nothing_else(
+    heading: str, of: Callable[[Memory], object]
+) -> None:
+    assert public(of(stored())) == documented(heading)
+
+
+def test_a_receipt_is_verified_and_a_store_is_checked_under_two_names() -> None:
+    assert not hasattr(Memory, "verify")
+    assert not hasattr(memoriter.AsyncMemory, "verify")
+    assert hasattr(memoriter.AsyncMemory, "verify_store")
