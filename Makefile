@@ -20,7 +20,7 @@ unexport PYTHONPATH PYTHONHOME PIP_USER PIP_TARGET PIP_PREFIX VIRTUAL_ENV
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test check laws conform claims beside bench night docs format lock clean python crash
+.PHONY: help demo test check laws conform claims beside bench night docs pictures format lock clean python crash
 
 # $(call quiet,what a person reads,command): one line when it works, all of its output when it does not.
 quiet = printf '%-44s' '$(1)' && start=$$(date +%s) && \
@@ -66,6 +66,9 @@ crash: $(DEV_READY)  ## the crash laboratory: power cuts, kills, full disks, fli
 
 docs: $(DEV_READY)  ## run the examples in the docstrings
 	@$(BIN)/pytest -q src $(ARGS)
+
+pictures: $(DEV_READY)  ## draw the pictures of the README anew
+	@$(BIN)/python -m tools.picture
 
 format: $(DEV_READY)  ## format the code and mend what the linter can
 	@$(BIN)/ruff format .
