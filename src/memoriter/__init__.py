@@ -109,13 +109,20 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-def __getattr__(name: str) -> object:
-    import importlib  # noqa: PLC0415  # only when something is loaded
+if not TYPE_CHECKING:  # type checkers know what is there
 
-    if name == "rank":
-        return importlib.import_module("memoriter.rank")
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        import importlib  # noqa: PLC0415  # only when something is loaded
+
+        if name == "rank":
+            return importlib.import_module("memoriter.rank")
+        if name not in _LAZY:
+            from memoriter.core.other_words import MODULE  # noqa: PLC0415  # only for a mistake
+
+            hint = f": use {MODULE[name].format(name=name)}" if name in MODULE else ""
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+        found = getattr(
+            importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name
+        )
+        globals()[name] = found
+        return found

@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
 from memoriter.core.errors import Unavailable
 from memoriter.core.options import takes
+from memoriter.core.other_words import no_such_verb
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.memory.agents import Agents
@@ -84,6 +85,11 @@ class AsyncEmbedding(_Awaited[Embedding]):
 
 class AsyncMemory(_Awaited[Memory]):
     """A memory whose verbs are awaited."""
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, name: str) -> None:
+            raise no_such_verb(self, name)
 
     def __repr__(self) -> str:
         return shown(f"Async{repr(self._inner)[1:-1]}")

@@ -70,7 +70,11 @@ def judge(query: str, texts: list[str]) -> list[float]:
 
 @pytest.fixture
 def stored() -> Memory:
-    memory = memoriter.open(":memory:", reranker=judge)
+    return filled(judge)
+
+
+def filled(reranker: Any = None) -> Memory:
+    memory = memoriter.open(":memory:", reranker=reranker)
     memory.remember("Prod SSH port is 49222 since March", id="port", session="s")
     memory.remember("The firewall knows that", id="wall", session="s")
     memory.remember("SSH port of prod", id="copy")
@@ -125,8 +129,8 @@ def test_what_strangers_wrote_is_escaped_everywhere() -> None:
     assert "<script>alert(1)</script>" in "".join(seen.text)
 
 
-def test_the_bar_of_a_hit_adds_up_to_its_score(stored: Memory) -> None:
-    result = stored.recall("which ssh port")
+def test_the_bar_of_a_hit_adds_up_to_its_score() -> None:
+    result = filled().recall("which ssh port")
     best = max(hit.score for hit in result)
     bars = re.findall(r'<svg class="rc-bar".*?</svg>', result.to_html())
     assert len(bars) == len(result) > 2
@@ -163,9 +167,9 @@ def test_a_rerank_shows_the_score_before_and_after(result: Result) -> None:
     assert "before" not in last.moves["rerank"]
 
 
-def test_diversity_names_its_penalty_and_who_caused_it(stored: Memory) -> None:
+def test_diversity_names_its_penalty_and_who_caused_it() -> None:
     recipe = everything() | {"pass": everything()["pass"][:1]}
-    result = stored.recall("which ssh port", recipe=recipe)
+    result = filled().recall("which ssh port", recipe=recipe)
     told = [dict(moves_of(hit.moves, hit.rank)).get("mmr", "") for hit in result]
     assert any(re.search(r"penalty [\d.]+ for being like \w+", line) for line in told)
 

@@ -79,12 +79,11 @@ VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("stats", "info", "health"), "status()"),
     **dict.fromkeys(("size", "length", "total"), "count()"),
     **dict.fromkeys(("verify", "check", "fsck"),
-                    "verify_store(); memoriter.verify(receipt) checks a receipt"),
+                    "verify_store(), or memoriter.verify(receipt) for a receipt"),
     **dict.fromkeys(("optimize", "vacuum", "compact", "flush", "commit", "sync"), "maintain()"),
     **dict.fromkeys(("summarize", "consolidate"), "reflect()"),
     **dict.fromkeys(("context", "prompt", "to_prompt"), "recall(query).context()"),
     **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
-    **dict.fromkeys(("open", "connect_to"), "memoriter.open(path)"),
 }  # fmt: skip
 """What other libraries call a verb of a memory, and how it is called here."""
 
@@ -101,6 +100,13 @@ MODULE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
 }  # fmt: skip
 """What people look for in the package, and what to write."""
+
+
+def no_such_verb(of: object, name: str) -> AttributeError:
+    """What is raised for a verb that a memory does not have."""
+    right = VERBS.get(name)
+    hint = f": use {right}" if right else ""
+    return AttributeError(f"{type(of).__name__} has no {name!r}{hint}", name=name, obj=of)
 
 
 def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:

@@ -74,6 +74,15 @@ def browsed(
     return Page(tuple(shown), selection.count, follow)
 
 
+def matching(parts: Parts, scope: Scope, where: object) -> list[Record]:
+    """Every record of a scope that passes a test, as it is now."""
+    now = parts.clock.now()
+    reading, fetch = parts.reading(scope.tenant, None), parts.fetch(scope.tenant)
+    criteria = Criteria(scope, parse(dated(where, lambda: now)), now)
+    rows = select(reading, criteria, fetch).rows(reading).tolist()
+    return [record for record in fetch(rows) if record is not None]
+
+
 def _criteria(scope: Scope, look: Look, now: int) -> Criteria:
     for key in ("archived", "expired", "superseded"):
         choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)

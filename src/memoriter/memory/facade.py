@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -15,18 +14,18 @@ from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, InputError, NotFound
 from memoriter.core.names import integer, name
 from memoriter.core.options import takes
+from memoriter.core.other_words import no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record, plain
 from memoriter.core.scope import Scope
-from memoriter.core.shown import counted, named, shown
+from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, duration, micros
 from memoriter.core.where import EVERYTHING, dated, parse
 from memoriter.index.pages import Sort
-from memoriter.index.selection import Criteria, select
-from memoriter.memory.browsing import Page, browsed
+from memoriter.memory.browsing import Page, browsed, matching
 from memoriter.memory.options import Ask, Changes, Fields, Look, WhereLike
 from memoriter.memory.parts import Parts
-from memoriter.memory.status import Status, status_of
+from memoriter.memory.status import Report, Status, status_of
 from memoriter.store.verify import sound
 from memoriter.write.doctor import Bench, Checkup, checkup
 from memoriter.write.progress import Told
@@ -50,29 +49,14 @@ if TYPE_CHECKING:
     from memoriter.write.reflect import Reflected
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What `maintain` did."""
-
-    embedded: int
-    owed: int
-    behind: int
-    """Records that still lack a vector."""
-    published: bool
-
-    def __repr__(self) -> str:
-        rest = f"{self.owed:,} owed, {self.behind:,} behind"
-        return shown("Report", f"{counted(self.embedded, 'record')} embedded, {rest}")
-
-    def to_dict(self) -> dict[str, object]:
-        """The report as plain data."""
-        return asdict(self)
-
-
 class Memory:
     """A memory, seen through one scope. Safe to share between threads."""
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
+    def __init__(self, parts: Parts | None = None, scope: Scope | None = None) -> None:
+        if not isinstance(parts, Parts) or scope is None:
+            raise InputError(
+                "a Memory is opened, not constructed", hint='memory = memoriter.open("agent.db")'
+            )
         self._parts = parts
         self._scope = scope
         self._writer = Writer(parts.log, parts.shop, scope)
@@ -81,6 +65,17 @@ class Memory:
         told = {"tenant": self._scope.tenant, **self._scope.filters()}
         scope = ", ".join(f"{key} {named(value)}" for key, value in told.items())
         return shown(f"Memory {self._parts.place}", scope)
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, name: str) -> None:
+            raise no_such_verb(self, name)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        return True  # an empty memory is a memory
 
     @property
     def scope(self) -> Scope:
@@ -170,21 +165,14 @@ class Memory:
         return reflect(self._parts, self._scope, how, dry_run=dry_run)
 
     def _ids(self, where: object) -> list[str]:
-        if parse(where) == EVERYTHING:
+        found = matching(self._parts, self._scope, where)
+        if parse(dated(where, self._parts.clock.now)) == EVERYTHING:
             raise BadQuery(
                 "where: is empty and would forget everything",
                 hint='say which memories, for example where={"session": "s-12"}',
                 field="where",
             )
-        return [record.id for record in self._matching(where)]
-
-    def _matching(self, where: object) -> list[Record]:
-        """Every record of the scope that passes a test, as it is now."""
-        now = self._parts.clock.now()
-        reading = self._parts.reading(self._scope.tenant, None)
-        criteria = Criteria(self._scope, parse(dated(where, lambda: now)), now)
-        rows = select(reading, criteria, self._fetch).rows(reading).tolist()
-        return [record for record in self._fetch(rows) if record is not None]
+        return [record.id for record in found]
 
     @property
     def analyzers(self) -> Analyzers:
@@ -208,9 +196,6 @@ class Memory:
         return Agents(self._parts, self._writer, self._scope.tenant)
 
     # -- finding -------------------------------------------------------------------------------
-
-    def _fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
-        return self._parts.log.records(self._scope.tenant, rows)
 
     @takes(Ask)
     def recall(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
@@ -337,7 +322,7 @@ class Memory:
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
             return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
-        told = ({"id": r.id, **plain(r)} for r in self._matching(where))
+        told = ({"id": r.id, **plain(r)} for r in matching(self._parts, self._scope, where))
         return (json.dumps(data, ensure_ascii=False).encode() + b"\n" for data in told)
 
     def load(self, path: str | Path) -> int:

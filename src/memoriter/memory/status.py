@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Final
 
@@ -61,6 +61,25 @@ class Status:
         told: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
         told["time"] = None if self.time is None else iso(self.time)
         return {k: v for k, v in told.items() if v is not None} | {"tenants": list(self.tenants)}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `maintain` did."""
+
+    embedded: int
+    owed: int
+    behind: int
+    """Records that still lack a vector."""
+    published: bool
+
+    def __repr__(self) -> str:
+        rest = f"{self.owed:,} owed, {self.behind:,} behind"
+        return shown("Report", f"{counted(self.embedded, 'record')} embedded, {rest}")
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as plain data."""
+        return asdict(self)
 
 
 def status_of(parts: Parts, tenant: str, by: str | None = None) -> Status:
