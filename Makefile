@@ -70,7 +70,8 @@ docs: $(DEV_READY)  ## run the examples in the docstrings
 pictures: $(DEV_READY)  ## draw the pictures of the README anew
 	@$(BIN)/python -m tools.picture
 
-format: $(DEV_READY)  ## format the code and mend what the linter can
+format: $(DEV_READY)  ## write what follows from declarations, format, mend what the linter can
+	@$(BIN)/python -m tools.given
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 

@@ -397,8 +397,9 @@ def test_scopes(held: Memory) -> None:
 def test_agents(held: Memory) -> None:
     for wrong in ("", 5, LONE, "a\x00"):
         refused(held, lambda told=wrong: held.agents.upsert(told), BadRecord, "agent")  # type: ignore[arg-type, misc]
-    refused(held, lambda: held.agents.upsert("a", colour="red"), BadRecord, "colour")
-    refused(held, lambda: held.agents.upsert("a", description=5), BadRecord, "description")
+    refused(held, lambda: held.agents.upsert("a", colour="red"), BadRecord, "colour")  # type: ignore[call-arg]
+    wrong: Any = 5
+    refused(held, lambda: held.agents.upsert("a", description=wrong), BadRecord, "description")
     refused(held, lambda: held.agents.alias("a", ""), BadRecord, "aliases")
     refused(held, lambda: held.agents.get("nobody"), NotFound, "agent")
 

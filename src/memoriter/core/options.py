@@ -80,7 +80,7 @@ def takes(options: type) -> Callable[[Verb], Verb]:
 
     def show(verb: Verb) -> Verb:
         signature = inspect.signature(verb)
-        named = [p for p in signature.parameters.values() if p.kind is not _REST]
+        named = [_unquoted(p) for p in signature.parameters.values() if p.kind is not _REST]
         known = declared(options).values()
         more = [
             inspect.Parameter(
@@ -88,12 +88,19 @@ def takes(options: type) -> Callable[[Verb], Verb]:
             )
             for each in known
         ]
-        verb.__signature__ = signature.replace(parameters=[*named, *more])  # pyright: ignore[reportFunctionMemberAccess]  # how a function tells another signature
+        verb.__signature__ = signature.replace(
+            parameters=[*named, *more], return_annotation=_Bare(signature.return_annotation)
+        )  # pyright: ignore[reportFunctionMemberAccess]  # how a function tells another signature
         lines = "\n".join(f"    {each.name}: {each.option.about}" for each in known)
         verb.__doc__ = f"{inspect.getdoc(verb)}\n\nOptions:\n{lines}\n"
         return verb
 
     return show
+
+
+def _unquoted(parameter: inspect.Parameter) -> inspect.Parameter:
+    told = parameter.annotation
+    return parameter.replace(annotation=_Bare(told)) if isinstance(told, str) else parameter
 
 
 def check_known(given: Iterable[str], options: type, error: type[InputError], *others: str) -> None:

@@ -242,7 +242,7 @@ def expire(desk: Desk, asked: ask.Expire) -> Plain:
     return desk.memory(asked).expire(asked.id, asked.at, key=asked.key).to_dict()
 
 
-def link(desk: Desk, asked: ask.Link) -> Plain:
+def link(desk: Desk, asked: ask.Ends) -> Plain:
     """Connect two memories."""
     rest = asked.given("source", "target", "kind", "key")
     memory = desk.memory(asked)
@@ -254,13 +254,13 @@ def forget(desk: Desk, asked: ask.Forget) -> Plain:
     return desk.memory(asked).forget(asked.id, where=asked.where, key=asked.key).to_dict()
 
 
-def reflect(desk: Desk, asked: ask.Reflect) -> Plain:
+def reflect(desk: Desk, asked: ask.Dry) -> Plain:
     """Sum up clusters of related memories."""
     how = {key: v for key, v in asked.given("dry_run").items() if v is not None}
     return desk.memory(asked).reflect(dry_run=asked.dry_run, **how).to_dict()
 
 
-def agent(desk: Desk, asked: ask.OfAgent) -> Plain:
+def agent(desk: Desk, asked: ask.NamedAgent) -> Plain:
     """Register an agent, or change what is known of it."""
     rest = {key: v for key, v in asked.given("agent", "key").items() if v is not None}
     return desk.memory(asked).agents.upsert(asked.agent, key=asked.key, **rest).to_dict()

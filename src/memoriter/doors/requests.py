@@ -206,17 +206,16 @@ class Expire(Named):
     key: Key = None
 
 
-class Link(Scoped):
+class Ends(Scoped):
     """Two memories and what holds between them."""
 
     source: Annotated[str, Field(description="The id it goes from.")]
     target: Annotated[str, Field(description="The id it points to.")]
     kind: Annotated[str, Field(description="How they belong together.")] = "related_to"
-    weight: Annotated[float | None, Field(description="How strongly (default: 1).")] = None
-    valid_from: Annotated[Time | None, Field(description="When it begins to hold.")] = None
-    valid_until: Annotated[Time | None, Field(description="When it no longer holds.")] = None
-    metadata: Annotated[Object | None, Field(description="Fields of your own.")] = None
     key: Key = None
+
+
+Link = with_options("Link", Ends, options.Tied)
 
 
 class Forget(Scoped):
@@ -227,16 +226,13 @@ class Forget(Scoped):
     key: Key = None
 
 
-class Reflect(Scoped):
+class Dry(Scoped):
     """How to sum up."""
 
     dry_run: Annotated[bool, Field(description="Say what would be written.")] = False
-    algorithm: Annotated[str | None, Field(description="How clusters are found.")] = None
-    similarity: Annotated[float | None, Field(description="How near members are.")] = None
-    min_size: Annotated[int | None, Field(description="Members at least.")] = None
-    max_size: Annotated[int | None, Field(description="Members at most.")] = None
-    candidates: Annotated[int | None, Field(description="How many newest are compared.")] = None
-    cycle: Annotated[int | None, Field(description="The present cycle.")] = None
+
+
+Reflect = with_options("Reflect", Dry, options.How)
 
 
 class OfRecipe(Request):
@@ -245,16 +241,15 @@ class OfRecipe(Request):
     recipe: Annotated[str, Field(description="Its name.")]
 
 
-class OfAgent(Request):
+class NamedAgent(Request):
     """What is known of an agent."""
 
     scoping = False
     agent: Annotated[str, Field(description="Its name.")]
-    display_name: Annotated[str | None, Field(description="How people call it.")] = None
-    owner: Annotated[str | None, Field(description="Whose it is.")] = None
-    description: Annotated[str | None, Field(description="What it does.")] = None
-    aliases: Annotated[list[str] | None, Field(description="Its other names.")] = None
     key: Key = None
+
+
+OfAgent = with_options("OfAgent", NamedAgent, options.AgentFields)
 
 
 class Maintain(Request):

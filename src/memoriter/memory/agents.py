@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from memoriter.core.batch import Commit
-from memoriter.core.errors import NotFound
+from memoriter.core.errors import BadRecord, NotFound
 from memoriter.core.names import name
+from memoriter.core.options import check_known, takes
 from memoriter.core.shown import named, quoted, shown
 from memoriter.index.reading import SETTING
+from memoriter.memory.options import AgentFields
 from memoriter.memory.parts import Parts
 from memoriter.rank.bm25 import contribution, idf
 from memoriter.write.writer import Writer, asked_under
@@ -58,10 +60,13 @@ class Agents:
     def __repr__(self) -> str:
         return shown(f"Agents of tenant {named(self._tenant)}")
 
-    def upsert(self, agent: str, *, key: str | None = None, **fields: Any) -> Commit:
+    @takes(AgentFields)
+    def upsert(self, agent: str, **known: Unpack[AgentFields]) -> Commit:
         """Register an agent, or change what is known of it."""
+        check_known(known, AgentFields, BadRecord, "agent")
+        fields: dict[str, object] = {k: v for k, v in known.items() if k != "key"}
         told = [name(agent, "agent"), {field: str(value) for field, value in fields.items()}]
-        return self._writer.enrol(agent, fields, asked_under("enrol", key, told))
+        return self._writer.enrol(agent, fields, asked_under("enrol", known.get("key"), told))
 
     def describe(self, agent: str, description: str, *, key: str | None = None) -> Commit:
         """Say what an agent does."""

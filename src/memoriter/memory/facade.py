@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from memoriter.core.batch import Commit, Key
 from memoriter.core.draft import spelled_changes
 from memoriter.core.edge import Edge, edge_of
-from memoriter.core.errors import BadQuery, InputError, NotFound
+from memoriter.core.errors import BadQuery, BadRecord, InputError, NotFound
 from memoriter.core.names import integer, name
-from memoriter.core.options import takes
+from memoriter.core.options import check_known, takes
 from memoriter.core.other_words import no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record, plain
@@ -23,7 +23,7 @@ from memoriter.core.times import TimeLike, duration, micros
 from memoriter.core.where import EVERYTHING, dated, parse
 from memoriter.index.pages import Sort
 from memoriter.memory.browsing import Page, browsed, matching
-from memoriter.memory.options import Ask, Changes, Fields, Look, WhereLike
+from memoriter.memory.options import Ask, Changes, Fields, How, Look, Tied, WhereLike
 from memoriter.memory.parts import Parts
 from memoriter.memory.status import Report, Status, status_of
 from memoriter.store.verify import sound
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from memoriter.memory.analyzers import Analyzers
     from memoriter.memory.embedding import Embedding
     from memoriter.memory.importing import Imported
-    from memoriter.memory.reflecting import How
     from memoriter.pipeline.plan import Plan
     from memoriter.pipeline.recipe import Recipe
     from memoriter.why.bundles import Bundles
@@ -128,17 +127,14 @@ class Memory:
         asked_for = asked_under("expire", key, [id, None if at is None else asked])
         return self._wrote(self._writer.update(id, {"expires": moment}, lambda: asked_for))
 
+    @takes(Tied)
     def link(
-        self,
-        source: str,
-        target: str,
-        kind: str = "related_to",
-        *,
-        key: str | None = None,
-        **fields: Any,
+        self, source: str, target: str, kind: str = "related_to", **tied: Unpack[Tied]
     ) -> Commit:
-        """Connect two memories. Fields: weight, valid_from, valid_until, metadata."""
-        return self._wrote(self._writer.link(source, target, kind, fields, key))
+        """Connect two memories."""
+        check_known(tied, Tied, BadRecord, "source", "target", "kind")
+        fields: dict[str, object] = {k: v for k, v in tied.items() if k != "key"}
+        return self._wrote(self._writer.link(source, target, kind, fields, tied.get("key")))
 
     def forget(
         self,
@@ -158,6 +154,7 @@ class Memory:
             raise BadQuery("id: expected text, or a list of texts", field="id")
         return self._writer.forget([id] if isinstance(id, str) else id, key)
 
+    @takes(How)
     def reflect(self, *, dry_run: bool = False, **how: Unpack[How]) -> Reflected:
         """Sum up clusters of related memories as reflections, and retire those without members."""
         from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely asked for

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memoriter.rerank.callable import Judge
     from memoriter.rerank.port import Reranker
     from memoriter.text.entities import Extractor
+    from memoriter.write.reflect import Algorithm, Summary
 
 Object = dict[str, Any]
 Show = Literal["hide", "show"]
@@ -169,6 +170,46 @@ class Changes(Given, total=False):
     key: Annotated[
         str | None, Option("Asked twice under one key, the second time changes nothing.", str)
     ]
+
+
+class Tied(TypedDict, total=False):
+    """What `link` takes beside the two memories and the kind."""
+
+    weight: Annotated[float, Option("How strongly.", float, 1.0)]
+    valid_from: Annotated["TimeLike | None", Option("When it begins to hold.", str, metavar="TIME")]
+    valid_until: Annotated[
+        "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
+    ]
+    metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", Object)]
+    key: Annotated[
+        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
+    ]
+
+
+class AgentFields(TypedDict, total=False):
+    """What the registry says of an agent."""
+
+    display_name: Annotated[str | None, Option("The name that people read.", str)]
+    owner: Annotated[str | None, Option("Who answers for it.", str)]
+    description: Annotated[str | None, Option("What it does.", str)]
+    aliases: Annotated["Iterable[str] | None", Option("Its other names.", list[str])]
+    key: Annotated[
+        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
+    ]
+
+
+class How(TypedDict, total=False):
+    """What `reflect` takes beside `dry_run`."""
+
+    algorithm: Annotated[
+        "Algorithm", Option('How clusters are found: "propagation" or "agglomerative".', str)
+    ]
+    similarity: Annotated[float, Option("The least cosine of a near pair (0.7).", float)]
+    min_size: Annotated[int, Option("The smallest cluster (3).", int)]
+    max_size: Annotated[int, Option("The largest cluster (200).", int)]
+    candidates: Annotated[int, Option("So many of the newest are compared (5000).", int)]
+    cycle: Annotated[int | None, Option("Your own count of time, kept with them.", int)]
+    summary: Annotated["Summary | None", Option("A function that writes the summary.")]
 
 
 class OpenOptions(TypedDict, total=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from memoriter.core.batch import Batch, Vector
 from memoriter.core.errors import Conflict, InputError, NotFound, NothingToRun
 from memoriter.core.names import EXACT_INT, choice, flag, integer, number, text
+from memoriter.core.options import check_known
 from memoriter.core.ranking import Rows
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
@@ -20,16 +21,15 @@ from memoriter.index.ids import rows_of
 from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.vectors import vectors_of
+from memoriter.memory.options import How
 from memoriter.memory.parts import Parts
 from memoriter.write.reflect import (
     ALGORITHMS,
-    Algorithm,
     Cluster,
     Making,
     Reflected,
     Rejected,
     Rule,
-    Summary,
     acts,
     draft_of,
     found,
@@ -41,18 +41,6 @@ CANDIDATES: Final = 5000
 MOST_CANDIDATES: Final = 10_000
 _TRIES: Final = 5
 _FORMS: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
-
-
-class How(TypedDict, total=False):
-    """What reflecting takes beside `dry_run`."""
-
-    algorithm: Algorithm
-    similarity: float
-    min_size: int
-    max_size: int
-    candidates: int
-    cycle: int | None
-    summary: Summary | None
 
 
 def reflect(parts: Parts, scope: Scope, how: How, *, dry_run: bool) -> Reflected:
@@ -85,12 +73,7 @@ def reflect(parts: Parts, scope: Scope, how: How, *, dry_run: bool) -> Reflected
 
 
 def _rule(how: How) -> Rule:
-    if unknown := set(how) - set(How.__annotations__):
-        raise InputError(
-            f"{min(unknown)}: no such option",
-            hint=f"known: {', '.join(How.__annotations__)}",
-            field=min(unknown),
-        )
+    check_known(how, How, InputError, "dry_run")
     plain = Rule()
     choice(how.get("algorithm", plain.algorithm), "algorithm", ALGORITHMS, InputError)
     least = integer(how.get("min_size", plain.min_size), "min_size", 2, EXACT_INT, InputError)

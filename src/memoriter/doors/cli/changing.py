@@ -10,11 +10,10 @@ import typer
 from memoriter.core.errors import BadRecord
 from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
-from memoriter.doors.cli.options import Id, Key, Scoped
+from memoriter.doors.cli.options import Id, Scoped
 from memoriter.doors.cli.out import show
 from memoriter.doors.cli.telling import PANEL
 from memoriter.doors.cli.tree import command
-from memoriter.doors.cli.values import json_object
 from memoriter.memory import options
 
 if TYPE_CHECKING:
@@ -79,42 +78,20 @@ def _whole(memory: Memory, record_id: str, changes: dict[str, Any]) -> dict[str,
 class Bond:
     """What a link says."""
 
+    given: Annotated[dict[str, Any], Flags(options.Tied)]
     kind: Annotated[str, typer.Option("--kind", help="How the first belongs to the second.")] = (
         "related_to"
     )
-    weight: Annotated[float | None, typer.Option("--weight", help="How strongly (default: 1).")] = (
-        None
-    )
-    valid_from: Annotated[
-        str | None, typer.Option("--valid-from", metavar="TIME", help="When it begins to hold.")
-    ] = None
-    valid_until: Annotated[
-        str | None, typer.Option("--valid-until", metavar="TIME", help="When it no longer holds.")
-    ] = None
-    metadata: Annotated[
-        str | None, typer.Option("--metadata", metavar="JSON", help="Fields of your own.")
-    ] = None
-
-    def given(self) -> dict[str, object]:
-        """What was given beside the kind."""
-        told: dict[str, object] = {
-            "weight": self.weight,
-            "valid_from": self.valid_from,
-            "valid_until": self.valid_until,
-            "metadata": None if self.metadata is None else json_object(self.metadata, "metadata"),
-        }
-        return {name: value for name, value in told.items() if value is not None}
 
 
 End = Annotated[str, typer.Argument(metavar="ID", help="Where it points to.", show_default=False)]
 
 
 @command("link", "memoriter link SUMMARY_ID NOTE_ID --kind derived_from --weight 0.8")
-def link(source: Id, target: End, at: Scoped, bond: Bond, key: Key = None) -> None:
+def link(source: Id, target: End, at: Scoped, bond: Bond) -> None:
     """Connect two memories."""
-    given = bond.given()
     with opened(at, "change") as memory:
-        commit = memory.link(source, target, bond.kind, key=key, **given)
+        commit = memory.link(source, target, bond.kind, **bond.given)
     _told(commit, f"linked {source} {bond.kind} {target}", at)
 
 

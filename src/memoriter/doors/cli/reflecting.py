@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memoriter.doors.cli.asking import Ask, Explain, drawn
+from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
 from memoriter.doors.cli.options import Scoped
 from memoriter.doors.cli.out import show
 from memoriter.doors.cli.tree import command
+from memoriter.memory import options
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,33 +25,7 @@ if TYPE_CHECKING:
 class How:
     """When memories belong together."""
 
-    algorithm: Annotated[
-        str | None,
-        typer.Option("--algorithm", help="propagation (the default) or agglomerative."),
-    ] = None
-    similarity: Annotated[
-        float | None,
-        typer.Option("--similarity", help="The least cosine of a near pair (default: 0.7)."),
-    ] = None
-    min_size: Annotated[
-        int | None, typer.Option("--min-size", help="The smallest cluster (default: 3).")
-    ] = None
-    max_size: Annotated[
-        int | None, typer.Option("--max-size", help="The largest cluster (default: 200).")
-    ] = None
-    candidates: Annotated[
-        int | None,
-        typer.Option("--candidates", help="Compare so many of the newest (default: 5000)."),
-    ] = None
-    cycle: Annotated[
-        int | None, typer.Option("--cycle", help="Your own count of time, kept with them.")
-    ] = None
-
-    def given(self) -> dict[str, Any]:
-        """What was given, by the names of the library."""
-        names = ("algorithm", "similarity", "min_size", "max_size", "candidates", "cycle")
-        told = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in told.items() if value is not None}
+    given: Annotated[dict[str, Any], Flags(options.How)]
 
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what it would do; write nothing.")]
@@ -63,7 +39,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what it would do; 
 def reflect(at: Scoped, how: How, *, dry_run: DryRun = False) -> None:
     """Sum up clusters of related memories as reflections, without a model."""
     with opened(at, "read" if dry_run else "change") as memory:
-        done = memory.reflect(dry_run=dry_run, **how.given())
+        done = memory.reflect(dry_run=dry_run, **how.given)
     show(done.to_dict(), lambda: _drawn(done), as_json=at.json)
 
 
