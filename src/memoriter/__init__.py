@@ -117,10 +117,8 @@ if not TYPE_CHECKING:  # type checkers know what is there
         if name == "rank":
             return importlib.import_module("memoriter.rank")
         if name not in _LAZY:
-            from memoriter.core.other_words import MODULE  # noqa: PLC0415  # only for a mistake
-
-            hint = f": use {MODULE[name].format(name=name)}" if name in MODULE else ""
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+            words = importlib.import_module("memoriter.core.other_words")
+            raise words.no_such_name(name)
         found = getattr(
             importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name
         )

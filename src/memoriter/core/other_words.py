@@ -109,6 +109,12 @@ def no_such_verb(of: object, name: str) -> AttributeError:
     return AttributeError(f"{type(of).__name__} has no {name!r}{hint}", name=name, obj=of)
 
 
+def no_such_name(name: str) -> AttributeError:
+    """What is raised for a name that the package does not have."""
+    hint = f": use {MODULE[name].format(name=name)}" if name in MODULE else ""
+    return AttributeError(f"module 'memoriter' has no attribute {name!r}{hint}", name=name)
+
+
 def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
     """A hint that names the right word for one that is not known here.
 
