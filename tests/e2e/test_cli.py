@@ -285,3 +285,30 @@ def test_a_console_of_another_encoding_gets_replacements_and_whole_json(run: Run
     assert run("get", kept, PYTHONIOENCODING="ascii").returncode == 0
     told = run("get", kept, "--json", PYTHONIOENCODING="ascii")
     assert json.loads(told.stdout)["text"] == "naïve 東京"
+
+
+@pytest.mark.parametrize(
+    ("typed", "right"),
+    [
+        (("recall", "port", "--top-k", "3"), "use --limit"),
+        (("recall", "port", "--db", "agent.db"), "use --store"),
+        (("--db", "agent.db", "recall", "port"), "recall --store FILE"),
+        (("remember", "a note", "--tags", "ops"), "use --tag"),
+        (("list",), "use memoriter browse"),
+        (("stats",), "use memoriter status"),
+        (("remember", "agent.db", "a note"), "--store FILE"),
+    ],
+)
+def test_a_word_of_another_tool_is_answered_with_ours(
+    run: Run, typed: tuple[str, ...], right: str
+) -> None:
+    refused = run(*typed)
+    assert refused.returncode == 2
+    assert right in refused.stderr
+
+
+def test_tags_narrow_a_recall(run: Run) -> None:
+    run("remember", "Prod port is 443", "--tag", "prod", "--id", "prod")
+    run("remember", "Staging port is 8080", "--tag", "staging", "--id", "staging")
+    answer = json.loads(run("recall", "port", "--tag", "prod", "--json").stdout)
+    assert [hit["record"]["id"] for hit in answer["hits"]] == ["prod"]

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from memoriter.core.names import Json
+from memoriter.core.other_words import Hinting
 from memoriter.core.record import Content
 from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso
@@ -122,7 +123,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Hinting):
     """What was written. A retry with the same keys gives the same commit again."""
 
     tenant: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from typing import Any, Final, ForwardRef, TypeVar
 
 from memoriter.core.errors import InputError
@@ -18,6 +18,7 @@ from memoriter.core.fields import Field
 from memoriter.core.other_words import right_word
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
+Owner = TypeVar("Owner")
 _KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 _REST: Final = inspect.Parameter.VAR_KEYWORD
 
@@ -101,6 +102,48 @@ def takes(options: type) -> Callable[[Verb], Verb]:
 def _unquoted(parameter: inspect.Parameter) -> inspect.Parameter:
     told = parameter.annotation
     return parameter.replace(annotation=_Bare(told)) if isinstance(told, str) else parameter
+
+
+def explained(owner: type[Owner]) -> type[Owner]:
+    """Refuse calls that do not fit a verb of this class in our own words, with the right one."""
+    for name, verb in list(vars(owner).items()):
+        if inspect.isfunction(verb) and not name.startswith("_"):
+            setattr(owner, name, _explained(verb))
+    return owner
+
+
+def _explained(verb: Verb) -> Verb:
+    signature = inspect.signature(verb)
+
+    @wraps(verb)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return verb(*args, **kwargs)
+        except TypeError:
+            refusal = _misfit(verb.__name__, signature, args, kwargs)
+            if refusal is None:  # the call fits: the error comes from inside
+                raise
+            raise refusal from None
+
+    return call  # pyright: ignore[reportReturnType]  # of the same signature
+
+
+def _misfit(
+    verb: str, signature: inspect.Signature, args: tuple[object, ...], given: Mapping[str, object]
+) -> InputError | None:
+    """Why arguments do not fit a signature; None where they do."""
+    try:
+        signature.bind(*args, **given)
+    except TypeError as error:
+        names = [name for name in signature.parameters if name != "self"]
+        for name in given:
+            if name not in names:
+                hint = right_word(name, names)
+                if "receipt" in names:
+                    hint = f"ask first, then give the answer: {verb}(memory.recall(…), …)"
+                return InputError(f"{name}: {verb} has no such option", hint=hint, field=name)
+        return InputError(f"{verb}: {error}", hint=f"it takes {', '.join(names)}", field=verb)
+    return None
 
 
 def check_known(given: Iterable[str], options: type, error: type[InputError], *others: str) -> None:

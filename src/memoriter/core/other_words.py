@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memoriter.core.foreign import attribute_meant, snake
 
 _SINCE: Final = 'where={"created": {"gte": "7d"}}'
 _UNTIL: Final = 'where={"created": {"lt": "2026-01-01"}}'
 _SCORE: Final = 'overrides={"final.min_score": 0.5}'
+_OPEN: Final = "memoriter.open(place, {}=…)"
 OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("k", "top_k", "topk", "n", "n_results", "num_results", "max_results", "count", "size",
@@ -46,9 +47,53 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("max_tokens", "token_budget", "budget", "tokens"), "budget_tokens"),
     **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
     **dict.fromkeys(("skip",), "offset"),
+    **dict.fromkeys(("relation", "relationship", "label", "rel"), "kind"),
+    **dict.fromkeys(("weights", "boosts"), 'overrides={"pass.0.fuse.weights.words": 0.5}'),
     **dict.fromkeys(("question", "q"), "query"),
 }  # fmt: skip
 """What other libraries call an option, and its name here; `core.foreign` has those of fields."""
+
+_OPENING: Final = frozenset(
+    {"tenant", "embedder", "reranker", "durability", "read_only", "entities"}
+)
+"""Options that belong to `open`, where people give them to a verb."""
+
+ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "Hit": {
+        **dict.fromkeys(("text", "content", "memory", "page_content", "document"), "record.text"),
+        **dict.fromkeys(("metadata", "tags", "created", "kind", "title", "user", "session"),
+                        "record.{name}"),
+        **dict.fromkeys(("explain", "why", "reason", "reasons"), "explanation"),
+        **dict.fromkeys(("similarity", "relevance_score", "distance"), "score"),
+    },
+    "Result": {
+        **dict.fromkeys(("results", "records", "memories", "matches", "items"), "hits"),
+        **dict.fromkeys(("explain", "explanation", "score", "record", "text", "matched"),
+                        "hits[0].{name}"),
+        **dict.fromkeys(("to_prompt", "prompt", "as_context"), "context()"),
+        **dict.fromkeys(("to_json", "dict", "model_dump", "json"), "to_dict()"),
+    },
+    "Record": {
+        **dict.fromkeys(("to_json", "dict", "model_dump", "json"), "to_dict()"),
+        **dict.fromkeys(("score", "rank", "explanation"), "the hit that holds it: hit.{name}"),
+    },
+    "Receipt": {
+        **dict.fromkeys(("to_dict", "dict", "data", "json", "model_dump"), "body"),
+        **dict.fromkeys(("to_json", "dumps", "bytes"), "to_bytes()"),
+        **dict.fromkeys(("write", "to_file", "dump"), "save(path)"),
+        **dict.fromkeys(("verify", "check", "ok"), "memoriter.verify(receipt)"),
+    },
+    "Commit": {
+        **dict.fromkeys(("record_id", "memory_id", "uuid"), "id"),
+        **dict.fromkeys(("text", "record"), "memory.get(commit.id)"),
+    },
+    "Page": {
+        **dict.fromkeys(("items", "results", "memories", "hits", "data"), "records"),
+        **dict.fromkeys(("count", "size", "length"), "total"),
+        **dict.fromkeys(("next", "next_cursor", "next_page", "token"), "cursor"),
+    },
+}  # fmt: skip
+"""What people look for in an object, by its class, and where it is."""
 
 VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -106,13 +151,38 @@ def no_such_verb(of: object, name: str) -> AttributeError:
     """What is raised for a verb that a memory does not have."""
     right = VERBS.get(name)
     hint = f": use {right}" if right else ""
-    return AttributeError(f"{type(of).__name__} has no {name!r}{hint}", name=name, obj=of)
+    return AttributeError(f"{type(of).__name__} has no {name!r}{hint}")
 
 
 def no_such_name(name: str) -> AttributeError:
     """What is raised for a name that the package does not have."""
     hint = f": use {MODULE[name].format(name=name)}" if name in MODULE else ""
-    return AttributeError(f"module 'memoriter' has no attribute {name!r}{hint}", name=name)
+    return AttributeError(f"module 'memoriter' has no attribute {name!r}{hint}")
+
+
+def no_such_attribute(of: object, name: str) -> AttributeError:
+    """What is raised for an attribute that an object of ours does not have."""
+    kind = type(of).__name__
+    right = ATTRIBUTES_OF.get(kind, {}).get(name, "").format(name=name)
+    if not right:
+        names = [each for each in dir(type(of)) if not each.startswith("_")]
+        meant = attribute_meant(name)
+        right = (
+            meant if meant in names else next(iter(difflib.get_close_matches(name, names, 1)), "")
+        )
+    hint = f": use {right}" if right else ""
+    return AttributeError(f"{kind} has no {name!r}{hint}")
+
+
+class Hinting:
+    """Gives an object of ours an error that names the right attribute."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, name: str) -> None:
+            raise no_such_attribute(self, name)
 
 
 def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
@@ -125,8 +195,15 @@ def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
     meant = OPTIONS.get(snake(given), field)
     if meant not in known and field in known:  # an option elsewhere, a field here
         meant = field
-    if meant is not None and (meant in known or not meant.isidentifier()):
-        return f"it is called {meant} here" if meant in known else f"use {meant}"
+    if meant in known:
+        return f"it is called {meant} here"
+    opening = meant if meant in _OPENING else given
+    if opening in _OPENING:
+        return f"it is an option of open: {_OPEN.format(opening)}"
+    if meant is not None and not meant.isidentifier() and "." not in meant.partition("=")[0]:
+        return f"use {meant}"
+    if field is not None and "where" in known:
+        return f'filter by it: where={{"{field}": …}}'
     near = difflib.get_close_matches(given, list(known), 1)
     if near:
         return f"did you mean {near[0]}?"

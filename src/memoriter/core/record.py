@@ -38,6 +38,7 @@ from memoriter.core.fields import (
     one_of,
 )
 from memoriter.core.names import Json
+from memoriter.core.other_words import Hinting
 from memoriter.core.shown import named, quoted, shown
 from memoriter.core.shown import plain as phrase
 from memoriter.core.times import iso, to_datetime, to_micros
@@ -48,7 +49,7 @@ NOWHERE: Final = Source()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class Content(Hinting):
     """Everything that can be said of a memory but its id. This is where its fields are declared.
 
     `core.given`, which type checkers read, is written from here by `make format`.

@@ -133,6 +133,15 @@ def parse(
     return found
 
 
+def tagged(where: Where, tags: object) -> Where:
+    """The filter, and at least one of these tags: what the option `tags` of a question means."""
+    if tags is None:
+        return where
+    labels = [tags] if isinstance(tags, str) else tags
+    test = parse({"tags": {"any": labels}}, "tags")
+    return test if where == EVERYTHING else AllOf((where, test))
+
+
 def _fits(data: object) -> bool:
     """Whether data can be parsed."""
     try:

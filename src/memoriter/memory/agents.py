@@ -11,7 +11,7 @@ import numpy as np
 from memoriter.core.batch import Commit
 from memoriter.core.errors import BadRecord, NotFound
 from memoriter.core.names import name
-from memoriter.core.options import check_known, takes
+from memoriter.core.options import check_known, explained, takes
 from memoriter.core.shown import named, quoted, shown
 from memoriter.index.reading import SETTING
 from memoriter.memory.options import AgentFields
@@ -49,6 +49,7 @@ class Agent:
         return out
 
 
+@explained
 class Agents:
     """Upsert, describe, alias, list, search."""
 

@@ -13,7 +13,7 @@ from memoriter.core.options import check_known
 from memoriter.core.query import LIMIT_LIMIT, TEXT_LIMIT, Query, aliases_of, lists_of, seeds_of
 from memoriter.core.scope import Scope
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import Where, dated, parse
+from memoriter.core.where import Where, dated, parse, tagged
 from memoriter.memory.options import Ask
 from memoriter.pipeline.alone import alone
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
@@ -42,7 +42,7 @@ def asked_for(
         scope=scope,
         now=now,
         limit=_limit(limit, recipe),
-        where=both(parse(dated(ask.get("where"), lambda: now)), tests),
+        where=both(tagged(parse(dated(ask.get("where"), lambda: now)), ask.get("tags")), tests),
         as_of=_time(ask.get("as_of"), "as_of", lambda: now),
         known_at=_time(ask.get("known_at"), "known_at", clock),
         overrides=cast("dict[str, Json]", mine),

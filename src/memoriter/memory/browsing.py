@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from memoriter.core.errors import BadQuery
 from memoriter.core.names import choice, integer
 from memoriter.core.options import check_known
+from memoriter.core.other_words import Hinting
 from memoriter.core.query import LIMIT_LIMIT, OFFSET_LIMIT
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import dated, parse
+from memoriter.core.where import dated, parse, tagged
 from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.options import Look
@@ -20,7 +21,7 @@ from memoriter.memory.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class Page(Hinting):
     """Some records of a view, the number of all, and where the next page begins."""
 
     records: tuple[Record, ...]
@@ -88,7 +89,7 @@ def _criteria(scope: Scope, look: Look, now: int) -> Criteria:
         choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)
     return Criteria(
         scope,
-        parse(dated(look.get("where"), lambda: now)),
+        tagged(parse(dated(look.get("where"), lambda: now)), look.get("tags")),
         now,
         _time(look.get("as_of"), "as_of", lambda: now),
         None,

@@ -13,7 +13,7 @@ from memoriter.core.draft import spelled_changes
 from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, BadRecord, InputError, NotFound
 from memoriter.core.names import integer, name
-from memoriter.core.options import check_known, takes
+from memoriter.core.options import check_known, explained, takes
 from memoriter.core.other_words import no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record, plain
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from memoriter.write.reflect import Reflected
 
 
+@explained
 class Memory:
     """A memory, seen through one scope. Safe to share between threads."""
 

@@ -48,6 +48,12 @@ class Chosen(Whose, total=False):
             metavar="JSON",
         ),
     ]
+    tags: Annotated[
+        "str | Iterable[str] | None",
+        Option(
+            "Only memories with any of these tags.", str | list[str], flag="--tag", metavar="TAG"
+        ),
+    ]
     as_of: Annotated[
         "TimeLike | None", Option("Only what was valid at this time.", str, metavar="TIME")
     ]

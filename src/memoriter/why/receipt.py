@@ -15,6 +15,7 @@ from typing import Final
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt
+from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, plain, shown
 from memoriter.why import verify as alone
 from memoriter.why.verify import Verified
@@ -25,7 +26,7 @@ _HINT: Final = "recall(…).receipt.save(path) writes one"
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Hinting):
     """The account of one search."""
 
     body: Mapping[str, object]

@@ -9,6 +9,7 @@ from typing import Literal, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.explanation import Explanation, Facts
+from memoriter.core.other_words import Hinting
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, quoted, shown
@@ -39,7 +40,7 @@ class LaneScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Hinting):
     """One record that was found, and why it stands here."""
 
     record: Record
@@ -148,7 +149,7 @@ def _facts(node: Explanation) -> Iterator[Facts]:
 
 
 @dataclass(frozen=True)
-class Result(Sequence[Hit]):
+class Result(Hinting, Sequence[Hit]):
     """Hits, best first; a sequence."""
 
     hits: tuple[Hit, ...]
