@@ -1,0 +1,172 @@
+"""Count what makes a tree easy or hard to carry on: files, lines, names with several homes.
+
+`python -m tools.counts [SRC ...]` prints a column for each folder that holds a package
+`memoriter`; by default this one. The figures of docs/adr/0043 come from here.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent.parent / "src"
+VAGUE: Final = frozenset({"told", "found", "said", "mine"})
+"""Names that say nothing about what they hold."""
+_RECALL: Final = """
+import sys, memoriter
+memory = memoriter.open(":memory:")
+memory.remember_many(["Prod SSH port is 49222", "The standup is at 9:30", "Ana likes tea"])
+memory.recall("warm up")
+seen = set()
+def note(frame, event, arg):
+    if event == "call" and "/memoriter/" in frame.f_code.co_filename:
+        seen.add(frame.f_code.co_filename)
+sys.setprofile(note)
+memory.recall("which port for ssh?")
+sys.setprofile(None)
+print(len(seen))
+"""
+
+Tree = Mapping[Path, ast.Module]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parsed(src: Path) -> Tree:
+    """Every module of a tree, by its path inside the package."""
+    package = src / "memoriter"
+    return {
+        path.relative_to(package): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(package.rglob("*.py"))
+    }
+
+
+def homes(names: Iterator[tuple[str, str]]) -> dict[str, set[str]]:
+    """Names that are defined in more than one place, and these places."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for name, place in names:
+        places[name].add(place)
+    return {name: where for name, where in sorted(places.items()) if len(where) > 1}
+
+
+def public_classes(tree: Tree) -> Iterator[tuple[str, str]]:
+    """(name, module) of every class that another module could import."""
+    for path, module in tree.items():
+        for node in module.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield node.name, path.as_posix()
+
+
+def public_functions(tree: Tree) -> Iterator[tuple[str, str]]:
+    """(name, room) of every function that another module could import."""
+    for path, module in tree.items():
+        for node in module.body:
+            if isinstance(node, Function) and not node.name.startswith("_"):
+                yield node.name, path.parts[0]
+
+
+def inner_imports(tree: Tree) -> int:
+    """How many imports stand inside functions."""
+    return sum(
+        isinstance(node, ast.Import | ast.ImportFrom)
+        for module in tree.values()
+        for function in ast.walk(module)
+        if isinstance(function, Function)
+        for node in ast.walk(function)
+    )
+
+
+def vague_names(tree: Tree) -> int:
+    """How often something is called by a word that says nothing."""
+    return sum(name in VAGUE for module in tree.values() for name in defined(module))
+
+
+def defined(module: ast.Module) -> Iterator[str]:
+    """Every name that a module binds: variables, arguments, functions, classes, attributes."""
+    for node in ast.walk(module):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield name.lower().strip("_")
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name.lower().strip("_")
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name.lower().strip("_")
+            case ast.ClassDef(name=name):
+                yield name.lower().strip("_")
+            case _:
+                pass
+
+
+def comment_lines(src: Path) -> int:
+    """Lines that hold a comment and nothing else."""
+    count = 0
+    for path in (src / "memoriter").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            alone = token.type == tokenize.COMMENT and token.line.lstrip().startswith("#")
+            count += alone and not re.match(r"#\s*(--|noqa|pyright|fmt)", token.string)
+    return count
+
+
+def recall_files(src: Path) -> int:
+    """How many files a warm recall passes through."""
+    run = subprocess.run(  # noqa: S603  # this interpreter, and a script of ours
+        [sys.executable, "-c", _RECALL],
+        env={"PYTHONPATH": str(src)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(run.stdout)
+
+
+def lonely(tree: Tree) -> int:
+    """Modules with exactly one importer, which stands in the same folder."""
+    importers: dict[str, set[str]] = defaultdict(set)
+    for path, module in tree.items():
+        for node in ast.walk(module):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memoriter."):
+                importers[str(node.module)].add(path.as_posix())
+    alone = 0
+    for path in tree:
+        if path.name.startswith("__"):
+            continue
+        users = importers["memoriter." + ".".join(path.with_suffix("").parts)]
+        alone += len(users) == 1 and Path(next(iter(users))).parent == path.parent
+    return alone
+
+
+def counted(src: Path) -> dict[str, int]:
+    """All figures of one tree."""
+    tree = parsed(src)
+    lines = [path.read_text("utf-8").count("\n") for path in (src / "memoriter").rglob("*.py")]
+    return {
+        "files": len(tree),
+        "lines": sum(lines),
+        "comment lines": comment_lines(src),
+        "files that a recall passes through": recall_files(src),
+        "modules with one importer, in their own folder": lonely(tree),
+        "class names with several homes": len(homes(public_classes(tree))),
+        "function names in several rooms": len(homes(public_functions(tree))),
+        "imports inside functions": inner_imports(tree),
+        "names that say nothing (told, found, said, mine)": vague_names(tree),
+    }
+
+
+def main() -> None:
+    """Print a table, a column for each tree."""
+    columns = [counted(Path(each)) for each in sys.argv[1:] or [str(HERE)]]
+    for name in columns[0]:
+        figures = "".join(f"{column[name]:>10,}" for column in columns)
+        sys.stdout.write(f"{name:<50}{figures}\n")
+
+
+if __name__ == "__main__":
+    main()
