@@ -1,10 +1,11 @@
-"""What all tests share: how much hypothesis tries, and that every answer is checked."""
+"""What all tests share: how much hypothesis tries, that answers are checked, and patience."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,6 +33,28 @@ def _every_answer_is_sound() -> Iterator[None]:
     made = asking.answer
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(asking, "answer", lambda *told: sound(made(*told)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_is_late_because_the_machine_is_busy() -> Iterator[None]:
+    """Rerankers and embedders have a minute: a thread that was not let run is no late answer.
+
+    A reranker that is told to hang keeps its deadline, since then the deadline is what is tested;
+    the tests of an embedder's deadline set their own.
+    """
+    from memoriter.embed.call import Patience  # noqa: PLC0415  # as above
+    from memoriter.memory import asking  # noqa: PLC0415  # as above
+
+    scored, seconds = asking.scored, Patience.seconds
+
+    def patient(reranker: Any, query: str, texts: Any, timeout_ms: float) -> Any:
+        hangs = getattr(reranker, "hanging", False)
+        return scored(reranker, query, texts, timeout_ms if hangs else max(timeout_ms, 60_000))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asking, "scored", patient)
+        patch.setattr(Patience, "seconds", lambda *given: max(seconds(*given), 60.0))
         yield
 
 

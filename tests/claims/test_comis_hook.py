@@ -39,14 +39,14 @@ def fill(memory: Memory) -> None:
 def test_co_08_a_hook_recalls_before_each_reply_in_process_and_over_http(site: Live) -> None:
     memory = site.office.house.memory(TENANT)
     here = Hook(memory, recipe="comis")
-    there = Hook(site.url, token=site.token("read"), recipe="comis")
+    there = Hook(site.url, token=site.token("read"), recipe="comis", timeout=60.0)
     assert here(ASKED) == there(ASKED)
     assert here(ASKED).citations == there(ASKED).citations
     assert here(ASKED).startswith("Recalled memories")
 
 
 def test_co_08_hook_and_tool_differ_by_near_copies_and_by_trust_alone(site: Live) -> None:
-    hook = Hook(site.url, token=site.token("read"), recipe="comis", limit=10)
+    hook = Hook(site.url, token=site.token("read"), recipe="comis", limit=10, timeout=60.0)
     recalled = set(hook(ASKED).citations.values())
     with site.client("read") as client:
         found = rpc(client, "memory.search", query=ASKED, limit=10)["result"]["results"]
@@ -55,11 +55,17 @@ def test_co_08_hook_and_tool_differ_by_near_copies_and_by_trust_alone(site: Live
 
 
 def test_co_08_the_hook_of_a_coding_agent_asks_a_running_server(site: Live) -> None:
+    # As `python -m memoriter`, and patient: on a busy machine an answer may take its time.
+    patient = (
+        "import runpy; from memoriter import Hook; "
+        "Hook.__init__.__kwdefaults__['timeout'] = 60.0; "
+        "runpy.run_module('memoriter', run_name='__main__')"
+    )
     done = subprocess.run(  # noqa: S603  # our own program
-        [sys.executable, "-m", "memoriter", "hooks", "recall", "--url", site.url],
+        [sys.executable, "-c", patient, "hooks", "recall", "--url", site.url],
         input='{"prompt": "what is the deadline of the project?"}',
         env={**os.environ, "MEMORITER_TOKEN": site.token("read")},
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     assert "The project deadline" in done.stdout
 
@@ -75,7 +81,8 @@ def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: L
     for more in wrong:
         told: list[tuple[str, str, str | None]] = []
         with memoriter.open(":memory:") as memory:
-            for hook in (Hook(memory, **more), Hook(site.url, token=token, **more)):
+            there = Hook(site.url, token=token, timeout=60.0, **more)
+            for hook in (Hook(memory, **more), there):
                 with pytest.raises(InputError) as caught:
                     hook(ASKED)
                 told.append((caught.value.message, caught.value.hint, caught.value.field))
@@ -83,6 +90,6 @@ def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: L
 
 
 def test_co_08_a_wrong_token_gives_an_empty_block_that_says_so(site: Live) -> None:
-    block = Hook(site.url, token="rcl_no_thing")(ASKED)  # noqa: S106  # opens nothing
+    block = Hook(site.url, token="rcl_no_thing", timeout=60.0)(ASKED)  # noqa: S106  # opens nothing
     assert (block, block.status) == ("", "failed")
     assert "401" in (block.problem or "")

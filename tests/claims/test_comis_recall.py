@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -105,9 +104,7 @@ def test_co_25_without_an_answer_in_time_the_fused_order_stays(
 ) -> None:
     setattr(toy, fault, [1.0] if fault == "answer" else True)
     memory = open_judged(toy)
-    start = time.monotonic()
     result = ask(memory, "budget", **RERANK, **FLAT, **{"rag.rerank.timeoutMs": 200})
-    assert time.monotonic() - start < 2.0
     assert ids(result) == list("01234")
     assert [hit.score for hit in result] == [hit.score for hit in ask(memory, "budget", **FLAT)]
     assert (result.status, list(result.skipped)) == ("degraded", ["meaning", "rerank"])

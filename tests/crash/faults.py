@@ -22,7 +22,7 @@ from tests.crash import images, lab, plan, plant
 from memoriter.core.errors import MemoriterError
 from memoriter.memory.facade import Memory
 
-HANG_S = 40
+HANG_S = 300
 TRIES = 3
 
 

@@ -61,7 +61,7 @@ def command(module: str, *given: object) -> list[str]:
 
 
 def run(
-    module: str, *given: object, limit: float = 120, told: str | None = None, **more: Any
+    module: str, *given: object, limit: float = 600, told: str | None = None, **more: Any
 ) -> str:
     """Run a module of the laboratory as a process of its own; what it printed."""
     done = subprocess.run(  # noqa: S603  # our own interpreter

@@ -1,8 +1,9 @@
 """One of many processes on one file.
 
-    python -m tests.crash.many write|read|hold|look|merge FILE NAME SECONDS
+    python -m tests.crash.many write|read|hold|look|merge FILE NAME UPTO
 
-Waits for a line on its input, so that all begin at once; prints what it did as JSON.
+Says when it is ready and waits for a line on its input, so that all begin at once; goes on until
+the file has so many entries, however long that takes; prints what it did as JSON.
 """
 
 from __future__ import annotations
@@ -16,33 +17,45 @@ from tests.crash import plant
 
 import memoriter
 
+GIVE_UP = 5
+"""After so many errors a role ends: they are told, and fail the test."""
 
-def write(path: str, name: str, seconds: float) -> dict[str, object]:
-    """Write for a while; what was acknowledged, and the longest wait."""
+
+def begin() -> float:
+    """Say that the file is open, and wait for the others; when it began."""
+    sys.stdout.write("holding\n")
+    sys.stdout.flush()
+    sys.stdin.readline()
+    return time.monotonic()
+
+
+def write(path: str, name: str, upto: int) -> dict[str, object]:
+    """Write until the file has so many entries; what was acknowledged, and the longest wait."""
     with memoriter.open(path, embedder=None, flush_rows=60) as memory:
-        sys.stdin.readline()
-        until, n, waits, errors = time.monotonic() + seconds, 0, [], []
+        start, seq, n, waits, errors = begin(), 0, 0, [], []
         acked: list[tuple[str, int]] = []
-        while time.monotonic() < until:
+        while seq < upto and len(errors) < GIVE_UP:
             began = time.monotonic()
             try:
                 made = memory.remember(f"{name} {n} port", id=f"{name}-{n}", key=f"{name}-{n}")
-                acked.append((f"{name}-{n}", made.seq))
+                seq = made.seq
+                acked.append((f"{name}-{n}", seq))
                 if n % 10 == 9:
                     memory.link(f"{name}-{n}", f"{name}-{n - 5}", key=f"l{name}-{n}")
             except memoriter.MemoriterError as error:
                 errors.append(repr(error))
             waits.append(time.monotonic() - began)
             n += 1
-    return {"acked": acked, "errors": errors, "worst": max(waits, default=0.0)}
+        took = time.monotonic() - start
+    return {"acked": acked, "errors": errors, "worst": max(waits, default=0.0), "took": took}
 
 
-def read(path: str, name: str, seconds: float) -> dict[str, object]:
-    """Ask for a while: nothing breaks, and what was seen once stays."""
+def read(path: str, name: str, upto: int) -> dict[str, object]:
+    """Ask while most of them are written: nothing breaks, and what was seen once stays."""
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
-        sys.stdin.readline()
-        until, asked, errors, seen, worst = time.monotonic() + seconds, 0, [], 0, 0.0
-        while time.monotonic() < until:
+        begin()
+        asked, errors, seen, worst = 0, [], 0, 0.0
+        while seen < upto * 4 // 5 and len(errors) < GIVE_UP:  # links are entries, and not seen
             began = time.monotonic()
             try:
                 found = memory.keywords("port", 5)
@@ -61,32 +74,28 @@ def read(path: str, name: str, seconds: float) -> dict[str, object]:
     return {"name": name, "asked": asked, "errors": errors, "worst": worst, "seen": seen}
 
 
-def hold(path: str, name: str, seconds: float) -> dict[str, object]:
+def hold(path: str, name: str, upto: int) -> dict[str, object]:
     """Hold a view while others merge, then count in it what was counted before."""
-    del name, seconds
+    del name, upto
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
         reading = memory._parts.shelf.reading("default")  # a view, as a recall has it
-        sys.stdout.write("holding\n")
-        sys.stdout.flush()
-        sys.stdin.readline()
+        begin()
         arrays = [each for segment in reading.segments for each in segment.arrays.values()]
         return {"bytes": sum(len(each.tobytes()) for each in arrays), "errors": []}
 
 
-def look(path: str, name: str, seconds: float) -> dict[str, object]:
+def look(path: str, name: str, upto: int) -> dict[str, object]:
     """Keep a store open to read, until told to let go."""
-    del name, seconds
+    del name, upto
     with memoriter.open(path, embedder=None, read_only=True) as memory:
         seq = memory.status().seq
-        sys.stdout.write("holding\n")
-        sys.stdout.flush()
-        sys.stdin.readline()
+        begin()
     return {"seq": seq}
 
 
-def merge(path: str, name: str, seconds: float) -> dict[str, object]:
+def merge(path: str, name: str, upto: int) -> dict[str, object]:
     """Write and keep up until no file is left that was there before."""
-    del seconds
+    del upto
     folder, n = Path(path + ".idx"), 0
     before = set(folder.glob("*.seg"))
     with memoriter.open(path, embedder=None, maintenance="manual", flush_rows=5) as memory:
@@ -100,4 +109,4 @@ def merge(path: str, name: str, seconds: float) -> dict[str, object]:
 if __name__ == "__main__":
     plant.prepare()
     what = {"write": write, "read": read, "hold": hold, "look": look, "merge": merge}[sys.argv[1]]
-    sys.stdout.write(json.dumps(what(sys.argv[2], sys.argv[3], float(sys.argv[4]))))
+    sys.stdout.write(json.dumps(what(sys.argv[2], sys.argv[3], int(sys.argv[4]))))

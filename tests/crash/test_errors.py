@@ -171,7 +171,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path, note: Note)
     asked = [*lab.command("")[:3], "-c", _LIMITED, str(tmp_path / "m.db")]
     done = subprocess.run(  # noqa: S603  # our own interpreter
         asked, env=lab.environment(), cwd=lab.ROOT, capture_output=True, text=True, check=False,
-        timeout=120,
+        timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     note("RLIMIT_FSIZE: acknowledged / lost", f"{done.stdout.strip()} / 0")

@@ -9,7 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +21,24 @@ from tests.crash.conftest import Note
 import memoriter
 from memoriter.store.verify import verify
 
-SECONDS = 10 if lab.NIGHT else 3
-LONGEST_S = 5
+ENTRIES = 4000 if lab.NIGHT else 800
+"""So many are written in all, however long that takes."""
+HELD_S = 60.0
+"""How long a writer holds its transaction, if nobody is done with reading before."""
 
 
-def together(path: Path, roles: list[str], seconds: float, **more: Any) -> list[dict[str, Any]]:
-    """Run these roles at once; what each did."""
-    running = [
-        subprocess.Popen(  # noqa: S603  # our own interpreter
-            lab.command("many", role, path, f"p{n}", seconds), cwd=lab.ROOT, text=True,
-            env=lab.environment(**more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for n, role in enumerate(roles)
-    ]  # fmt: skip
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    told = [process.communicate(timeout=120) for process in running]
+def together(path: Path, roles: list[str], upto: int, **more: Any) -> list[dict[str, Any]]:
+    """Run these roles at once, until the file has so many entries; what each did."""
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(beside(path, role, f"p{n}", upto, **more))
+            for n, role in enumerate(roles)
+        ]
+        for process in running:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        told = [process.communicate(timeout=600) for process in running]
     for process, (_, err) in zip(running, told, strict=True):
         assert process.returncode == 0, err or f"killed by signal {-process.returncode}"
     return [json.loads(out) for out, _ in told]
@@ -62,32 +62,38 @@ def settle(path: Path, told: list[dict[str, Any]]) -> int:
 
 
 def test_eight_processes_write_one_file(tmp_path: Path, note: Note) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 8, SECONDS)
+    told = together(tmp_path / "m.db", ["write"] * 8, ENTRIES)
     worst, share = taken_in_turn(told)
-    count = settle(tmp_path / "m.db", told)
-    note("8 writers: commits/s / worst wait / errors", f"{count / SECONDS:.0f} / {worst:.2f} s / 0")
+    speed = settle(tmp_path / "m.db", told) / max(one["took"] for one in told)
+    note("8 writers: commits/s / worst wait / errors", f"{speed:.0f} / {worst:.2f} s / 0")
     note("8 writers: fewest and most of one process", f"{min(share)} {max(share)}")
 
 
 def taken_in_turn(told: list[dict[str, Any]]) -> tuple[float, list[int]]:
-    """Nobody failed, starved or waited long; (the longest wait, what each wrote)."""
+    """Nobody failed or starved; (the longest wait, what each wrote).
+
+    How long a wait is in seconds depends on the machine. What counts is how many entries others
+    wrote meanwhile.
+    """
     errors = [error for one in told for error in one["errors"]]
     worst = max(one["worst"] for one in told)
     share = [len(one["acked"]) for one in told]
     assert not errors, errors[:3]
-    assert worst < LONGEST_S
     assert min(share) > max(share) / 10, share
+    seqs = [[0, *(seq for _, seq in one["acked"])] for one in told]
+    passed = max(after - before for each in seqs for before, after in pairwise(each))
+    assert passed < sum(share) / 2, passed
     return worst, share
 
 
 def test_four_processes_write_one_chain(tmp_path: Path, note: Note) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 4, SECONDS / 2)
+    told = together(tmp_path / "m.db", ["write"] * 4, ENTRIES // 2)
     note("chain over 4 processes: entries / breaks", f"{settle(tmp_path / 'm.db', told)} / 0")
 
 
 def test_merges_of_one_process_break_no_reader(tmp_path: Path, note: Note) -> None:
     path = tmp_path / "m.db"
-    told = together(path, ["write", "read", "read", "read"], SECONDS)
+    told = together(path, ["write", "read", "read", "read"], ENTRIES // 2)
     errors = [error for one in told for error in one["errors"]]
     assert not errors, errors[:3]
     assert settle(path, told) >= 60, "too little was written to be merged"
@@ -104,22 +110,28 @@ def held_through_a_merge(path: Path, **more: Any) -> None:
             memory.maintain()
     with beside(path, "hold") as reader:
         merged = json.loads(lab.run("many", "merge", path, "w", 0, **more))["merged"]
-        out, err = reader.communicate("go\n", timeout=60)
+        out, err = reader.communicate("go\n", timeout=300)
     assert merged
     assert reader.returncode == 0, err or f"killed by signal {-reader.returncode}"
     assert json.loads(out)["bytes"]
 
 
 @contextmanager
-def beside(path: Path, role: str) -> Iterator[subprocess.Popen[str]]:
+def beside(
+    path: Path, role: str, name: str = "h", upto: int = 0, **more: Any
+) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds on to a store until it is told to go on."""
     with subprocess.Popen(  # noqa: S603  # our own interpreter
-        lab.command("many", role, path, "h", 0), cwd=lab.ROOT, text=True, env=lab.environment(),
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        lab.command("many", role, path, name, upto), cwd=lab.ROOT, text=True,
+        env=lab.environment(**more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "holding\n"
-        yield process
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "holding\n"
+            yield process
+        finally:
+            process.kill()  # if it has not ended by itself
 
 
 def test_a_view_outlives_the_files_it_was_mapped_from(tmp_path: Path) -> None:
@@ -165,7 +177,7 @@ def commits_are_shared(path: Path) -> None:
         with ThreadPoolExecutor(8) as threads:
             with queue.alone():
                 told = [threads.submit(memory.remember, f"note {n}") for n in range(8)]
-                until = time.monotonic() + 10
+                until = time.monotonic() + 60
                 while len(queue._waiting) < 8 and time.monotonic() < until:
                     time.sleep(0.001)
             assert len({each.result().seq for each in told}) == 8
@@ -178,14 +190,29 @@ def log_queue(memory: memoriter.Memory) -> Any:
 
 
 def a_lone_write_does_not_linger(path: Path) -> None:
-    """Nobody waits for company: the quickest of some lone commits takes no time at all."""
-    with memoriter.open(path, embedder=None, durability="fast") as memory:
-        took = []
+    """Nobody waits for company: a lone commit neither sleeps nor waits for a sign."""
+    here, waits = threading.get_ident(), list[object]()
+    sleep, wait = time.sleep, threading.Condition.wait
+
+    def slept(seconds: float) -> None:
+        if threading.get_ident() == here:
+            waits.append(seconds)
+        sleep(seconds)
+
+    def waited(self: threading.Condition, timeout: float | None = None) -> bool:
+        if threading.get_ident() == here:
+            waits.append(timeout)
+        return wait(self, timeout)
+
+    with (
+        memoriter.open(path, embedder=None, durability="fast", maintenance="manual") as memory,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(time, "sleep", slept)
+        patch.setattr(threading.Condition, "wait", waited)
         for n in range(20):
-            began = time.monotonic()
             memory.remember(f"note {n}")
-            took.append(time.monotonic() - began)
-        assert min(took) < 0.01, took
+        assert not waits
 
 
 def readers_do_not_wait_for_a_writer(path: Path) -> None:
@@ -194,23 +221,22 @@ def readers_do_not_wait_for_a_writer(path: Path) -> None:
         memory.remember("a port", id="a")
         memory.keywords("port")
         log: Any = plan.log_of(memory)
-        held, read = threading.Event(), threading.Event()
+        held, read, ended = threading.Event(), threading.Event(), list[bool]()
 
         def hold() -> None:
             with log._queue.alone(), log._writing() as db:
                 db.execute("UPDATE tenants SET published=published")
                 held.set()
-                read.wait(3)
+                ended.append(read.wait(HELD_S))
 
         writer = threading.Thread(target=hold)
         writer.start()
-        assert held.wait(10)
-        began = time.monotonic()
+        assert held.wait(60)
         try:
             assert memory.get("a").text == "a port"
             assert len(memory.keywords("port")) == memory.browse().total == 1
             assert memory.history("a")
-            assert time.monotonic() - began < 2
+            assert not ended  # all was read while the transaction stood open
         finally:
             read.set()
             writer.join()
@@ -218,7 +244,7 @@ def readers_do_not_wait_for_a_writer(path: Path) -> None:
 
 def a_cancelled_call_still_commits(path: Path) -> None:
     """Cancelling lets go of the caller, never of a commit that is on its way."""
-    begun = threading.Event()
+    begun, go_on = threading.Event(), threading.Event()
 
     async def story() -> None:
         memory = await memoriter.aopen(path, embedder=None)
@@ -227,16 +253,20 @@ def a_cancelled_call_still_commits(path: Path) -> None:
 
         def slowly(batch: Any) -> Any:
             begun.set()
-            time.sleep(0.2)
+            go_on.wait(60)
             return commit(batch)
 
         log.commit = slowly
         task = asyncio.ensure_future(memory.remember("a port", id="a"))
-        await asyncio.to_thread(begun.wait, 10)
+        assert await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await memory.close()
+        closing = asyncio.ensure_future(memory.close())
+        done, _ = await asyncio.wait({closing}, timeout=1.0)  # one that does not wait is done soon
+        go_on.set()
+        await closing
+        assert not done
 
     asyncio.run(story())
     with memoriter.open(path, embedder=None) as memory:

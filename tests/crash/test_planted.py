@@ -76,13 +76,13 @@ def test_a_writer_that_trusts_a_stale_head_fails_the_many(bug: str, tmp_path: Pa
 
 
 def test_a_lease_that_is_kept_starves_the_many(tmp_path: Path) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 3, 2, MEMORITER_PLANT="greedy")
+    told = together(tmp_path / "m.db", ["write"] * 3, 200, MEMORITER_PLANT="greedy")
     with pytest.raises(AssertionError):
         taken_in_turn(told)
 
 
 def _four_writers(path: Path, bug: str) -> None:
-    told = together(path, ["write"] * 4, 1.5, MEMORITER_PLANT=bug)
+    told = together(path, ["write"] * 4, 300, MEMORITER_PLANT=bug)
     assert not [error for one in told for error in one["errors"]]
     settled(path, told)
 

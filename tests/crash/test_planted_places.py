@@ -111,13 +111,14 @@ def _queueing(plant: pytest.MonkeyPatch) -> None:
             return plain(self, *given)
 
     plant.setattr(room.Sqlite, "_rows", rows)
+    plant.setattr(many, "HELD_S", 3.0)  # they would wait as long as the transaction stands open
 
 
 def _hurried(plant: pytest.MonkeyPatch) -> None:
     """Closing does not wait for what still runs."""
 
     async def close(self: Any) -> None:
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
         self.memory.close()
 
     plant.setattr(memoriter.aio.AsyncMemory, "close", close)

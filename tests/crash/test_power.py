@@ -161,7 +161,7 @@ class Relived:
         acks = self.root / images.ACKS
         done = subprocess.run(  # noqa: S603  # our own interpreter
             lab.command("work", self.root / "m.db", acks, self.seed, steps, first),
-            cwd=lab.ROOT, check=False, timeout=60,
+            cwd=lab.ROOT, check=False, timeout=300,
             env=lab.environment(
                 self.tracer, MEMORITER_ROOT=self.root, MEMORITER_TRACE=self.trace,
                 MEMORITER_CHECKPOINT=40, **more,

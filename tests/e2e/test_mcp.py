@@ -72,7 +72,7 @@ def served(*args: object) -> Iterator[str]:
         raise AssertionError("the server did not start")
     finally:
         made.terminate()
-        made.wait(20)
+        made.wait(60)
         made.stderr.close()
 
 
@@ -297,7 +297,7 @@ class Wire:
         raise AssertionError("the server died")
 
     def end(self) -> tuple[int, str]:
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         for line in out.splitlines():
             json.loads(line)
         return self.process.returncode, err.decode()
@@ -358,7 +358,7 @@ def test_answers_that_are_owed_come_after_the_input_has_ended(wire: Wire) -> Non
         for n in range(20)
     ]  # fmt: skip
     wire.send(*(json.dumps(call).encode() for call in calls))
-    out, _ = wire.process.communicate(timeout=30)
+    out, _ = wire.process.communicate(timeout=120)
     answered = [json.loads(line) for line in out.splitlines()]
     assert sorted(each["id"] for each in answered) == list(range(20))
     assert not any(each["result"]["isError"] for each in answered)
@@ -454,7 +454,7 @@ def test_a_reranker_is_taken_from_the_flag_and_from_the_settings(
         done = subprocess.run(  # noqa: S603  # our own program
             command("mcp", "--store", tmp_path / "a.db", *flags, *more),
             env={**os.environ, **ENV, **env}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
         assert done.returncode == 2, done.stderr
         assert "reranker" in done.stderr

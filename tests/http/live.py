@@ -23,6 +23,8 @@ from memoriter.memory.house import House
 from memoriter.testing.fakes import HandClock
 
 TENANT = "acme"
+PATIENT = Limits(rate=1e6, burst=10**6, arrive_s=60.0, answer_s=60.0)
+"""Nobody asks too often, and nobody is late because the machine is busy."""
 
 
 @dataclass
@@ -44,12 +46,12 @@ class Live:
     def client(self, right: str = "admin", tenant: str = TENANT) -> httpx.Client:
         token = self.token(right, tenant)
         made = httpx.Client(
-            base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=30
+            base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=120
         )
         self._clients.append(made)
         return made
 
-    def raw(self, data: bytes, wait: float = 5.0) -> bytes:
+    def raw(self, data: bytes, wait: float = 60.0) -> bytes:
         """What the server answers to these bytes before it is silent or hangs up."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as wire:
             wire.sendall(data)
@@ -86,14 +88,14 @@ def live(
     limits: Limits | None = None, place: str | Path = ":memory:", **where: Any
 ) -> Iterator[Live]:
     clock = HandClock()
-    at = Where(port=0, limits=limits or Limits(rate=1e6, burst=10**6), **where).checked()
+    at = Where(port=0, limits=limits or PATIENT, **where).checked()
     office = Office(House(place), Tokens(clock=clock), at.limits)
     ready = threading.Event()
     with bound(at) as listening:
         server = server_of(app(office, at.welcome, [beside(office, "full")]), at, ready.set)
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
-        assert ready.wait(10)
+        assert ready.wait(60)
         found = Live(office, f"http://127.0.0.1:{listening.getsockname()[1]}", clock)
         try:
             yield found

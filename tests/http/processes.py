@@ -33,7 +33,7 @@ class Started:
     url: str
     token: str | None
 
-    def client(self, token: str | None = None, timeout: float = 30) -> httpx.Client:
+    def client(self, token: str | None = None, timeout: float = 120) -> httpx.Client:
         headers = {"Authorization": f"Bearer {token or self.token}"}
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout, limits=limits)
@@ -41,7 +41,7 @@ class Started:
     def stop(self, how: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(how)
-        code = self.process.wait(60)
+        code = self.process.wait(120)
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()

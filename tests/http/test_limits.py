@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.http.live import JSON, TENANT, Live, heard, live, rpc, status_of
+from tests.http.live import JSON, PATIENT, TENANT, Live, heard, live, rpc, status_of
 
 import memoriter
 from memoriter.core.errors import InputError, TooMany
@@ -26,14 +27,20 @@ from memoriter.doors.http.limits import Limits
 from memoriter.doors.http.rates import Rates
 from memoriter.pipeline.load import overridden, recipe_of
 
-SMALL = Limits(
-    body=10_000, arrive_s=0.4, answer_s=0.3, threads=2, waiting=2, rate=1e6, burst=10**6, text=1000
-)  # fmt: skip
+SMALL = replace(PATIENT, body=10_000, threads=2, waiting=2, text=1000)
+HASTY = replace(SMALL, arrive_s=1.0, answer_s=1.0)
+"""Long enough for what is not slow on purpose."""
 
 
 @pytest.fixture(scope="module")
 def small() -> Iterator[Live]:
     with live(SMALL) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Live]:
+    with live(HASTY) as made:
         yield made
 
 
@@ -147,10 +154,10 @@ def test_limits_of_requests_hold_one_below_at_and_one_above(site: Live) -> None:
 def test_no_question_keeps_a_thread_for_long(more: dict[str, Any], tmp_path: Path) -> None:
     with memoriter.open(tmp_path / "a.db") as memory:
         memory.remember("ssh")
-        began = time.process_time()
+        began = time.thread_time()
         with pytest.raises(InputError, match=r"at most .* are taken"):
             memory.recall("ssh", **more)
-        assert time.process_time() - began < 2.0
+        assert time.thread_time() - began < 10.0  # the slowest take 0.9
 
 
 def test_a_text_may_have_so_many_characters(small: Live) -> None:
@@ -173,13 +180,13 @@ def test_a_batch_may_have_so_many_calls(site: Live, calls: int, *, ok: bool) -> 
     assert ok or dict(told)["error"]["code"] == -32600
 
 
-def test_a_slow_body_is_given_up(small: Live) -> None:
-    token = small.token("read")
+def test_a_slow_body_is_given_up(hasty: Live) -> None:
+    token = hasty.token("read")
     head = (
         f"POST /v1/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         "Content-Type: application/json\r\nContent-Length: 20\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", small.port), timeout=5) as wire:
+    with socket.create_connection(("127.0.0.1", hasty.port), timeout=60) as wire:
         wire.sendall(head.encode())
         for _ in range(3):
             time.sleep(0.1)
@@ -187,17 +194,17 @@ def test_a_slow_body_is_given_up(small: Live) -> None:
         assert status_of(heard(wire)) == 408
 
 
-def test_a_slow_head_is_hung_up_on(small: Live) -> None:
+def test_a_slow_head_is_hung_up_on(hasty: Live) -> None:
     for begun in (b"", b"GET /healthz HTTP/1.1\r\nHost: local", b"GET"):
-        with socket.create_connection(("127.0.0.1", small.port), timeout=5) as wire:
+        start = time.monotonic()
+        with socket.create_connection(("127.0.0.1", hasty.port), timeout=60) as wire:
             wire.sendall(begun)
-            start = time.monotonic()
             assert wire.recv(100) == b""
-            assert 0.2 < time.monotonic() - start < 4
+            assert time.monotonic() - start > 0.9 * HASTY.arrive_s
 
 
-def test_a_slow_second_head_is_hung_up_on_too(small: Live) -> None:
-    with socket.create_connection(("127.0.0.1", small.port), timeout=5) as wire:
+def test_a_slow_second_head_is_hung_up_on_too(hasty: Live) -> None:
+    with socket.create_connection(("127.0.0.1", hasty.port), timeout=60) as wire:
         wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert status_of(heard(wire)) == 200
         wire.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
@@ -210,17 +217,17 @@ def test_a_head_that_is_too_large_is_refused(small: Live) -> None:
 
 
 def test_a_question_that_takes_too_long_is_answered_with_later(
-    small: Live, monkeypatch: pytest.MonkeyPatch
+    hasty: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go = threading.Event()
-    memory = type(small.office.house.memory(TENANT))
-    monkeypatch.setattr(memory, "plan", lambda *_, **__: let_go.wait(10))
-    client = small.client("read")
+    memory = type(hasty.office.house.memory(TENANT))
+    monkeypatch.setattr(memory, "plan", lambda *_, **__: let_go.wait(120))
+    client = hasty.client("read")
     answer = client.post("/v1/plan", json={"query": "x"})
     told = answer.json()
     assert (answer.status_code, told["retryable"]) == (503, True)
     assert answer.headers["Retry-After"]
-    assert "0.3 s" in told["message"]
+    assert "within 1 s" in told["message"]
     assert rpc(client, "plan", query="x")["error"]["code"] == -32007
     # Both threads still work on what nobody waits for: what never begins may be asked again.
     with ThreadPoolExecutor(3) as pool:
@@ -235,18 +242,20 @@ def test_more_than_the_server_can_hold_is_sent_away(
 ) -> None:
     let_go = threading.Event()
     memory = type(small.office.house.memory(TENANT))
-    monkeypatch.setattr(memory, "expire", lambda *_, **__: let_go.wait(10) and None)
+    monkeypatch.setattr(memory, "expire", lambda *_, **__: let_go.wait(120) and None)
     client = small.client("write")
 
-    def ask(nth: int) -> httpx.Response:
-        if nth == 4:
-            time.sleep(0.3)
-            threading.Timer(0.3, let_go.set).start()
+    def ask(_: int = 0) -> httpx.Response:
         return client.post("/v1/memories/a/expire", json={})
 
-    with ThreadPoolExecutor(5) as pool:
-        answers = list(pool.map(ask, range(5)))
-    busy = answers[4]
+    with ThreadPoolExecutor(4) as pool:
+        held = pool.map(ask, range(SMALL.threads + SMALL.waiting))
+        until = time.monotonic() + 60
+        while small.office.work._open < SMALL.threads + SMALL.waiting and time.monotonic() < until:
+            time.sleep(0.01)
+        busy = ask()
+        let_go.set()
+        assert 429 not in [answer.status_code for answer in held]
     assert (busy.status_code, busy.json()["error"]) == (429, "TooMany")
     assert busy.headers["Retry-After"] == "1"
 
@@ -272,12 +281,14 @@ def test_a_token_may_ask_so_often() -> None:
 
 
 def test_a_token_that_asks_too_often_is_told_when_to_come_again() -> None:
-    with live(Limits(rate=0.5, burst=4)) as made:
+    limits = replace(PATIENT, rate=0.5, burst=4)
+    with live(limits) as made:
+        made.office.rates = Rates(limits, lambda: 0.0)  # however long the questions take
         mine, yours = made.client("read"), made.client("read")
         found = [mine.get("/v1/recipes").status_code for _ in range(6)]
         assert found == [200] * 4 + [429] * 2
         answer = mine.get("/v1/recipes")
-        assert int(answer.headers["Retry-After"]) in (1, 2)
+        assert int(answer.headers["Retry-After"]) == 2
         assert answer.json()["retryable"] is True
         assert yours.get("/v1/recipes").status_code == 200
         call = {"jsonrpc": "2.0", "id": 1, "method": "status"}

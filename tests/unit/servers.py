@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,6 +49,8 @@ class Server(ThreadingHTTPServer):
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.over = threading.Event()
+        """Set when the test is over: until then a slow one stays slow."""
 
     @property
     def base(self) -> str:
@@ -65,6 +66,7 @@ def served(well: Behaviour) -> Iterator[Server]:
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield made
+    made.over.set()
     made.shutdown()
     thread.join()
     made.server_close()
@@ -79,10 +81,15 @@ def hangs_up(to: Handler, _: dict[str, Any]) -> None:
     to.connection.close()
 
 
+def silent(to: Handler, _: dict[str, Any]) -> None:
+    """Says nothing as long as the test runs: whoever returns has given up."""
+    cast("Server", to.server).over.wait()
+
+
 def drips(to: Handler, _: dict[str, Any]) -> None:
+    """A byte now and then, as long as the test runs."""
     to.send_response(200)
-    to.send_header("Content-Length", "1000")
+    to.send_header("Content-Length", "1000000")
     to.end_headers()
-    for _nth in range(100):
+    while not cast("Server", to.server).over.wait(0.05):
         to.wfile.write(b" ")
-        time.sleep(0.05)

@@ -139,9 +139,9 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_sixty_four_kilobytes_of_anything_are_read_soon(dialect: str, piece: str) -> None:
     text = (piece * 65_536)[:65_536]
-    begun = time.perf_counter()
+    begun = time.thread_time()
     asked = read(dialect, text, PLAIN, Options())
-    assert time.perf_counter() - begun < 2
+    assert time.thread_time() - begun < 10  # of this thread alone: the slowest take 0.3
     assert len(leaves(asked.tree)) <= LEAVES
 
 

@@ -28,7 +28,7 @@ class Slow(ToyEmbedder):
 
     def embed(self, texts: Sequence[str], side: Any) -> list[Any]:
         self.asked.set()
-        self.go.wait(30)
+        self.go.wait(300)
         if self.fails:
             raise ConnectionError("away")
         return super().embed(texts, side)
@@ -48,7 +48,7 @@ def rows(memory: Memory, embedder: str) -> int:
 def test_the_old_space_serves_while_the_new_one_fills(memory: Memory) -> None:
     model = Slow()
     filling = memory.embedding.begin(model)
-    assert model.asked.wait(30)
+    assert model.asked.wait(60)
     assert filling.running
     assert "meaning" in memory.recall("ssh port 7").used
     memory.remember("written meanwhile")
@@ -66,9 +66,10 @@ def test_a_filling_that_is_stopped_keeps_what_it_did_and_can_be_begun_again(
 ) -> None:
     model = Slow()
     filling = memory.embedding.begin(model)
-    assert model.asked.wait(30)
+    assert model.asked.wait(60)
     stopper = threading.Thread(target=filling.stop)
     stopper.start()
+    assert filling._stop.wait(60)  # it is told before the first portion is done
     model.go.set()
     stopper.join()
     done = filling.rows

@@ -61,6 +61,6 @@ def test_thirty_marks_are_left_alone_and_endless_marks_are_parted() -> None:
 
 def test_endless_marks_fold_in_linear_time() -> None:
     text = "a" + "\u0301\u0316" * 200_000
-    started = time.process_time()
+    started = time.thread_time()
     bare(fold(text))
-    assert time.process_time() - started < 5.0
+    assert time.thread_time() - started < 10.0  # it takes 0.3

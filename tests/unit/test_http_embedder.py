@@ -8,16 +8,30 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tests.unit.servers import KEY, Behaviour, Handler, Server, drips, hangs_up, says, served
+from tests.unit.servers import (
+    KEY,
+    Behaviour,
+    Handler,
+    Server,
+    drips,
+    hangs_up,
+    says,
+    served,
+    silent,
+)
 
 import memoriter
 from memoriter.core.errors import InputError, Unavailable
-from memoriter.embed.http import Http
+from memoriter.embed import http
 from memoriter.embed.port import Embedder
+
+Http = partial(http.Http, record_seconds=60, query_seconds=60)
+"""As the product makes it, and patient: on a busy machine an answer may take its time."""
 
 
 def vector(text: str) -> list[float]:
@@ -219,35 +233,46 @@ def test_a_moment_to_come_back_is_read_by_the_clock_of_the_server(server: Server
     server.script = [later]
     start = time.monotonic()
     Http("small", server.base).embed(["a"], "record")
-    assert 1.0 <= time.monotonic() - start < 5.0
+    assert time.monotonic() - start >= 1.0
 
 
-def test_nobody_waits_longer_than_the_deadline_allows(server: Server) -> None:
+def test_nobody_waits_longer_than_the_deadline_allows(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, waits, sleep = threading.get_ident(), list[float](), time.sleep
+
+    def noted(seconds: float) -> None:
+        if threading.get_ident() == here:
+            waits.append(seconds)
+        sleep(min(seconds, 1.0))
+
+    monkeypatch.setattr(time, "sleep", noted)
     server.script = [says(429, Retry_After="600")]
-    start = time.monotonic()
     assert "no time is left" in raised(Http("small", server.base), ["a"]).message
-    assert time.monotonic() - start < 5.0
+    assert waits == []
+    server.script = [says(429, Retry_After="1")]
+    Http("small", server.base).embed(["a"], "record")
+    assert waits == [1.0]  # so a wait would have been noted
 
 
 # --- failures that stay ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("slow", [lambda *_: time.sleep(4.0), drips], ids=["silent", "dripping"])
+# What is slow here stays so until the test is over: that a call returns shows that it gave up.
+
+
+@pytest.mark.parametrize("slow", [silent, drips])
 def test_a_slow_server_is_left_at_the_deadline(server: Server, slow: Behaviour) -> None:
-    server.script = [slow] * 4
-    start = time.monotonic()
+    server.well = slow
     embedder = Http("small", server.base, record_seconds=0.3, key=KEY)
     assert "no answer within 0.3 s" in raised(embedder, ["a"]).message
-    assert time.monotonic() - start < 2.5
 
 
 def test_a_server_that_never_shakes_hands_is_left_at_the_deadline() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         base = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
-        start = time.monotonic()
         embedder = Http("small", base, record_seconds=0.3, key=KEY)
         assert "no answer within 0.3 s" in raised(embedder, ["a"]).message
-        assert time.monotonic() - start < 2.5
 
 
 def test_the_deadline_is_for_the_whole_call(server: Server) -> None:

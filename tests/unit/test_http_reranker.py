@@ -6,18 +6,34 @@ import json
 import logging
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from tests.unit.servers import KEY, Behaviour, Handler, Server, drips, hangs_up, says, served
+from tests.unit.servers import (
+    KEY,
+    Behaviour,
+    Handler,
+    Server,
+    drips,
+    hangs_up,
+    says,
+    served,
+    silent,
+)
 
 from memoriter.core.errors import InputError, Unavailable
+from memoriter.rerank import http
 from memoriter.rerank.call import Failed, Scored, scored
-from memoriter.rerank.http import Http, Options
+from memoriter.rerank.http import Options
 from memoriter.rerank.port import Reranker
+
+Http = partial(http.Http, seconds=60)
+"""As the product makes it, and patient: on a busy machine an answer may take its time."""
+PATIENT = 60_000
 
 
 def rows(scores: list[Any], field: str = "relevance_score") -> list[dict[str, Any]]:
@@ -123,7 +139,7 @@ def test_the_key_is_in_no_name_no_fingerprint_no_error_and_no_reason(
     assert reranker.fingerprint == Http("bge", server.base, key="other").fingerprint
     server.script = [says(401, f"Incorrect key: {KEY}".encode())] * 2
     assert raised(reranker, ["a"]).hint == "is the key right?"
-    outcome = scored(reranker, "q", ["a"])
+    outcome = scored(reranker, "q", ["a"], PATIENT)
     assert isinstance(outcome, Failed)
     assert outcome.reason == f"rerank_failed: {server.base}: answered 401: Incorrect key: (key)"
     assert KEY not in caplog.text
@@ -211,37 +227,35 @@ def test_an_answer_that_is_not_usable_is_named(server: Server, answer: Any, said
 
 def test_a_score_that_is_no_number_fails_the_question(server: Server) -> None:
     server.script = [says(200, b'{"results": [{"index": 0, "relevance_score": 1e999}]}')]
-    outcome = scored(Http("bge", server.base), "q", ["a"])
+    outcome = scored(Http("bge", server.base), "q", ["a"], PATIENT)
     assert outcome == Failed("rerank_failed: answered NaN or infinity instead of 1 score")
 
 
-@pytest.mark.parametrize("slow", [lambda *_: time.sleep(4.0), drips], ids=["silent", "dripping"])
+@pytest.mark.parametrize("slow", [silent, drips])
 def test_a_slow_server_is_left_at_the_deadline(server: Server, slow: Behaviour) -> None:
-    server.script = [slow] * 3
-    start = time.monotonic()
+    server.well = slow  # until the test is over: that a call returns shows that it gave up
     reranker = Http("bge", server.base, seconds=0.4, key=KEY)
     assert scored(reranker, "q", ["a"], 200) == Failed("rerank_timeout: no answer within 200 ms")
-    assert time.monotonic() - start < 0.35
     assert "no answer within 0.4 s" in raised(reranker, ["a"]).message
-    assert isinstance(scored(Http("bge", server.base), "q", ["a"], 5000), Failed | Scored)
+    server.well = well
+    assert isinstance(scored(Http("bge", server.base), "q", ["a"], PATIENT), Scored)
 
 
 def test_the_connection_is_given_up_at_the_deadline_of_the_question(server: Server) -> None:
-    gone: list[float] = []
+    gone = threading.Event()
 
     def listens(to: Handler, _: dict[str, Any]) -> None:
-        to.connection.settimeout(4.0)
+        to.connection.settimeout(60.0)
         assert to.connection.recv(1) == b""  # nobody is there any more
-        gone.append(time.monotonic())
+        gone.set()
 
-    server.script = [listens]
-    start = time.monotonic()
-    outcome = scored(Http("bge", server.base, seconds=30), "q", ["a"], 300)
-    assert outcome == Failed("rerank_timeout: no answer within 300 ms")
-    while not gone and time.monotonic() - start < 4.0:
-        time.sleep(0.01)
-    assert gone
-    assert gone[0] - start < 1.0
+    server.well = listens
+    for timeout_ms in (300, 1000, 3000, 10_000, 30_000):
+        outcome = scored(Http("bge", server.base, seconds=3600), "q", ["a"], timeout_ms)
+        assert outcome == Failed(f"rerank_timeout: no answer within {timeout_ms} ms")
+        if server.bodies:  # on a busy machine the time may be over before it is asked at all
+            break
+    assert gone.wait(60)  # long before the hour that it would have had
 
 
 def test_a_deadline_shortens_the_patience_of_one_question_alone(server: Server) -> None:
@@ -252,12 +266,12 @@ def test_a_deadline_shortens_the_patience_of_one_question_alone(server: Server) 
 
 
 def test_a_server_that_hangs_does_not_hold_the_end_of_the_process(server: Server) -> None:
-    server.script = [lambda *_: time.sleep(20.0)]
+    server.script = [silent]
     code = (
         "from memoriter.rerank.call import scored; from memoriter.rerank.http import Http; "
-        f"print(scored(Http('bge', '{server.base}', seconds=15), 'q', ['a'], 300).reason)"
+        f"print(scored(Http('bge', '{server.base}', seconds=3600), 'q', ['a'], 300).reason)"
     )
-    start = time.monotonic()
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    run = subprocess.run(  # noqa: S603  # our own interpreter
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
     assert run.stdout.strip() == "rerank_timeout: no answer within 300 ms"
-    assert time.monotonic() - start < 10.0

@@ -209,7 +209,7 @@ def test_a_memory_opens_with_a_folder_and_asks_it_within_the_deadline(tmp_path: 
     with memoriter.open(":memory:", reranker=f"onnx:{at}") as memory:
         made = memory._parts.reranker
         assert made is not None
-        answer = scored(made, "w1", ["w2", "w3"])
+        answer = scored(made, "w1", ["w2", "w3"], 60_000)
         assert isinstance(answer, Scored)
         assert answer.values.shape == (2,)
 

@@ -348,9 +348,9 @@ def test_an_endless_word_is_cut(each: Analyzer) -> None:
 )
 @pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
 def test_time_grows_with_the_text_and_no_faster(each: Analyzer, piece: str) -> None:
-    started = time.process_time()
-    each.analyse({"text": [piece * (300_000 // len(piece))]})
-    assert time.process_time() - started < 3.0
+    started = time.thread_time()
+    each.analyse({"text": [piece * (100_000 // len(piece))]})
+    assert time.thread_time() - started < 10.0  # the slowest take 0.6; by the square, hours
 
 
 @pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
