@@ -11,6 +11,7 @@ from tests.crash import lab, plan
 from tests.crash.conftest import Note
 
 import memoriter
+from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.store.verify import verify
 from memoriter.testing.fakes import SECOND, START, HandClock
@@ -89,7 +90,7 @@ def test_nothing_expires_early_by_more_than_the_jump(jump: int, tmp_path: Path) 
         )
         clock.time = START
         assert {r.id for r in memory.browse().records} == {"stays", "ends"}, "and comes back"
-        assert memory.get("ends").expires == START + lives
+        assert memory.get("ends").expires == to_datetime(START + lives)
 
 
 def test_ids_made_at_one_moment_differ(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_ids_do_not_run_backwards_with_the_clock(tmp_path: Path) -> None:
             made.append(memory.remember("a note").id)
             clock.move(-YEAR)
         assert [memory.get(each).created for each in made] == [
-            START - n * YEAR * SECOND for n in range(5)
+            to_datetime(START - n * YEAR * SECOND) for n in range(5)
         ], "a record's own time is the clock's"
     assert len({each[:13] for each in made}) == 1, "the part of an id that tells the time"
 
