@@ -101,6 +101,9 @@ MODULE: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """What people look for in the package, and what to write."""
 
+_OPENING: Final = ("tenant", "embedder", "reranker", "read_only", "entities", "durability")
+"""What people say in a question, and what belongs to `open`."""
+
 
 def no_such_verb(of: object, name: str) -> AttributeError:
     """What is raised for a verb that a memory does not have."""
@@ -115,19 +118,39 @@ def no_such_name(name: str) -> AttributeError:
     return AttributeError(f"module 'memoriter' has no attribute {name!r}{hint}", name=name)
 
 
+def command_meant(name: str) -> str | None:
+    """The verb that another library calls by this name, without its arguments.
+
+    >>> command_meant("delete"), command_meant("add_texts"), command_meant("fly")
+    ('forget', 'remember_many', None)
+    """
+    right = VERBS.get(snake(name))
+    return None if right is None else right.partition("(")[0]
+
+
 def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
     """A hint that names the right word for one that is not known here.
 
     >>> right_word("top_k", ("query", "limit")), right_word("userId", ("user", "tags"))
     ('it is called limit here', 'it is called user here')
+    >>> right_word("since", ("query", "where"))
+    'use where={"created": {"gte": "7d"}}'
+    >>> right_word("tag", ("query", "where")), right_word("reranker", ("query", "where"))
+    ('use where={"tags": …}', 'it is said once, when opening: memoriter.open(…, reranker=…)')
     """
     field = attribute_meant(given)
     meant = OPTIONS.get(snake(given), field)
     if meant not in known and field in known:  # an option elsewhere, a field here
         meant = field
-    if meant is not None and (meant in known or not meant.isidentifier()):
-        return f"it is called {meant} here" if meant in known else f"use {meant}"
+    if meant in known:
+        return f"it is called {meant} here"
+    if meant is not None and meant.partition("=")[0] in known:
+        return f"use {meant}"
     near = difflib.get_close_matches(given, list(known), 1)
     if near:
         return f"did you mean {near[0]}?"
+    if field is not None and "where" in known:
+        return f'use where={{"{field}": …}}'
+    if (meant or given) in _OPENING:
+        return f"it is said once, when opening: memoriter.open(…, {meant or given}=…)"
     return otherwise or f"known: {', '.join(known)}"

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Any, Final, NamedTuple
+
+from memoriter.core.other_words import command_meant, right_word
+
+_COMMANDS: Final = {"remember_many": "import", "import_file": "import", "count": "status"}
+"""Verbs of the library whose command has another name."""
 
 
 class Told(NamedTuple):
@@ -21,11 +26,12 @@ def guess(error: Any) -> Told:
     plain = str(error.message).rstrip(".")
     option = getattr(error, "option_name", None)
     if option and plain.startswith("No such option"):
-        near = _near(str(option), _options(context))
+        near = _near(str(option), _options(context)) or _option_meant(str(option), context)
         return Told(f"there is no option {option}", near or f"see {help_line}")
     if plain.startswith("No such command"):
         typed = plain.split("'")[1] if "'" in plain else ""
-        near = _near(typed, getattr(getattr(context, "command", None), "commands", ()))
+        known = getattr(getattr(context, "command", None), "commands", ())
+        near = _command_meant(typed, known) or _near(typed, known)
         return Told(f"there is no command {typed!r}", near or f"see {help_line}")
     return Told(_lower(str(error.format_message()).rstrip(".")), f"see {help_line}")
 
@@ -35,6 +41,24 @@ def _options(context: Any) -> list[str]:
     return [
         name for p in parameters for name in (*p.opts, *p.secondary_opts) if name.startswith("-")
     ]
+
+
+def _option_meant(typed: str, context: Any) -> str:
+    """What an option of another program is called here."""
+    known = {each.lstrip("-").replace("-", "_"): each for each in _options(context)}
+    hint = right_word(typed.lstrip("-"), known, "none")
+    right = hint.removeprefix("it is called ").removesuffix(" here")
+    if right in known:
+        return f"it is called {known[right]} here"
+    form, _, value = hint.removeprefix("use ").partition("=")
+    return f"use {known[form]} '{value}'" if form in known and value else ""
+
+
+def _command_meant(typed: str, known: Collection[str]) -> str:
+    """What a verb of another program is called here."""
+    meant = _COMMANDS.get(command_meant(typed) or "", command_meant(typed) or "")
+    name = meant.replace("_", "-")
+    return f"it is called {name} here" if name in known else ""
 
 
 def _near(typed: str, known: Iterable[str]) -> str:
