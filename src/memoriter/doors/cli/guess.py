@@ -26,7 +26,7 @@ def guess(error: Any) -> Told:
     plain = str(error.message).rstrip(".")
     option = getattr(error, "option_name", None)
     if option and plain.startswith("No such option"):
-        near = _near(str(option), _options(context)) or _option_meant(str(option), context)
+        near = _option_meant(str(option), context) or _near(str(option), _options(context))
         return Told(f"there is no option {option}", near or f"see {help_line}")
     if plain.startswith("No such command"):
         typed = plain.split("'")[1] if "'" in plain else ""
@@ -46,17 +46,24 @@ def _options(context: Any) -> list[str]:
 def _option_meant(typed: str, context: Any) -> str:
     """What an option of another program is called here."""
     known = {each.lstrip("-").replace("-", "_"): each for each in _options(context)}
-    hint = right_word(typed.lstrip("-"), known, "none")
+    if "override" in known:  # the library takes all of them at once
+        known["overrides"] = known["override"]
+    hint = right_word(typed.lstrip("-").replace("-", "_"), known, "none")
     right = hint.removeprefix("it is called ").removesuffix(" here")
     if right in known:
         return f"it is called {known[right]} here"
     form, _, value = hint.removeprefix("use ").partition("=")
+    if form == "overrides":
+        value = value.translate(str.maketrans({"{": "", "}": "", '"': "", ":": "="})).replace(
+            " ", ""
+        )
     return f"use {known[form]} '{value}'" if form in known and value else ""
 
 
 def _command_meant(typed: str, known: Collection[str]) -> str:
     """What a verb of another program is called here."""
-    meant = _COMMANDS.get(command_meant(typed) or "", command_meant(typed) or "")
+    verb = command_meant(typed) or typed
+    meant = _COMMANDS.get(verb, verb)
     name = meant.replace("_", "-")
     return f"it is called {name} here" if name in known else ""
 
