@@ -34,6 +34,9 @@ class _Awaited(Generic[Inner]):
         self._inner = inner
         self._threads = threads
 
+    def __repr__(self) -> str:
+        return shown(f"Async{repr(self._inner)[1:-1]}")
+
     async def _run(self, act: Callable[[], R]) -> R:
         try:
             running = asyncio.get_running_loop().run_in_executor(self._threads, act)
@@ -90,9 +93,6 @@ class AsyncMemory(_Awaited[Memory]):
 
         def __getattr__(self, name: str) -> None:
             raise no_such_verb(self, name)
-
-    def __repr__(self) -> str:
-        return shown(f"Async{repr(self._inner)[1:-1]}")
 
     remember = _lifted(Memory.remember)
     remember_many = _lifted(Memory.remember_many)
@@ -175,6 +175,15 @@ class Opened:
     def __init__(self, make: Callable[[], Memory]) -> None:
         self._make = make
         self._memory: AsyncMemory | None = None
+
+    def __repr__(self) -> str:
+        return shown("Opened", "to be awaited, or used with async with")
+
+    if not TYPE_CHECKING:  # type checkers know what is there
+
+        def __getattr__(self, name: str) -> None:
+            hint = "await it first: memory = await memoriter.aopen(…)"
+            raise AttributeError(f"{type(self).__name__} has no {name!r}: {hint}", name=name)
 
     async def _open(self) -> AsyncMemory:
         memory = await asyncio.to_thread(self._make)

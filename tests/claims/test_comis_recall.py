@@ -9,13 +9,14 @@ import pytest
 from tests.claims.corpus import close, ids, open_empty, open_texts
 
 import memoriter
-from memoriter.core.errors import BadFilter, BadRecipe
+from memoriter.core.errors import BadFilter, BadQuery, BadRecipe
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyReranker
 from memoriter.why.result import Result
 
 RERANK: dict[str, Any] = {"rag.rerank.enabled": True}
+OFF: dict[str, Any] = {"rag.rerank.enabled": False}
 SEARCH: dict[str, Any] = {"trustLevels": None, "order.0.enabled": False}
 
 
@@ -45,7 +46,9 @@ FLAT: dict[str, Any] = {"lanes.words.b": 0.0}
 
 def test_co_22_no_reranker_is_asked_unless_switched_on(toy: ToyReranker) -> None:
     memory = open_judged(toy)
-    plain = ask(memory, "budget", **FLAT)
+    with pytest.raises(BadQuery, match="would ignore the reranker"):  # it says so, and asks nobody
+        ask(memory, "budget", **FLAT)
+    plain = ask(memory, "budget", **OFF, **FLAT)
     assert (ids(plain), toy.asked) == (list("01234"), [])
     assert next(step.skipped for step in plain.plan.steps if step.name == "rerank")
     assert recipe_of("comis").passes[1].enabled is False
@@ -106,7 +109,8 @@ def test_co_25_without_an_answer_in_time_the_fused_order_stays(
     memory = open_judged(toy)
     result = ask(memory, "budget", **RERANK, **FLAT, **{"rag.rerank.timeoutMs": 200})
     assert ids(result) == list("01234")
-    assert [hit.score for hit in result] == [hit.score for hit in ask(memory, "budget", **FLAT)]
+    plain = ask(memory, "budget", **OFF, **FLAT)
+    assert [hit.score for hit in result] == [hit.score for hit in plain]
     assert (result.status, list(result.skipped)) == ("degraded", ["meaning", "rerank"])
     reason = "rerank_timeout" if fault == "hanging" else "rerank_failed"
     assert result.skipped["rerank"].startswith(reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.claims.corpus import ids
 
+from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import SECOND, START
 
@@ -35,7 +36,7 @@ def test_co_30_expiry_is_at_the_moment_itself_and_may_be_taken_back(memory: Memo
         "deadline", recipe="comis", now=START + 5, overrides={"select.expired": "show"}
     )
     assert ids(shown) == ["a"]
-    assert memory.get("a").expires == START + 5
+    assert memory.get("a").expires == to_datetime(START + 5)
     memory.expire("a")
     assert memory.browse().total == 0
     assert memory.browse(expired="show").total == 1

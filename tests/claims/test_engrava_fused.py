@@ -14,6 +14,7 @@ from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import Ask, OpenOptions
 from memoriter.pipeline.load import is_path, library, recipe_of, value_at
+from memoriter.pipeline.plan import reranks
 from memoriter.testing.fakes import START, ToyEmbedder
 from memoriter.why.result import Result
 
@@ -307,11 +308,14 @@ def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
     def judge(_: str, texts: Sequence[str]) -> list[float]:
         return [1.0] * len(texts)
 
-    with memoriter.open(":memory:", embedder="given:2", reranker=judge) as memory:
+    asks = reranks(recipe_of(name))
+    reranker = judge if asks else None
+    with memoriter.open(":memory:", embedder="given:2", reranker=reranker) as memory:
         memory.remember("berlin", id="a", vector=[1.0, 0.0])
         memory.remember("berlin", id="b", vector=[1.0, 0.1], links=[{"target": "a", "kind": "x"}])
-        graph = {"graph": True} if name == "mentisdb" else {}
-        found = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=graph)
+        more = {"graph": True} if name == "mentisdb" else {}
+        more |= {"pass.1.enabled": True} if asks else {}
+        found = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=more)
         places: dict[str, object] = {
             "ask": {"query": "", **Ask.__annotations__, "overrides": {"lanes": {}}},
             "open": {"tenant": "", **OpenOptions.__annotations__},

@@ -8,7 +8,7 @@ import pytest
 from tests.claims.corpus import ids, open_empty, scores
 
 from memoriter.core.errors import BadFilter, BadRecipe, InputError
-from memoriter.core.times import iso
+from memoriter.core.times import iso, to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import SECOND, START
 from memoriter.why.result import Result
@@ -92,7 +92,7 @@ def test_md_05_since_and_until_take_positions_and_times_both_inclusive(memory: M
     assert found(memory, "port", until=1) == {"0", "1"}
     assert found(memory, "port", since=1, until=3) == {"1", "2", "3"}
     third = memory.get("3").committed
-    assert third == START + 3 * SECOND
+    assert third == to_datetime(START + 3 * SECOND)
     assert found(memory, "port", since=iso(third)) == {"3", "4"}
     assert found(memory, "port", until=iso(third)) == {"0", "1", "2", "3"}
     assert found(memory, "port", since=1, until=iso(third)) == {"1", "2", "3"}

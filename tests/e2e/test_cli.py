@@ -297,12 +297,12 @@ def test_a_console_of_another_encoding_gets_replacements_and_whole_json(run: Run
 @pytest.mark.parametrize(
     ("typed", "right"),
     [
-        (("recall", "port", "--top-k", "3"), "use --limit"),
-        (("recall", "port", "--db", "agent.db"), "use --store"),
+        (("recall", "port", "--top-k", "3"), "it is called --limit"),
+        (("recall", "port", "--db", "agent.db"), "it is called --store"),
         (("--db", "agent.db", "recall", "port"), "recall --store FILE"),
-        (("remember", "a note", "--tags", "ops"), "use --tag"),
-        (("list",), "use memoriter browse"),
-        (("stats",), "use memoriter status"),
+        (("remember", "a note", "--tags", "ops"), "it is called --tag"),
+        (("list",), "it is called browse"),
+        (("stats",), "it is called status"),
         (("remember", "agent.db", "a note"), "--store FILE"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from memoriter.core.errors import (
     NotFound,
     Unauthenticated,
 )
+from memoriter.core.times import to_datetime
 from memoriter.doors.tokens import Tokens
-from memoriter.testing.fakes import HandClock
+from memoriter.testing.fakes import START, HandClock
 
 
 @pytest.fixture
@@ -65,6 +67,20 @@ def test_an_expired_token_opens_nothing() -> None:
     clock.time += 10
     with pytest.raises(Unauthenticated, match="expired"):
         tokens.find(text)
+
+
+@pytest.mark.parametrize("spelled", ["30d", timedelta(days=30), "+30d"])
+def test_an_end_may_be_a_duration(spelled: str | timedelta, path: Path) -> None:
+    tokens = Tokens(path, HandClock())
+    _, made = tokens.create("acme", "read", expires=spelled)
+    assert made.created == to_datetime(START)
+    assert made.expires == made.created + timedelta(days=30)
+    assert Tokens(path).list() == (made,)
+    assert made.to_dict()["expires"] == "2026-10-21T14:13:20Z"
+    kept = json.loads(path.read_text(encoding="utf-8"))["entries"][0]
+    assert kept["created"] == START  # as the log keeps times
+    with pytest.raises(InputError, match="past"):
+        tokens.create("acme", "read", expires="0d")
 
 
 def test_a_revoked_token_is_refused_at_once_by_everybody(path: Path) -> None:

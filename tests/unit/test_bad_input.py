@@ -250,12 +250,13 @@ def test_links(held: Memory) -> None:
         {"weight": "1"},
         {"weight": True},
         {"weight": 1e10},
-        {"wieght": 1},
         {"valid_from": NAIVE},
         {"metadata": {"a": NAN}},
         {"metadata": 5},
     ):
         refused(held, lambda told=wrong: held.link("a", "b", **told), BadRecord, "link")  # type: ignore[misc]
+    misspelt: Any = {"wieght": 1}
+    refused(held, lambda: held.link("a", "b", **misspelt), BadRecord, "wieght")
     refused(held, lambda: held.link("a", "b", ""), BadRecord, "link.kind")
     refused(held, lambda: held.link("a", "b", 5), BadRecord, "link.kind")  # type: ignore[arg-type]
     refused(held, lambda: held.link("a", "b", key=""), BadRecord, "key")

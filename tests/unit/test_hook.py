@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from memoriter import Hook
 from memoriter.core.errors import InputError
 from memoriter.doors.cli.main import app
 from memoriter.memory.facade import Memory
+from memoriter.memory.options import Ask
+from memoriter.testing.fakes import START
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -77,10 +81,29 @@ def test_a_hook_that_cannot_be_is_refused_at_once(memory: Any, more: dict[str, A
 
 
 def test_an_option_that_does_not_exist_is_an_error_and_no_silence(memory: Memory) -> None:
-    with pytest.raises(InputError, match="limits"):
-        Hook(memory, limits=3)("ssh port")
+    wrong: Any = {"limits": 3}
+    with pytest.raises(InputError, match="did you mean limit"):
+        Hook(memory, **wrong)
+    with pytest.raises(InputError, match="did you mean limit"):
+        Hook(memory)("ssh port", **wrong)
+    with pytest.raises(InputError, match="it is called limit here"):
+        Hook(memory, top_k=3)  # pyright: ignore[reportCallIssue]  # a word of other libraries
+    no_json: Any = {"where": object()}
     with pytest.raises(InputError, match="JSON"):
-        Hook("http://127.0.0.1:9", where=object())("ssh port")
+        Hook("http://127.0.0.1:9", **no_json)("ssh port")
+
+
+@pytest.mark.parametrize(
+    "moment", ["0s", timedelta(0), datetime.fromtimestamp(START / 1e6, UTC), date(2030, 1, 1)]
+)
+def test_a_hook_takes_times_as_python_has_them(memory: Memory, moment: Any) -> None:
+    assert Hook(memory, as_of=moment)("ssh port").status == "complete"
+    assert Hook(memory)("ssh port", where={"created": {"lte": moment}}).status == "complete"
+
+
+def test_a_hook_shows_its_options() -> None:
+    assert {*Ask.__annotations__, "limit"} <= set(inspect.signature(Hook).parameters)
+    assert "budget_tokens: Only what fits" in (Hook.__init__.__doc__ or "")
 
 
 # --- at the command line ------------------------------------------------------------------------
@@ -105,6 +128,17 @@ def test_the_json_of_a_coding_agent_is_answered_in_json(run: Run) -> None:
     told = json.loads(out)["hookSpecificOutput"]
     assert (code, told["hookEventName"]) == (0, "UserPromptSubmit")
     assert "49222" in told["additionalContext"]
+
+
+def test_a_reranker_is_asked_or_the_hook_says_why_not(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORITER_RERANKER", "nobody")
+    code, _, told = run("which port for ssh?", "recall")
+    assert (code, "there is no reranker 'nobody'" in told) == (1, True)
+    monkeypatch.delenv("MEMORITER_RERANKER")
+    code, _, told = run("port", "recall", "--reranker", "x", "--url", "http://127.0.0.1:9")
+    assert (code, "a server has its own" in told) == (1, True)
 
 
 def test_plain_text_is_answered_with_the_block(run: Run) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.slates import Data, asked, holding, ids, opened, ranked, recipe, step_of
 
-from memoriter.core.errors import BadRecipe, Unavailable
+from memoriter.core.errors import BadQuery, BadRecipe, Unavailable
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.rank.grid import snap_one
@@ -290,7 +290,12 @@ def test_lanes_that_agree_make_a_reranker_needless(
 def test_a_mode_may_leave_the_reranker_out(toy: ToyReranker) -> None:
     memory = holding("a", "b", "c", memory=opened(reranker=toy))
     modes = {"fast": {"lanes": ["mine", "other"], "rerank": False}}
-    found = reranked(memory, modes=modes, mode="fast")
+    with pytest.raises(BadQuery, match="mode 'fast' would ignore the reranker") as caught:
+        reranked(memory, modes=modes, mode="fast")
+    assert caught.value.field == "mode"
+    # a recipe whose users read why in its trace, under a name of theirs, may leave it out
+    names = {"skipReason": "result.trace.rerank_skipped"}
+    found = reranked(memory, modes=modes, mode="fast", names=names)
     assert (ranked(found), toy.asked, outcome(found)) == (BEFORE, [], None)
     assert step_of(found, "rerank").skipped == "mode_off: not in mode fast"
     assert found.status == "complete"

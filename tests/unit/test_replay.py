@@ -20,7 +20,7 @@ from memoriter.why.receipt import Receipt, sealed
 
 DAY = 86_400
 RERANKED: dict[str, Any] = {**recipe_of("memoriter").to_data(), "name": "reranked"}
-RERANKED["pass"] = [*RERANKED["pass"], {"head": 3, "rerank": {"timeout_ms": 5000}}]
+RERANKED["pass"] = [RERANKED["pass"][0], {"head": 3, "rerank": {"timeout_ms": 5000}}]
 
 
 def filled(memory: Memory, count: int = 12) -> Memory:
@@ -112,7 +112,7 @@ def test_the_vectors_that_served_then_are_read_after_another_model_serves(tmp_pa
 def test_it_asks_neither_the_embedder_nor_the_reranker() -> None:
     model, judge = ToyEmbedder(), ToyReranker()
     memory = filled(memoriter.open(":memory:", embedder=model, reranker=judge))
-    results = [memory.recall("ssh port 3", recipe=RERANKED), memory.recall("ssh", mode="bm25")]
+    results = [memory.recall("ssh port 3", recipe=RERANKED), memory.recall("ssh", mode="auto")]
     judge.failing = True
     results.append(memory.recall("ssh port 3", recipe=RERANKED))
     model.failing = True

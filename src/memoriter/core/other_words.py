@@ -14,7 +14,6 @@ from memoriter.core.foreign import attribute_meant, snake
 _SINCE: Final = 'where={"created": {"gte": "7d"}}'
 _UNTIL: Final = 'where={"created": {"lt": "2026-01-01"}}'
 _SCORE: Final = 'overrides={"final.min_score": 0.5}'
-_OPEN: Final = "memoriter.open(place, {}=…)"
 OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("k", "top_k", "topk", "n", "n_results", "num_results", "max_results", "count", "size",
@@ -146,6 +145,9 @@ MODULE: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """What people look for in the package, and what to write."""
 
+_OPENING: Final = ("tenant", "embedder", "reranker", "read_only", "entities", "durability")
+"""What people say in a question, and what belongs to `open`."""
+
 
 def no_such_verb(of: object, name: str) -> AttributeError:
     """What is raised for a verb that a memory does not have."""
@@ -185,11 +187,25 @@ class Hinting:
             raise no_such_attribute(self, name)
 
 
+def command_meant(name: str) -> str | None:
+    """The verb that another library calls by this name, without its arguments.
+
+    >>> command_meant("delete"), command_meant("add_texts"), command_meant("fly")
+    ('forget', 'remember_many', None)
+    """
+    right = VERBS.get(snake(name))
+    return None if right is None else right.partition("(")[0]
+
+
 def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
     """A hint that names the right word for one that is not known here.
 
     >>> right_word("top_k", ("query", "limit")), right_word("userId", ("user", "tags"))
     ('it is called limit here', 'it is called user here')
+    >>> right_word("since", ("query", "where"))
+    'use where={"created": {"gte": "7d"}}'
+    >>> right_word("tag", ("query", "where")), right_word("reranker", ("query", "where"))
+    ('use where={"tags": …}', 'it is said once, when opening: memoriter.open(…, reranker=…)')
     """
     field = attribute_meant(given)
     meant = OPTIONS.get(snake(given), field)
@@ -197,14 +213,19 @@ def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
         meant = field
     if meant in known:
         return f"it is called {meant} here"
+    if elsewhere := _elsewhere(given, meant, field, known):
+        return elsewhere
+    near = difflib.get_close_matches(given, list(known), 1)
+    return f"did you mean {near[0]}?" if near else otherwise or f"known: {', '.join(known)}"
+
+
+def _elsewhere(given: str, meant: str | None, field: str | None, known: Collection[str]) -> str:
+    """How to say it, where no option has that name; empty where that is not known."""
+    if meant is not None and meant.partition("=")[0] in known:
+        return f"use {meant}"
     opening = meant if meant in _OPENING else given
     if opening in _OPENING:
-        return f"it is an option of open: {_OPEN.format(opening)}"
-    if meant is not None and not meant.isidentifier() and "." not in meant.partition("=")[0]:
-        return f"use {meant}"
+        return f"it is said once, when opening: memoriter.open(…, {opening}=…)"
     if field is not None and "where" in known:
-        return f'filter by it: where={{"{field}": …}}'
-    near = difflib.get_close_matches(given, list(known), 1)
-    if near:
-        return f"did you mean {near[0]}?"
-    return otherwise or f"known: {', '.join(known)}"
+        return f'use where={{"{field}": …}}'
+    return ""

@@ -29,7 +29,7 @@ from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
 from memoriter.core.names import EXACT_INT, flag, number, text
-from memoriter.core.times import Now, duration, micros
+from memoriter.core.times import Now, duration, iso, micros
 from memoriter.core.where_mistakes import (
     Mistake,
     group_error,
@@ -386,4 +386,4 @@ def _moments(value: object, now: Now) -> object:
         return [_moments(each, now) for each in cast("Sequence[object]", value)]
     if duration(value, ahead=False) is None:
         return value
-    return micros(value, "where", BadFilter, now)
+    return iso(micros(value, "where", BadFilter, now))  # as a person reads it in an error

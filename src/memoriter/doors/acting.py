@@ -249,9 +249,9 @@ def link(desk: Desk, asked: ask.Ends) -> Plain:
     return memory.link(asked.source, asked.target, asked.kind, key=asked.key, **rest).to_dict()
 
 
-def forget(desk: Desk, asked: ask.Forget) -> Plain:
+def forget(desk: Desk, asked: ask.Ids) -> Plain:
     """Erase memories."""
-    return desk.memory(asked).forget(asked.id, where=asked.where, key=asked.key).to_dict()
+    return desk.memory(asked).forget(asked.id, **asked.given("id")).to_dict()
 
 
 def reflect(desk: Desk, asked: ask.Dry) -> Plain:

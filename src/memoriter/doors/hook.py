@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
-from typing import Any, Final, Self, cast
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, Final, Self, Unpack, cast
 
 from memoriter.core.errors import InputError, MemoriterError, Unavailable
 from memoriter.core.names import number, text
+from memoriter.core.options import check_known, takes
 from memoriter.core.shown import counted, shown
 from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
 from memoriter.memory.facade import Memory
+from memoriter.memory.options import Asking
 from memoriter.models.post import Post, Server, Want, key_for, server_of
 
 BUDGET_TOKENS: Final = 800
@@ -76,16 +79,20 @@ class Hook:
 
     """
 
+    @takes(Asking)
     def __init__(
         self,
         memory: Memory | str,
         *,
         token: str | None = None,
         timeout: float = 2.0,
-        **ask: Any,
+        **ask: Unpack[Asking],
     ) -> None:
+        """Say whom to ask, and what every question says."""
+        check_known(ask, Asking, InputError, "memory", "token", "timeout")
+        given: dict[str, Any] = dict(ask)
         budgets = {"budget_tokens", "budget_chars"} & set(ask)
-        self._ask = ask if budgets else {"budget_tokens": BUDGET_TOKENS, **ask}
+        self._ask = given if budgets else {"budget_tokens": BUDGET_TOKENS, **given}
         self._seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
         self._desk = Desk(memory) if isinstance(memory, Memory) else None
         self._server = None if isinstance(memory, Memory) else _server(memory)
@@ -95,12 +102,14 @@ class Hook:
         where = "a memory in this process" if self._server is None else self._server
         return shown("Hook", f"asks {where}")
 
-    def __call__(self, message: str, **more: Any) -> Recalled:
+    @takes(Asking)
+    def __call__(self, message: str, **more: Unpack[Asking]) -> Recalled:
         """The block for the reply to a message."""
+        check_known(more, Asking, InputError, "message")
         asked = _end(text(message, "message", InputError))
         if not asked:
             return Recalled.nothing()
-        request = {**self._ask, **more, "query": asked}
+        request = cast("dict[str, Any]", _spelled({**self._ask, **more, "query": asked}))
         try:
             return Recalled.of(self._answer(request))
         except InputError:
@@ -139,6 +148,17 @@ class _Ask(Post):
         if status == InputError.status:
             return InputError(str(message), hint=str(hint), field=field)
         return super().declined(status, str(message).encode())
+
+
+def _spelled(value: object) -> object:
+    """The value as a door takes it: times as text."""
+    if isinstance(value, Mapping):
+        return {k: _spelled(v) for k, v in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_spelled(each) for each in cast("Sequence[object]", value)]
+    if isinstance(value, timedelta):
+        return f"{value // timedelta(seconds=1):d}s"
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _end(message: str) -> str:

@@ -6,14 +6,14 @@ with the same words.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memoriter.core.errors import InputError
 from memoriter.core.options import Option, declared
+from memoriter.core.other_words import right_word
 from memoriter.core.where import parse as parse_where
 from memoriter.memory import options
 
@@ -29,7 +29,6 @@ Key = Annotated[
     str | None, Field(description="Asked twice under one key, the second time changes nothing.")
 ]
 _CHOSEN: Final = declared(options.Chosen)
-Where = Annotated[Object | None, Field(description=_CHOSEN["where"].option.about)]
 KnownAt = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
 _WHOSE: Final = declared(options.Whose)
 _SCOPE: Final = tuple(_WHOSE)
@@ -218,12 +217,13 @@ class Ends(Scoped):
 Link = with_options("Link", Ends, options.Tied)
 
 
-class Forget(Scoped):
+class Ids(Scoped):
     """Which memories: ids, or a test."""
 
     id: Annotated[str | list[str] | None, Field(description="One id, or several.")] = None
-    where: Where = None
-    key: Key = None
+
+
+Forget = with_options("Forget", Ids, options.Erase)
 
 
 class Dry(Scoped):
@@ -286,11 +286,9 @@ def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputEr
     return InputError(f"{field}: expected {message}", hint="check its type", field=field)
 
 
-def unknown_field(path: str, name: str, known: Iterable[str]) -> InputError:
+def unknown_field(path: str, name: str, known: Collection[str]) -> InputError:
     """What is said of a field that a request does not have."""
-    names = list(known)
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+    hint = right_word(name, list(known)) if known else "it takes none"
     return InputError(f"{path}: there is no such field", hint=hint, field=path)
 
 

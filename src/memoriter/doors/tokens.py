@@ -15,6 +15,7 @@ import os
 import threading
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -22,7 +23,8 @@ from memoriter.core.clock import Clock, Entropy, SystemClock, SystemEntropy
 from memoriter.core.errors import Corrupt, Forbidden, InputError, NotFound, Unauthenticated
 from memoriter.core.names import choice, name
 from memoriter.core.scope import Scope
-from memoriter.core.times import TimeLike, iso, micros
+from memoriter.core.shown import named, shown
+from memoriter.core.times import TimeLike, iso, micros, to_datetime, to_micros
 from memoriter.doors.operations import RIGHTS, Right
 
 try:
@@ -35,6 +37,7 @@ _FORMAT: Final = 1
 _ID_BYTES: Final = 6
 _SECRET_BYTES: Final = 32
 _ALLOWS: Final = {right: RIGHTS[: at + 1] for at, right in enumerate(RIGHTS)}
+_TIMES: Final = ("created", "expires")
 _NOBODY: Final = hashlib.sha256(b"nobody").hexdigest()
 
 
@@ -45,9 +48,12 @@ class Credential:
     id: str
     tenant: str
     right: Right
-    created: int
-    expires: int | None = None
+    created: datetime
+    expires: datetime | None = None
     name: str | None = None
+
+    def __repr__(self) -> str:
+        return shown(f"Credential {self.id}", f"may {self.right}, tenant {named(self.tenant)}")
 
     def allows(self, right: Right) -> bool:
         """Whether it contains a right."""
@@ -91,6 +97,10 @@ class Tokens:
         self._seen: tuple[int, int, int] | None = None
         self._entries: Mapping[str, _Entry] = {}
 
+    def __repr__(self) -> str:
+        place = "in memory" if self._path is None else named(self._path.name)
+        return shown(f"Tokens {place}")
+
     @classmethod
     def beside(cls, store: str | Path) -> Tokens:
         """The tokens of a store, in a file beside it; those of a store in memory end with it."""
@@ -109,15 +119,17 @@ class Tokens:
     ) -> tuple[str, Credential]:
         """(the token, which nobody can read again, and what it allows)."""
         now = self._clock.now()
-        ends = None if expires is None else micros(expires, "expires", InputError)
+        ends = None
+        if expires is not None:
+            ends = micros(expires, "expires", InputError, lambda: now, ahead=True)
         if ends is not None and ends <= now:
             raise InputError("expires: lies in the past", hint="name a later time", field="expires")
         made = Credential(
             self._entropy.draw(_ID_BYTES).hex(),
             Scope.of(tenant).tenant,
             cast("Right", choice(right, "right", RIGHTS, InputError)),
-            now,
-            ends,
+            to_datetime(now),
+            None if ends is None else to_datetime(ends),
             None if label is None else name(label, "name", InputError),
         )
         secret = self._entropy.draw(_SECRET_BYTES).hex()
@@ -150,7 +162,7 @@ class Tokens:
         if entry is None or not same or prefix != _PREFIX:
             raise Unauthenticated("the token is not known", hint="memoriter token create makes one")
         ends = entry.credential.expires
-        if ends is not None and ends <= self._clock.now():
+        if ends is not None and to_micros(ends) <= self._clock.now():
             raise Unauthenticated("the token has expired", hint="memoriter token create makes one")
         return entry.credential
 
@@ -229,7 +241,10 @@ def _hash(secret: str) -> str:
 
 
 def _plain(entry: _Entry) -> dict[str, object]:
-    return {**asdict(entry.credential), "hash": entry.hash}
+    """What the file holds: times as microseconds."""
+    told = asdict(entry.credential)
+    times = {key: to_micros(told[key]) for key in _TIMES if told[key] is not None}
+    return {**told, **times, "hash": entry.hash}
 
 
 def _parsed(path: Path) -> dict[str, _Entry]:
@@ -240,7 +255,7 @@ def _parsed(path: Path) -> dict[str, _Entry]:
             data = json.loads(opened.read())
         entries = cast("list[dict[str, Any]]", data["entries"])
         return {told["id"]: _entry(dict(told)) for told in entries}
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise Corrupt(
             f"{path.name} cannot be read", hint="remove it and create the tokens again"
         ) from error
@@ -250,4 +265,5 @@ def _entry(told: dict[str, Any]) -> _Entry:
     spelled = str(told.pop("hash"))
     if told["right"] not in RIGHTS:
         raise ValueError(told["right"])
+    told |= {key: to_datetime(told[key]) for key in _TIMES if told.get(key) is not None}
     return _Entry(Credential(**told), spelled)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core import names
-from memoriter.core.errors import InputError
+from memoriter.core.errors import InputError, message_of
 from memoriter.embed.answers import checked, placed, told
 from memoriter.embed.port import Side
 
@@ -86,7 +86,7 @@ def _length(function: Embed) -> int:
         answer = np.asarray(function([_PROBE]), dtype=np.float64)
     except Exception as error:
         raise InputError(
-            f"embedder: the function failed for a list of one text: {error}",
+            f"embedder: the function failed for a list of one text: {message_of(error)}",
             hint="it takes a list of texts and returns a list of vectors",
             field="embedder",
         ) from error

@@ -70,10 +70,11 @@ def recipe_for(ask: Ask, usual: str) -> tuple[Recipe, dict[str, object], Where]:
         raise by_name(recipe, overrides, error) from None
 
 
-def words_alone(ask: Ask) -> Ask:
+def words_alone(ask: Ask, clock: Now) -> Ask:
     """The same question to the word lanes of its recipe alone."""
     recipe, _, tests = recipe_for(ask, "lexical")
-    where = both(parse(ask.get("where")), tests)
+    now = _time(ask.get("now"), "now", clock)
+    where = both(parse(dated(ask.get("where"), clock if now is None else lambda: now)), tests)
     told = {"recipe": alone(recipe, "bm25"), "overrides": None, "mode": None, "where": where}
     return cast("Ask", {**ask, **told})
 

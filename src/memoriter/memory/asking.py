@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
@@ -21,10 +22,14 @@ from memoriter.why.bundles import Bundles, bundle
 from memoriter.why.case import Generations, noting
 from memoriter.why.result import Result
 
+_ASKED: Final = "pass.1.enabled"
+"""The override that switches a reranker on or off."""
+_SKIPPED: Final = "result.trace.rerank_skipped"
+
 
 def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
     """Answer a query by the recipe that the caller chose."""
-    _must_rerank(parts, recipe)
+    _must_rerank(parts, query, recipe)
     return by_lanes(parts, query, recipe)
 
 
@@ -38,22 +43,31 @@ def by_lanes(parts: Parts, query: Query, recipe: Recipe) -> Result:
 
 def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
-    _must_rerank(parts, recipe)
+    _must_rerank(parts, query, recipe)
     return plan(recipe, parts.spaces(_bound(parts, query, recipe), asking=False))
 
 
-def _must_rerank(parts: Parts, recipe: Recipe) -> None:
-    """Refuse a recipe that would ignore the reranker of this memory."""
-    if parts.reranker is None or (reranks(recipe) and recipe.passes[1].enabled):
+def _must_rerank(parts: Parts, query: Query, recipe: Recipe) -> None:
+    """Refuse a question that would ignore the reranker of this memory, unless it says so itself."""
+    if parts.reranker is None or query.overrides.get(_ASKED) is False:
         return
-    hint = "open the memory without a reranker, or recall by a recipe that asks one: memoriter"
-    if reranks(recipe):
-        hint = 'switch its pass on: overrides={"pass.1.enabled": True}'
-    raise BadQuery(
-        f"recipe {recipe.name!r} would ignore the reranker of this memory",
-        hint=hint,
-        field="recipe",
-    )
+    if not reranks(recipe):
+        raise BadQuery(
+            f"recipe {recipe.name!r} would ignore the reranker of this memory",
+            hint="open the memory without a reranker, or recall by a recipe that asks one:"
+            " memoriter",
+            field="recipe",
+        )
+    off = recipe.passes[1].enabled is False
+    told = _SKIPPED in recipe.names.values()  # its users read there that a mode leaves it out
+    if off or not (recipe.mode(query.mode).rerank or told):
+        of = f"recipe {recipe.name!r}" if off else f"mode {query.mode!r}"
+        asks = f'overrides={{"{_ASKED}": True}}' if off else "another mode, or none"
+        raise BadQuery(
+            f"{of} would ignore the reranker of this memory",
+            hint=f'ask it: {asks}; or leave it out: overrides={{"{_ASKED}": False}}',
+            field="recipe" if off else "mode",
+        )
 
 
 def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:

@@ -23,7 +23,7 @@ from memoriter.core.times import TimeLike, duration, micros
 from memoriter.core.where import EVERYTHING, dated, parse
 from memoriter.index.pages import Sort
 from memoriter.memory.browsing import Page, browsed, matching
-from memoriter.memory.options import Ask, Changes, Fields, How, Look, Tied, WhereLike
+from memoriter.memory.options import Ask, Changes, Erase, Fields, How, Look, Tied, WhereLike
 from memoriter.memory.parts import Parts
 from memoriter.memory.status import Report, Status, status_of
 from memoriter.store.verify import sound
@@ -137,14 +137,11 @@ class Memory:
         fields: dict[str, object] = {k: v for k, v in tied.items() if k != "key"}
         return self._wrote(self._writer.link(source, target, kind, fields, tied.get("key")))
 
-    def forget(
-        self,
-        id: str | Sequence[str] | None = None,
-        *,
-        where: WhereLike | None = None,
-        key: str | None = None,
-    ) -> Erasure:
+    @takes(Erase)
+    def forget(self, id: str | Sequence[str] | None = None, **erase: Unpack[Erase]) -> Erasure:
         """Erase memories, by id or by a Where: at once gone from every answer, past views too."""
+        check_known(erase, Erase, InputError, "id")
+        where, key = erase.get("where"), erase.get("key")
         if (id is None) == (where is None):
             raise InputError("forget: give an id or a where, and not both", field="id")
         if id is None:
@@ -215,7 +212,8 @@ class Memory:
         from memoriter.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
         from memoriter.memory.asking import by_lanes  # noqa: PLC0415  # loads the recipes
 
-        return by_lanes(self._parts, *self._query(query, limit, words_alone(ask)))
+        asked = words_alone(ask, self._parts.clock.now)
+        return by_lanes(self._parts, *self._query(query, limit, asked))
 
     @takes(Ask)
     def bundles(

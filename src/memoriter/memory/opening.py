@@ -164,6 +164,12 @@ def _check(options: OpenOptions) -> None:
     choice(options.get("maintenance", "auto"), "maintenance", ("auto", "manual"), InputError)
     integer(options.get("flush_rows", FLUSH_ROWS), "flush_rows", 1, 2**31, InputError)
     number(options.get("horizon_days", 30.0), "horizon_days", 0.0, 1e6, InputError)
+    for name, verb in (("clock", "now"), ("entropy", "draw")):
+        given = options.get(name)
+        if given is not None and not callable(getattr(given, verb, None)):
+            raise InputError(
+                f"{name}: expected an object with {verb}(), got {type(given).__name__}", field=name
+            )
     integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
 
 
@@ -179,8 +185,12 @@ def _store(
             hint="give the path of a file, for example agent.db",
         )
     clean = text(str(place), "place", InputError, 4096)
-    if "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
-        raise InputError("place: expected the path of a file", field="place")
+    if not clean or "\0" in clean or not isinstance(place, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+        raise InputError(
+            "place: expected the path of a file",
+            hint='for example "agent.db", or ":memory:"',
+            field="place",
+        )
     # The log, the lock and the index lie beside the file itself, not beside a link to it.
     path = Path(os.path.realpath(Path(clean).expanduser()))
     with plainly(path):

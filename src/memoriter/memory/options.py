@@ -130,6 +130,12 @@ class Ask(Chosen, total=False):
     ]
 
 
+class Asking(Ask, total=False):
+    """What every question of a hook takes beside its text."""
+
+    limit: Annotated[int | None, Option("How many memories at most.", int)]
+
+
 class Look(Chosen, total=False):
     """What browsing takes beside sort, cursor and limit."""
 
@@ -199,6 +205,18 @@ class AgentFields(TypedDict, total=False):
     owner: Annotated[str | None, Option("Who answers for it.", str)]
     description: Annotated[str | None, Option("What it does.", str)]
     aliases: Annotated["Iterable[str] | None", Option("Its other names.", list[str])]
+    key: Annotated[
+        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
+    ]
+
+
+class Erase(TypedDict, total=False):
+    """What `forget` takes beside ids."""
+
+    where: Annotated[
+        "WhereLike | None",
+        Option('All that pass this test, for example {"session": "s-12"}.', Object, metavar="JSON"),
+    ]
     key: Annotated[
         str | None, Option("Asked twice under one key, the second time changes nothing.", str)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, signature
 
 from memoriter.core import names
 from memoriter.core.errors import InputError
@@ -31,6 +31,12 @@ class Function:
                 hint="give a plain one; it runs in a thread of its own",
                 field="reranker",
             )
+        if not _takes_two(function):
+            raise InputError(
+                "reranker: the function does not take a question and a list of texts",
+                hint="def rerank(query: str, texts: list[str]) -> list[float]",
+                field="reranker",
+            )
         own = getattr(function, "__name__", type(function).__name__)
         self._function = function
         self.name = names.name(own if name is None else name, "name", InputError)
@@ -43,3 +49,16 @@ class Function:
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """What the function answers."""
         return self._function(query, list(texts))
+
+
+def _takes_two(function: Judge) -> bool:
+    """Whether a function can be called with a question and texts; where nobody can tell, yes."""
+    try:
+        shape = signature(function)
+    except (TypeError, ValueError):  # of a compiled function
+        return True
+    try:
+        shape.bind("", [])
+    except TypeError:
+        return False
+    return True

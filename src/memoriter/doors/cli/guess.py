@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
-from memoriter.core.foreign import attribute_meant, snake
-from memoriter.core.other_words import OPTIONS
+from memoriter.core.other_words import command_meant, right_word
 
-COMMANDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("list", "ls", "all", "show-all", "records"), "browse"),
-    **dict.fromkeys(("search", "query", "find", "ask", "retrieve"), "recall"),
-    **dict.fromkeys(("add", "save", "store", "put", "insert", "note", "new"), "remember"),
-    **dict.fromkeys(("delete", "rm", "remove", "erase", "drop", "clear"), "forget"),
-    **dict.fromkeys(("stats", "info", "count", "health"), "status"),
-    **dict.fromkeys(("show", "cat", "view"), "get"),
-    **dict.fromkeys(("edit", "set", "change"), "update"),
-    **dict.fromkeys(("load", "restore", "ingest"), "import"),
-    **dict.fromkeys(("backup", "dump"), "export"),
-    **dict.fromkeys(("check", "fsck"), "verify-store"),
-    **dict.fromkeys(("compact", "vacuum", "optimize", "gc"), "maintain"),
-    **dict.fromkeys(("server", "start", "run"), "serve"),
-    **dict.fromkeys(("why",), "explain"),
-    **dict.fromkeys(("versions", "log"), "history"),
-    **dict.fromkeys(("create",), "init"),
-}
-"""Commands of other tools, and what they are called here."""
-_FLAGS: Final[Mapping[str, str]] = {"place": "store", "d": "store", "f": "store", "t": "tag"}
-"""Options of the library that the command line spells otherwise, and short ones of other tools."""
+_COMMANDS: Final = {
+    "remember_many": "import", "import_file": "import", "count": "status", "ls": "browse",
+    "rm": "forget", "show": "get", "cat": "get", "gc": "maintain", "server": "serve",
+    "recall(query)[0].explanation": "explain", "create": "init",
+}  # fmt: skip
+"""Verbs of the library whose command has another name, and commands of other tools."""
+_BARE: Final = str.maketrans({"{": "", "}": "", '"': "", ":": "=", " ": ""})
 
 
 class Usage(NamedTuple):
@@ -47,12 +33,12 @@ def guess(error: Any) -> Usage:
     option = getattr(error, "option_name", None)
     if option and plain.startswith("No such option"):
         known = _options(context)
-        return Usage(f"there is no option {option}", _option_meant(str(option), known, path) or see)
+        hint = _option_meant(str(option), known, path) or _near(str(option), known)
+        return Usage(f"there is no option {option}", hint or see)
     if plain.startswith("No such command"):
         typed = plain.split("'")[1] if "'" in plain else ""
-        known = list(getattr(getattr(context, "command", None), "commands", ()))
-        meant = COMMANDS.get(typed.lower())
-        hint = f"use {path} {meant}" if meant in known else _near(typed, known)
+        commands = getattr(getattr(context, "command", None), "commands", ())
+        hint = _command_meant(typed, commands) or _near(typed, commands)
         return Usage(f"there is no command {typed!r}", hint or see)
     if "unexpected extra argument" in plain:
         usage = " ".join((path, *context.command.collect_usage_pieces(context)))
@@ -61,27 +47,38 @@ def guess(error: Any) -> Usage:
     return Usage(_lower(str(error.format_message()).rstrip(".")), see)
 
 
-def _option_meant(typed: str, known: list[str], path: str) -> str:
-    """The option that another tool calls so, or the nearest one."""
-    word = snake(typed.lstrip("-"))
-    names = (OPTIONS.get(word), attribute_meant(word), word, word.removesuffix("s"))
-    for name in names:
-        flag = f"--{_FLAGS.get(name, name).replace('_', '-')}" if name else ""
-        for spelled in (flag, flag.removesuffix("s")):
-            if spelled in known:
-                return f"use {spelled}"
-        if flag == "--store":  # every command has it, the root has not
-            return (
-                f"the file of the store is {flag}, after the command: {path} recall {flag} FILE …"
-            )
-    return _near(typed, known)
-
-
 def _options(context: Any) -> list[str]:
     parameters = context.command.get_params(context) if context else ()
     return [
         name for p in parameters for name in (*p.opts, *p.secondary_opts) if name.startswith("-")
     ]
+
+
+def _option_meant(typed: str, options: Iterable[str], path: str) -> str:
+    """What an option of another program is called here."""
+    known = {each.lstrip("-").replace("-", "_"): each for each in options}
+    if "override" in known:  # the library takes all of them at once
+        known["overrides"] = known["override"]
+    if "tag" in known:
+        known["tags"] = known["tag"]
+    known["place"] = known.get("store", "")
+    hint = right_word(typed.lstrip("-").replace("-", "_"), known, "none")
+    right = hint.removeprefix("it is called ").removesuffix(" here")
+    if right == "place" and not known["place"]:  # every command has it, the root has not
+        return f"it stands after the command: {path} recall --store FILE …"
+    if right in known or typed.lstrip("-") in known:
+        return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
+    form, _, value = hint.removeprefix("use ").partition("=")
+    if form == "overrides":
+        value = value.translate(_BARE)
+    return f"use {known[form]} '{value}'" if form in known and value else ""
+
+
+def _command_meant(typed: str, commands: Collection[str]) -> str:
+    """What a verb of another program is called here."""
+    verb = command_meant(typed) or typed
+    name = _COMMANDS.get(verb, verb).replace("_", "-")
+    return f"it is called {name} here" if name in commands else ""
 
 
 def _near(typed: str, known: Iterable[str]) -> str:

@@ -12,8 +12,9 @@ import typer
 from memoriter.core.errors import InputError, MemoriterError
 from memoriter.doors.cli import completing
 from memoriter.doors.cli.opening import opened
-from memoriter.doors.cli.options import Place, Scoped
+from memoriter.doors.cli.options import Place, Reranker, Scoped
 from memoriter.doors.cli.out import note, print_json, show
+from memoriter.doors.cli.settings import setting
 from memoriter.doors.cli.tree import branch, command
 
 hooks = branch("hooks", "Recall by itself before each reply of a coding agent.")
@@ -48,6 +49,7 @@ def recall(
     budget_tokens: Budget = 800,
     limit: Limit = None,
     recipe: Recipe = None,
+    reranker: Reranker = None,
 ) -> None:
     """Read a prompt on stdin, print the memories for it; what goes wrong never stops the agent.
 
@@ -57,7 +59,13 @@ def recall(
     try:
         prompt, event = _asked(sys.stdin.read(LONGEST))
         given = {"limit": limit, "recipe": recipe, "budget_tokens": budget_tokens}
-        block = _block(prompt, at, url, {k: v for k, v in given.items() if v is not None})
+        ask = {k: v for k, v in given.items() if v is not None}
+        if url is not None and reranker is not None:
+            raise InputError(
+                "reranker: goes with a store; a server has its own",
+                hint="memoriter serve --reranker …",
+            )
+        block = _block(prompt, at, url, (ask, reranker))
     except MemoriterError as error:
         note(f"memoriter: {error.message}")
         raise typer.Exit(FAILED) from None
@@ -83,15 +91,17 @@ def _asked(given: str) -> tuple[str, str | None]:
     return prompt, str(data.get("hook_event_name", "UserPromptSubmit"))
 
 
-def _block(prompt: str, at: Scoped, url: str | None, ask: dict[str, Any]) -> str:
+def _block(prompt: str, at: Scoped, url: str | None, how: tuple[dict[str, Any], str | None]) -> str:
+    """The block for a prompt; `how` is what every question says, and who reranks in a store."""
     from memoriter.doors.hook import Hook  # noqa: PLC0415  # loads the engine
 
+    ask, reranker = how
     if url is not None:
         scope = {"agent": at.agent, "user": at.user, "session": at.session}
         mine: dict[str, Any] = {key: v for key, v in scope.items() if v is not None}
         told = Hook(url, **ask, **mine)(prompt)
     else:
-        with opened(at, "read") as memory:
+        with opened(at, "read", setting("reranker", reranker)) as memory:
             told = Hook(memory, **ask)(prompt)
     if told.problem is not None:
         note(f"memoriter: {told.problem}")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memoriter.core.clock import SystemClock
-from memoriter.core.errors import InputError
 from memoriter.doors.cli import completing
 from memoriter.doors.cli.opening import must_exist
 from memoriter.doors.cli.options import Beside
@@ -20,9 +17,6 @@ if TYPE_CHECKING:
     from memoriter.doors.tokens import Credential, Tokens
 
 token = branch("token", "Tokens for memoriter serve: each opens one tenant, with one right.")
-_SPAN: Final = re.compile(r"(\d{1,6})([smhdw])")
-_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_SECOND: Final = 1_000_000
 Right = Annotated[
     str,
     typer.Option(
@@ -33,7 +27,7 @@ Right = Annotated[
 ]
 Expires = Annotated[
     str | None,
-    typer.Option("--expires", metavar="WHEN", help="30d, 12h … from now, or a time (ISO 8601)."),
+    typer.Option("--expires", metavar="TIME", help="30d, 12h … from now, or a time (ISO 8601)."),
 ]
 Name = Annotated[str | None, typer.Option("--name", help="What it is for, for people to read.")]
 TokenId = Annotated[
@@ -53,7 +47,7 @@ def create(at: Beside, right: Right = "read", expires: Expires = None, name: Nam
     It opens the tenant of --tenant and no other.
     """
     tenant = str(settings({"tenant": at.tenant})["tenant"].value)
-    text, made = _tokens(at).create(tenant, right, expires=_moment(expires), label=name)
+    text, made = _tokens(at).create(tenant, right, expires=expires, label=name)
     if not at.json:
         note(f"tenant {made.tenant}, right {made.right}, id {made.id}; shown this once:")
     show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
@@ -88,17 +82,6 @@ def _tokens(at: Beside) -> Tokens:
     place = str(settings({"store": at.store})["store"].value)
     must_exist(place)
     return Tokens.beside(place)
-
-
-def _moment(when: str | None) -> int | str | None:
-    """A time, from a span that begins now or as it is written."""
-    span = None if when is None else _SPAN.fullmatch(when)
-    if span is None:
-        return when
-    seconds = int(span[1]) * _SECONDS[span[2]]
-    if not seconds:
-        raise InputError("expires: is over at once", hint="for example 30d", field="expires")
-    return SystemClock().now() + seconds * _SECOND
 
 
 def _cell(each: Credential, head: str) -> str:
