@@ -16,6 +16,7 @@ import memoriter
 from memoriter.core.errors import InputError, MemoriterError, message_of
 from memoriter.core.shown import WIDTH, drawn, quoted, shown
 from memoriter.doors.hook import Hook
+from memoriter.doors.tokens import Tokens
 from memoriter.memory.facade import Memory
 from memoriter.memory.importing import Left
 from memoriter.pipeline.load import library, recipe_of
@@ -67,6 +68,12 @@ MADE: dict[str, Callable[[Memory, Path], Any]] = {
     "Memory of a file": lambda _, f: memoriter.open(f / f"{NAME}.db").scoped(NAME, NAME, NAME),
     "AsyncMemory": lambda _, __: in_async(repr),
     "AsyncMemory, scoped": lambda _, __: in_async(lambda m: repr(m.scoped(NAME, NAME, NAME))),
+    "AsyncAgents": lambda _, __: in_async(lambda m: repr(m.agents)),
+    "AsyncAnalyzers": lambda _, __: in_async(lambda m: repr(m.analyzers)),
+    "AsyncEmbedding": lambda _, __: in_async(lambda m: repr(m.embedding)),
+    "Opened": lambda _, __: memoriter.aopen(),
+    "Tokens": lambda _, f: Tokens(f / f"{NAME}.tokens"),
+    "Credential": lambda _, __: Tokens().create(NAME, "read")[1],
     "Scope": lambda m, _: m.scoped(NAME, NAME, NAME).scope,
     "Agents": lambda m, _: m.agents,
     "Agent": lambda m, _: m.agents.get("planner"),
@@ -217,6 +224,13 @@ def test_an_error_keeps_its_hint_when_it_travels_between_processes() -> None:
     assert (str(error), error.field) == ("told\nhint: do", "id")
 
 
+def test_a_commit_of_many_has_ids_and_no_one_id() -> None:
+    memory = memoriter.open()
+    assert memory.remember("x", id="a").id == "a"
+    with pytest.raises(InputError, match="a commit of 2 memories has no one id"):
+        _ = memory.remember_many(["x", "y"]).id
+
+
 def test_inside_another_message_an_error_is_told_without_its_hint() -> None:
     assert message_of(MemoriterError("told", hint="do this")) == "told"
     assert message_of(ValueError("theirs")) == "theirs"
@@ -272,6 +286,23 @@ def test_an_object_shows_what_the_docs_explain_and_nothing_else(
     heading: str, of: Callable[[Memory], object]
 ) -> None:
     assert public(of(stored())) == documented(heading)
+
+
+@pytest.mark.parametrize("name", ["account", "budget", "analyzer", "asked", "marks"])
+def test_what_is_internal_has_no_public_name(name: str) -> None:
+    result = stored().recall("port")
+    assert not hasattr(result, name)
+    assert not hasattr(result[0], name)
+
+
+def test_notebooks_draw_results_hits_explanations_and_plans() -> None:
+    result = stored().recall("port")
+    for shown_ in (result, result[0], result[0].explanation, result.plan, stored().plan("port")):
+        html = shown_._repr_html_()
+        assert html is not None
+        assert html.startswith("<")
+        assert "<img" not in html
+        assert "<script" not in html
 
 
 def test_a_receipt_is_verified_and_a_store_is_checked_under_two_names() -> None:

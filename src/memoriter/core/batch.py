@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from memoriter.core.errors import InputError
 from memoriter.core.names import Json
 from memoriter.core.other_words import Hinting
 from memoriter.core.record import Content
@@ -143,8 +144,13 @@ class Commit(Hinting):
     @property
     def id(self) -> str:
         """The only record it was about."""
-        (only,) = self.ids
-        return only
+        if len(self.ids) != 1:
+            raise InputError(
+                f"a commit of {counted(len(self.ids), 'memory', 'memories')} has no one id",
+                hint="ids has them all",
+                field="id",
+            )
+        return self.ids[0]
 
     def to_dict(self) -> dict[str, object]:
         """The commit as plain data."""

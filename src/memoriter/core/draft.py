@@ -38,6 +38,8 @@ class Draft:
     key: Key | None = None
     durations: _Spelled = field(default_factory=dict[str, object])
     """The times that were given as durations: the same for a retry, whenever it comes."""
+    tied: tuple[_Spelled, ...] = ()
+    """The same of each tie; empty where none was."""
 
     @classmethod
     def of(cls, data: object, now: Now | None = None) -> Draft:
@@ -53,19 +55,23 @@ class Draft:
             raise BadRecord("text: is required", hint="say what to remember", field="text")
         own = {k: v for k, v in asked.items() if k not in BESIDE}
         given = checked(own, now)
-        ties = _ties(asked, given, now)
+        lengths = durations(own)
+        ties = tuple(_ties(asked, given, lengths, now))
         vector = _vector(asked["vector"]) if "vector" in asked else None
         record_id = name(asked["id"], "id") if "id" in asked else None
-        draft = cls(given, record_id, ties, vector, durations=_durations(own))
+        draft = cls(
+            given, record_id, tuple(tie for tie, _ in ties), vector, durations=lengths,
+            tied=tuple(spelled for _, spelled in ties),
+        )  # fmt: skip
         key = name(asked["key"], "key") if "key" in asked else None
         return replace(draft, key=Key(key, draft.asked())) if key else draft
 
     def asked(self) -> bytes:
         """A digest of what was asked, the same for a retry."""
         spelled = {key: _spelled(value) for key, value in self.given.items()} | self.durations
-        ties = [
-            [t.target, t.kind, t.weight, t.valid_from, t.valid_until, t.metadata] for t in self.ties
-        ]
+        none: _Spelled = {}
+        lengths = self.tied or (none,) * len(self.ties)
+        ties = [spelled_tie(tie, given) for tie, given in zip(self.ties, lengths, strict=True)]
         return digest("memoriter/asked/1", canonical([spelled, self.id, ties, self.vector]))
 
     def complete(self, now: int) -> Content:
@@ -86,7 +92,14 @@ def checked(given: Mapping[str, object], now: Now | None = None) -> dict[str, ob
     return out
 
 
-def _durations(given: Mapping[str, object]) -> dict[str, object]:
+def spelled_tie(tie: Tie, lengths: Mapping[str, object]) -> list[object]:
+    """A tie as a digest covers it, with the durations that were given for its times."""
+    since = lengths.get("valid_from", tie.valid_from)
+    until = lengths.get("valid_until", tie.valid_until)
+    return [tie.target, tie.kind, tie.weight, since, until, tie.metadata]
+
+
+def durations(given: Mapping[str, object]) -> dict[str, object]:
     """The durations among these fields, spelled alike however they were given."""
     out: dict[str, object] = {}
     for key, value in given.items():
@@ -147,29 +160,30 @@ def tie_of(
 
 
 def _ties(
-    asked: Mapping[str, object], given: Mapping[str, object], now: Now | None
-) -> tuple[Tie, ...]:
-    out: list[Tie] = []
-    begun = cast("datetime | None", given.get("valid_from", given.get("created")))
-    since = None if begun is None else to_micros(begun)
+    asked: Mapping[str, object], given: Mapping[str, object], lengths: _Spelled, now: Now | None
+) -> Iterator[tuple[Tie, _Spelled]]:
+    """Each tie, and which of its times were given as durations."""
+    begun = "valid_from" if "valid_from" in given else "created"
+    since = to_micros(cast("datetime", given[begun])) if begun in given else None
+    spelled: _Spelled = {"valid_from": lengths[begun]} if begun in lengths else {}
     for kind in REPLACING:
         if kind in asked:
             targets = asked[kind]
-            listed = (targets,) if isinstance(targets, str) else names(targets, kind)
-            out += [Tie(name(target, kind), kind, valid_from=since) for target in listed]
+            for target in (targets,) if isinstance(targets, str) else names(targets, kind):
+                yield Tie(name(target, kind), kind, valid_from=since), spelled
     if "links" in asked:
-        out += _links(asked["links"], now)
-    return tuple(out)
+        yield from _links(asked["links"], now)
 
 
-def _links(links: object, now: Now | None) -> Iterator[Tie]:
+def _links(links: object, now: Now | None) -> Iterator[tuple[Tie, _Spelled]]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
         raise BadRecord("links: expected a list of objects with target and kind", field="links")
     for at, link in enumerate(cast("Iterable[object]", links)):
         rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
         if not {"target", "kind"} <= set(rest):
             raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
-        yield tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
+        made = tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
+        yield made, durations(rest)
 
 
 def _vector(value: object) -> tuple[float, ...]:
@@ -214,4 +228,4 @@ def spelled_changes(changes: Mapping[str, object], now: Now) -> object:
     given = {key: value for key, value in changes.items() if value is not None}
     fresh = {key: _spelled(value) for key, value in checked(given, now).items()}
     gone = sorted(key for key, value in changes.items() if value is None)
-    return [gone, fresh | _durations(given)]
+    return [gone, fresh | durations(given)]

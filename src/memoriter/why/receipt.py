@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt
@@ -19,6 +19,9 @@ from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, plain, shown
 from memoriter.why import verify as alone
 from memoriter.why.verify import Verified
+
+if TYPE_CHECKING:
+    from memoriter.why.result import Result
 
 VERSION: Final = 2
 _TAG: Final = "memoriter/receipt/2"
@@ -64,10 +67,13 @@ def _joined(parts: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(canonical(key) + b":" + parts[key] for key in sorted(parts)) + b"}"
 
 
-def verify(given: Receipt | Mapping[str, object] | bytes | str | Path) -> Verified:
+def verify(
+    receipt: Receipt | Result | Mapping[str, object] | bytes | str | Path,
+) -> Verified:
     """Derive every number of a receipt again, from the receipt alone; what was found is told."""
+    whole = getattr(receipt, "receipt", receipt)
     try:
-        return alone.verify(given.to_bytes() if isinstance(given, Receipt) else given)
+        return alone.verify(whole.to_bytes() if isinstance(whole, Receipt) else whole)
     except alone.NotAReceipt as error:
         raise BadQuery(str(error), hint=_HINT, field="receipt") from None
 

@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from memoriter.core.batch import Act, Batch, Commit, Embed, Enrol, Forget, Key, Link, Vector
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.draft import Draft, changed, tie_of
+from memoriter.core.draft import Draft, changed, durations, spelled_tie, tie_of
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
@@ -231,8 +231,7 @@ class Writer:
     ) -> Link:
         """The act that writes an edge, its fields checked."""
         tie = tie_of(target, kind, given, "link", self._shop.clock.now)
-        told = [source, tie.target, tie.kind, tie.weight, tie.valid_from, tie.valid_until]
-        asked = asked_under("link", key, [*told, tie.metadata])
+        asked = asked_under("link", key, [source, *spelled_tie(tie, durations(given))])
         return Link(name(source, "source"), tie, self._salt(), asked)
 
     def must_reach(self, act: Link, besides: Collection[str] = ()) -> None:

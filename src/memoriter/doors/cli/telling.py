@@ -44,8 +44,13 @@ def remember(text: Said, at: Scoped, draft: Draft) -> None:
     said = _stdin() if text == "-" else text
     if not said.strip():
         raise BadRecord("text: must not be empty", hint="say what to remember", field="text")
+    fields = {**draft.fields, **draft.beside}
+    from memoriter.core.clock import SystemClock  # noqa: PLC0415  # help needs none of it
+    from memoriter.core.draft import Draft as Checked  # noqa: PLC0415  # as above
+
+    Checked.of({"text": said, **fields}, SystemClock().now)  # before a store is made
     with opened(at, "make") as memory:
-        commit = memory.remember(said, **draft.fields, **draft.beside)
+        commit = memory.remember(said, **fields)
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
 
 

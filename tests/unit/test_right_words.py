@@ -1,0 +1,136 @@
+"""Words of other libraries: nothing is an alias, and every error names the right word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import memoriter
+from memoriter.core.errors import InputError
+from memoriter.doors.cli.main import app
+from memoriter.doors.desk import Desk
+from memoriter.doors.mcp.tools import tools_of
+from memoriter.doors.operations import BY_NAME
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import HandClock
+
+ASKED = {
+    "k": "it is called limit here",
+    "top_k": "it is called limit here",
+    "n_results": "it is called limit here",
+    "filters": "it is called where here",
+    "user_id": "it is called user here",
+    "userId": "it is called user here",
+    "since": 'use where={"created": {"gte": "7d"}}',
+    "min_score": 'use overrides={"final.min_score": 0.5}',
+    "tags": 'use where={"tags": …}',
+    "limt": "did you mean limit?",
+}
+KEPT = {
+    "created_at": "it is called created here",
+    "content": "it is called text here",
+    "user_id": "it is called user here",
+    "importence": "did you mean importance?",
+    "ttl": "it is called expires here",
+}
+OTHERS = [
+    ("browse", "top_k", "it is called limit here"),
+    ("browse", "filter", "it is called where here"),
+    ("count", "filter", "it is called where here"),
+    ("forget", "filter", "it is called where here"),
+    ("forget", "user", 'use where={"user": …}'),
+    ("forget", "memory_id", "it is called id here"),
+    ("link", "wieght", "did you mean weight?"),
+    ("update", "created_at", "it is called created here"),
+    ("recall", "reranker", "memoriter.open(…, reranker=…)"),
+    ("recall", "embedder", "memoriter.open(…, embedder=…)"),
+]
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = memoriter.open(":memory:", clock=HandClock())
+    memory.remember("Prod SSH port is 49222", id="port")
+    memory.remember("The port of Ann's server is 8080", id="ann")
+    return memory
+
+
+def hint_of(act: Callable[[], object]) -> str:
+    with pytest.raises(InputError) as caught:
+        act()
+    assert str(caught.value).endswith(caught.value.hint)
+    return caught.value.hint
+
+
+@pytest.mark.parametrize("word", ASKED)
+def test_a_question_in_other_words_is_answered_with_the_right_one(
+    memory: Memory, word: str
+) -> None:
+    desk, tool = Desk(memory), {tool.name: tool for tool in tools_of("full", "write")}["recall"]
+    asked: Any = {word: 1}
+    hints = {
+        "recall": hint_of(lambda: memory.recall("port", **asked)),
+        "keywords": hint_of(lambda: memory.keywords("port", **asked)),
+        "HTTP": hint_of(lambda: BY_NAME["recall"].run(desk, {"query": "port", **asked})),
+        "MCP": hint_of(lambda: tool.run(desk, {"query": "port", **asked})),
+        "Hook": hint_of(lambda: memoriter.Hook(memory, **asked)),
+    }
+    wanted = {ASKED[word]} | ({"did you mean limit?"} if word == "limt" else set())
+    assert set(hints.values()) == wanted, hints
+
+
+@pytest.mark.parametrize("word", KEPT)
+def test_a_field_in_other_words_is_answered_with_the_right_one(memory: Memory, word: str) -> None:
+    desk, given = Desk(memory), {word: "x"}
+    assert hint_of(lambda: memory.remember("x", **given)) == KEPT[word]  # type: ignore[arg-type]
+    assert hint_of(lambda: memory.remember_many([{"text": "x", **given}])) == KEPT[word]
+    assert hint_of(lambda: BY_NAME["remember"].run(desk, {"text": "x", **given})) == KEPT[word]
+
+
+@pytest.mark.parametrize(("verb", "word", "hint"), OTHERS)
+def test_other_verbs_name_the_right_word(memory: Memory, verb: str, word: str, hint: str) -> None:
+    ends = {"link": ("port", "ann"), "update": ("port",), "recall": ("port",)}.get(verb, ())
+    assert hint in hint_of(lambda: getattr(memory, verb)(*ends, **{word: 1}))
+
+
+@pytest.mark.parametrize("word", ["since", "min_score"])
+def test_a_form_is_shown_only_where_it_can_be_written(memory: Memory, word: str) -> None:
+    given: Any = {word: 1}
+    assert "where=" not in hint_of(lambda: memory.remember("x", **given))
+    assert "where=" not in hint_of(lambda: memoriter.open(**given))
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [("delete", "forget"), ("search", "recall"), ("add", "remember"), ("get_all", "browse"),
+     ("verify", "verify_store"), ("size", "count"), ("explain", "recall"), ("stats", "status")],
+)  # fmt: skip
+def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: str) -> None:
+    with pytest.raises(AttributeError, match=f"use {right}"):
+        getattr(memory, name)
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("delete port", "it is called forget here"),
+        ("search port", "it is called recall here"),
+        ("add port", "it is called remember here"),
+        ("list", "it is called browse here"),
+        ("count", "it is called status here"),
+        ("verify_store", "it is called verify-store here"),
+        ("recall port --top-k 3", "it is called --limit here"),
+        ("recall port -k 3", "it is called --limit here"),
+        ("recall port --filter {}", "it is called --where here"),
+        ("recall port --since 7d", """use --where '{"created": {"gte": "7d"}}'"""),
+        ("recall port --min-score 1", "use --override 'final.min_score=0.5'"),
+        ("remember x --created-at 7d", "it is called --created here"),
+        ("remember x --user-id ann", "it is called --user here"),
+    ],
+)
+def test_the_command_line_names_the_right_word(line: str, hint: str) -> None:
+    done = CliRunner().invoke(app, line.split())
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"hint: {hint}")
