@@ -60,7 +60,7 @@ def test_an_option_of_another_library_is_answered_with_ours(
         (lambda m: m.browse().items, "records"),
         (lambda m: m.remember("x").record_id, "use id"),
         (lambda m: m.delete, "forget(id)"),
-        (lambda _: memoriter.Client, "memoriter.open"),
+        (lambda _: getattr(memoriter, "Client"), "memoriter.open"),  # noqa: B009  # a checker knows it,
     ],
 )
 def test_an_attribute_of_another_library_is_answered_with_ours(
@@ -99,4 +99,4 @@ def test_tags_of_a_question_mean_any_of_them(memory: Any) -> None:
 def test_tags_of_a_question_are_texts(memory: Any, wrong: object) -> None:
     with pytest.raises(InputError) as caught:
         memory.recall("port", tags=wrong)
-    assert caught.value.field.startswith("tags")
+    assert str(caught.value.field).startswith("tags")

@@ -26,7 +26,7 @@ ASKED = {
     "userId": "it is called user here",
     "since": 'use where={"created": {"gte": "7d"}}',
     "min_score": 'use overrides={"final.min_score": 0.5}',
-    "tags": 'use where={"tags": …}',
+    "kind": 'use where={"kind": …}',
     "limt": "did you mean limit?",
 }
 KEPT = {

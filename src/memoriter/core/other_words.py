@@ -52,11 +52,6 @@ OPTIONS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """What other libraries call an option, and its name here; `core.foreign` has those of fields."""
 
-_OPENING: Final = frozenset(
-    {"tenant", "embedder", "reranker", "durability", "read_only", "entities"}
-)
-"""Options that belong to `open`, where people give them to a verb."""
-
 ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "Hit": {
         **dict.fromkeys(("text", "content", "memory", "page_content", "document"), "record.text"),

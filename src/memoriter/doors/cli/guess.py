@@ -40,7 +40,7 @@ def guess(error: Any) -> Usage:
         commands = getattr(getattr(context, "command", None), "commands", ())
         hint = _command_meant(typed, commands) or _near(typed, commands)
         return Usage(f"there is no command {typed!r}", hint or see)
-    if "unexpected extra argument" in plain:
+    if context and "unexpected extra argument" in plain:
         usage = " ".join((path, *context.command.collect_usage_pieces(context)))
         quoted = "a text of several words needs quotes, the file of the store is --store FILE"
         return Usage(_lower(plain), f"usage: {usage}; {quoted}")
