@@ -45,9 +45,10 @@ class Live:
 
     def client(self, right: str = "admin", tenant: str = TENANT) -> httpx.Client:
         token = self.token(right, tenant)
-        made = httpx.Client(
-            base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=120
-        )
+        # Every thread keeps its connection: httpx closes surplus ones, sometimes under a reader.
+        limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
+        headers = {"Authorization": f"Bearer {token}"}
+        made = httpx.Client(base_url=self.url, headers=headers, timeout=120, limits=limits)
         self._clients.append(made)
         return made
 
