@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.http.live import TENANT, Live, live, rpc
@@ -73,7 +73,6 @@ def test_co_08_the_hook_of_a_coding_agent_asks_a_running_server(site: Live) -> N
 def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: Live) -> None:
     token = site.token("read")
     wrong: list[dict[str, Any]] = [
-        {"limits": 3},
         {"limit": 0},
         {"recipe": "nope"},
         {"where": {"kinds": 1}},
@@ -87,6 +86,8 @@ def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: L
                     hook(ASKED)
                 told.append((caught.value.message, caught.value.hint, caught.value.field))
         assert told[0] == told[1]
+    with pytest.raises(InputError, match="limits"):  # nobody needs to be asked for that
+        Hook(site.url, token=token, **cast("Any", {"limits": 3}))
 
 
 def test_co_08_a_wrong_token_gives_an_empty_block_that_says_so(site: Live) -> None:

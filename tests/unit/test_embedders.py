@@ -58,11 +58,11 @@ def test_a_server_with_a_key_in_its_url_is_refused_and_not_repeated(what: str) -
     assert "sesame" not in str(caught.value) + caught.value.hint
 
 
-def test_a_bare_function_is_told_what_to_become() -> None:
+def test_a_function_that_is_no_embedder_is_told_what_one_returns() -> None:
     function: Any = len
     with pytest.raises(InputError) as caught:
         embedder_of(function)
-    assert "Function" in caught.value.hint
+    assert "a list of vectors" in caught.value.hint
 
 
 def test_an_object_without_a_fingerprint_is_refused() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import memoriter
-from memoriter.pipeline.load import ours
+from memoriter.pipeline.load import ours, recipe_of
+from memoriter.pipeline.plan import reranks
 from memoriter.testing.fakes import ToyEmbedder, ToyReranker
 
 LOOKS = {"kind", "enabled"}
@@ -29,9 +30,12 @@ def numbers(told: object) -> Iterator[float]:
 
 @pytest.mark.parametrize("name", ours())
 def test_every_number_of_what_runs_is_shown(name: str) -> None:
-    memory = memoriter.open(":memory:", embedder=ToyEmbedder(), reranker=ToyReranker())
+    asks = reranks(recipe_of(name))
+    reranker = ToyReranker() if asks else None
+    memory = memoriter.open(":memory:", embedder=ToyEmbedder(), reranker=reranker)
     memory.remember("which port do I prefer for ssh", id="a")
-    plan = memory.plan("which ssh port do I prefer?", recipe=name, cycle=3)
+    more = {"pass.1.enabled": True} if asks else {}
+    plan = memory.plan("which ssh port do I prefer?", recipe=name, cycle=3, overrides=more)
     data: dict[str, Any] = plan.recipe.to_data()
     shown = {step.name: step.shows for step in plan.steps if step.skipped is None}
     parts = {**data["lanes"], **data["boosts"], "fuse": data["pass"][0]["fuse"]}

@@ -125,7 +125,7 @@ def moved() -> Result:
     memory.remember("The cat sleeps on a roof", id="copy")
     memory.remember("Roofs of the old town", id="town")
     recipe = recipe_of("memoriter").to_data()
-    recipe["pass"].append({"head": 2, "rerank": {}})
+    recipe["pass"][1] = {"head": 2, "rerank": {}}
     recipe["order"] = [{"kind": "mmr"}, {"kind": "collapse"}]
     recipe["final"]["min_score"] = 0.01
     return memory.recall("cat on a roof", recipe=recipe)
