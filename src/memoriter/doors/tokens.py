@@ -242,9 +242,9 @@ def _hash(secret: str) -> str:
 
 def _plain(entry: _Entry) -> dict[str, object]:
     """What the file holds: times as microseconds."""
-    told = asdict(entry.credential)
-    times = {key: to_micros(told[key]) for key in _TIMES if told[key] is not None}
-    return {**told, **times, "hash": entry.hash}
+    fields = asdict(entry.credential)
+    times = {key: to_micros(fields[key]) for key in _TIMES if fields[key] is not None}
+    return {**fields, **times, "hash": entry.hash}
 
 
 def _parsed(path: Path) -> dict[str, _Entry]:

@@ -59,8 +59,8 @@ def _must_rerank(parts: Parts, query: Query, recipe: Recipe) -> None:
             field="recipe",
         )
     off = recipe.passes[1].enabled is False
-    told = _SKIPPED in recipe.names.values()  # its users read there that a mode leaves it out
-    if off or not (recipe.mode(query.mode).rerank or told):
+    shown = _SKIPPED in recipe.names.values()  # its users read there that a mode leaves it out
+    if off or not (recipe.mode(query.mode).rerank or shown):
         of = f"recipe {recipe.name!r}" if off else f"mode {query.mode!r}"
         asks = f'overrides={{"{_ASKED}": True}}' if off else "another mode, or none"
         raise BadQuery(
