@@ -91,6 +91,6 @@ def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: L
 
 
 def test_co_08_a_wrong_token_gives_an_empty_block_that_says_so(site: Live) -> None:
-    block = Hook(site.url, token="rcl_no_thing", timeout=60.0)(ASKED)  # noqa: S106  # opens nothing
+    block = Hook(site.url, token="mem_no_thing", timeout=60.0)(ASKED)  # noqa: S106  # opens nothing
     assert (block, block.status) == ("", "failed")
     assert "401" in (block.problem or "")

@@ -48,8 +48,8 @@ def test_the_file_holds_hashes_alone_and_only_its_owner_reads_it(path: Path) -> 
 
 @pytest.mark.parametrize(
     "spoilt",
-    ["", "rcl", "rcl__", "x", "rcl_{id}_", "rcl_{id}_00", "abc_{id}_{secret}", "{secret}",
-     "rcl_000000000000_{secret}", "rcl_{id}_{secret}0", "rcl_{id}_{secret}\ud800",
+    ["", "mem", "mem__", "x", "mem_{id}_", "mem_{id}_00", "abc_{id}_{secret}", "{secret}",
+     "mem_000000000000_{secret}", "mem_{id}_{secret}0", "mem_{id}_{secret}\ud800",
      "RCL_{id}_{secret}"],
 )  # fmt: skip
 def test_what_is_not_the_token_opens_nothing(path: Path, spoilt: str) -> None:

@@ -35,6 +35,11 @@ def memory() -> Any:
         (lambda m: m.link("port", "standup", type="about"), "kind"),
         (lambda m: m.why_not("port", "standup", tags=["ops"]), "why_not(memory.recall(…), …)"),
         (lambda m: m.reflect("why?"), "it takes dry_run"),
+        (lambda m: m.recall("port", metadata={"a": 1}), 'where={"metadata": …}'),
+        (lambda m: m.recall("port", explain=True), "result[0].explanation"),
+        (lambda m: m.browse(page=2), "cursor"),
+        (lambda m: m.get("port", as_of="2h"), "known_at"),
+        (lambda _: memoriter.open(":memory:", user="u"), "memory.scoped(user=…"),
         (lambda m: m.agents.upsert("a", "b"), "it takes agent"),
     ],
 )

@@ -114,6 +114,11 @@ def explained(owner: type[Owner]) -> type[Owner]:
 
 def _explained(verb: Verb) -> Verb:
     signature = inspect.signature(verb)
+    plain = [_unquoted(each) for each in signature.parameters.values()]
+    returns = signature.return_annotation
+    signature = signature.replace(
+        parameters=plain, return_annotation=_Bare(returns) if isinstance(returns, str) else returns
+    )
 
     @wraps(verb)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -125,6 +130,7 @@ def _explained(verb: Verb) -> Verb:
                 raise
             raise refusal from None
 
+    call.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]  # as above
     return call  # pyright: ignore[reportReturnType]  # of the same signature
 
 

@@ -46,6 +46,9 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("max_tokens", "token_budget", "budget", "tokens"), "budget_tokens"),
     **dict.fromkeys(("order", "order_by", "sort_by"), "sort"),
     **dict.fromkeys(("skip",), "offset"),
+    **dict.fromkeys(("page", "next", "after_cursor", "token"), "cursor"),
+    **dict.fromkeys(("in", "when", "on"), "at"),
+    **dict.fromkeys(("as_of_date", "at_time"), "as_of"),
     **dict.fromkeys(("relation", "relationship", "label", "rel"), "kind"),
     **dict.fromkeys(("weights", "boosts"), 'overrides={"pass.0.fuse.weights.words": 0.5}'),
     **dict.fromkeys(("question", "q"), "query"),
@@ -91,7 +94,8 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
 
 VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
-        ("delete", "remove", "delete_all", "erase", "drop", "clear", "reset", "purge", "pop"),
+        ("delete", "remove", "delete_all", "erase", "drop", "clear", "reset", "purge", "pop",
+         "forget_all", "forget_many"),
         "forget(id), or forget(where={…})"),
     **dict.fromkeys(
         ("add", "save", "store", "insert", "put", "write", "create", "memorize", "append", "set",
@@ -121,6 +125,7 @@ VERBS: Final[Mapping[str, str]] = {
                     "verify_store(), or memoriter.verify(receipt) for a receipt"),
     **dict.fromkeys(("optimize", "vacuum", "compact", "flush", "commit", "sync"), "maintain()"),
     **dict.fromkeys(("summarize", "consolidate"), "reflect()"),
+    **dict.fromkeys(("diff", "compare"), "memoriter.diff(before, after)"),
     **dict.fromkeys(("context", "prompt", "to_prompt"), "recall(query).context()"),
     **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
 }  # fmt: skip
@@ -136,12 +141,29 @@ MODULE: Final[Mapping[str, str]] = {
                     'memory = memoriter.open("agent.db"), then memory.{name}(…)'),
     **dict.fromkeys(("Error", "MemoriterException", "Exception"), "memoriter.MemoriterError"),
     **dict.fromkeys(("compare",), "memoriter.diff(before, after)"),
+    **dict.fromkeys(("verify_store", "check"), "memory.verify_store()"),
     **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
 }  # fmt: skip
 """What people look for in the package, and what to write."""
 
 _OPENING: Final = ("tenant", "embedder", "reranker", "read_only", "entities", "durability")
 """What people say in a question, and what belongs to `open`."""
+_SCOPED: Final = "say it afterwards: memory.scoped(user=…, agent=…, session=…)"
+_ASKED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("user", "agent", "session", "user_id", "agent_id", "session_id"), _SCOPED),
+    "recipe": "say it in the question: memory.recall(query, recipe=…)",
+}
+"""What people say when they open a memory, and where it belongs."""
+_LATER: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("explain", "why", "with_explanation", "with_scores"),
+                    "every hit has it: result[0].explanation"),
+    **dict.fromkeys(("offset", "skip", "page"), "an answer has no pages: ask for a larger limit"),
+    **dict.fromkeys(("as_of", "at"), "it is called known_at here"),
+    **dict.fromkeys(("ttl", "expires", "in", "after"), "say when as the second argument, or at=…"),
+}  # fmt: skip
+"""What people expect to say beforehand, and where it is."""
+NEAR: Final = 0.7
+"""How alike two words must be, for one to be named in place of the other."""
 
 
 def no_such_verb(of: object, name: str) -> AttributeError:
@@ -210,7 +232,7 @@ def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
         return f"it is called {meant} here"
     if elsewhere := _elsewhere(given, meant, field, known):
         return elsewhere
-    near = difflib.get_close_matches(given, list(known), 1)
+    near = difflib.get_close_matches(given, list(known), 1, NEAR)
     return f"did you mean {near[0]}?" if near else otherwise or f"known: {', '.join(known)}"
 
 
@@ -221,6 +243,9 @@ def _elsewhere(given: str, meant: str | None, field: str | None, known: Collecti
     opening = meant if meant in _OPENING else given
     if opening in _OPENING:
         return f"it is said once, when opening: memoriter.open(…, {opening}=…)"
+    field = given if given == "metadata" else field
     if field is not None and "where" in known:
         return f'use where={{"{field}": …}}'
-    return ""
+    if "durability" in known and given in _ASKED:  # an option of `open`
+        return _ASKED[given]
+    return _LATER.get(given, "")

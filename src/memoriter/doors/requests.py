@@ -25,9 +25,8 @@ Receipt = Annotated[
     Field(description="The handle that recall answered with, or a whole receipt."),
 ]
 Id = Annotated[str, Field(description="The id of a memory.")]
-Key = Annotated[
-    str | None, Field(description="Asked twice under one key, the second time changes nothing.")
-]
+Key = Annotated[str | None, Field(description=declared(options.Beside)["key"].option.about)]
+_LIMIT: Final = declared(options.Asking)["limit"].option.about
 _CHOSEN: Final = declared(options.Chosen)
 KnownAt = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
 _WHOSE: Final = declared(options.Whose)
@@ -91,7 +90,7 @@ class Question(Scoped):
     """A question; its options are those of `Memory.recall`."""
 
     query: Annotated[str, Field(description="What to look for, in plain words.")]
-    limit: Annotated[int | None, Field(description="How many at most.")] = None
+    limit: Annotated[int | None, Field(description=_LIMIT)] = None
 
     def options(self) -> dict[str, Any]:
         """What the library takes beside text and limit."""
@@ -149,7 +148,7 @@ class Sorted(Scoped):
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
     cursor: Annotated[str | None, Field(description="Where the page before ended.")] = None
-    limit: Annotated[int, Field(description="How many at most.")] = 20
+    limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 
 Browse = with_options("Browse", Sorted, options.Look)

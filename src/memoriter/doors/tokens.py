@@ -1,6 +1,6 @@
 """Who may come in: tokens bound to a tenant and a right, kept as hashes in a file beside the store.
 
-A token reads `rcl_<id>_<secret>`; the secret is 256 random bits, shown once and kept as its
+A token reads `mem_<id>_<secret>`; the secret is 256 random bits, shown once and kept as its
 SHA-256. The file is read again whenever it has changed, so a revoked token is refused at once by a
 server that runs.
 """
@@ -32,7 +32,7 @@ try:
 except ImportError:  # Windows: one who changes tokens there is alone
     fcntl = None
 
-_PREFIX: Final = "rcl"
+_PREFIX: Final = "mem"
 _FORMAT: Final = 1
 _ID_BYTES: Final = 6
 _SECRET_BYTES: Final = 32

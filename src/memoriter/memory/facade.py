@@ -208,7 +208,7 @@ class Memory:
 
     @takes(Ask)
     def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
-        """The word lanes of a recipe alone, by their own scores."""
+        """The word lanes of a recipe alone, by their own scores; no reranker is asked."""
         from memoriter.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
         from memoriter.memory.asking import by_lanes  # noqa: PLC0415  # loads the recipes
 
@@ -219,7 +219,10 @@ class Memory:
     def bundles(
         self, query: str, limit: int | None = None, *, offset: int = 0, **ask: Unpack[Ask]
     ) -> Bundles:
-        """Hits by their words, each with the records that hang on it; by default recipe linked."""
+        """Hits by their words, each with the records linked to it; no reranker is asked.
+
+        The default recipe is `linked`.
+        """
         from memoriter.memory.asking import bundled  # noqa: PLC0415  # loads the recipes
 
         integer(offset, "offset", 0, OFFSET_LIMIT, BadQuery)
@@ -228,7 +231,10 @@ class Memory:
 
     @takes(Ask)
     def reflections(self, query: str = "", limit: int | None = None, **ask: Unpack[Ask]) -> Result:
-        """Reflections alone, all of them considered, by meaning; with a cycle also by age."""
+        """Reflections alone, all of them, by meaning; no reranker is asked.
+
+        With a cycle they count by age too.
+        """
         from memoriter.memory.asking import reflections  # noqa: PLC0415  # loads the recipes
 
         return reflections(

@@ -131,7 +131,7 @@ class Ask(Chosen, total=False):
 
 
 class Asking(Ask, total=False):
-    """What every question of a hook takes beside its text."""
+    """What a question takes beside its text: of a recall, of a hook, through every door."""
 
     limit: Annotated[int | None, Option("How many memories at most.", int)]
 

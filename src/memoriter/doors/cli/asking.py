@@ -11,7 +11,7 @@ import typer
 from memoriter.core.errors import InputError
 from memoriter.doors.cli.flags import Flags
 from memoriter.doors.cli.opening import opened
-from memoriter.doors.cli.options import Reranker, Scoped
+from memoriter.doors.cli.options import Limit, Reranker, Scoped
 from memoriter.doors.cli.out import print_json, show
 from memoriter.doors.cli.settings import setting
 from memoriter.doors.cli.tree import command
@@ -53,9 +53,7 @@ class Ask:
     """What narrows or tunes a question."""
 
     given: Annotated[dict[str, Any], Flags(options.Ask)]
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", help="How many memories at most.")
-    ] = None
+    limit: Limit = None
 
     def options(self, *, usual: bool = False) -> dict[str, Any]:
         """What the library takes beside text and limit; `usual`: the recipe may be a setting."""

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
-from memoriter.core.other_words import command_meant, right_word
+from memoriter.core.other_words import NEAR, command_meant, right_word
 
 _COMMANDS: Final = {
     "remember_many": "import", "import_file": "import", "count": "status", "ls": "browse",
@@ -82,7 +82,7 @@ def _command_meant(typed: str, commands: Collection[str]) -> str:
 
 
 def _near(typed: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(typed, list(known), 1)
+    close = difflib.get_close_matches(typed, list(known), 1, NEAR)
     return f"did you mean {close[0]}?" if close else ""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memoriter.core.options import declared
-from memoriter.memory.options import Chosen
+from memoriter.memory.options import Asking, Beside, Chosen
 
 _PLACE = "Store and scope"
 
@@ -24,7 +24,7 @@ KnownAt = Annotated[
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)]
 Key = Annotated[
     str | None,
-    typer.Option("--key", help="Run twice with the same key, the second run changes nothing."),
+    typer.Option("--key", help=declared(Beside)["key"].option.about),
 ]
 Reranker = Annotated[
     str | None,
@@ -32,6 +32,10 @@ Reranker = Annotated[
         "--reranker",
         help="Reads the best candidates again, for recipes that ask one (MEMORITER_RERANKER).",
     ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", "-n", help=declared(Asking)["limit"].option.about),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 

@@ -75,7 +75,7 @@ class Guard:
             return
         token = bearer(scope["headers"])
         if token is None:
-            raise Unauthenticated("a token is needed", hint="send Authorization: Bearer rcl_…")
+            raise Unauthenticated("a token is needed", hint="send Authorization: Bearer mem_…")
         who = self._office.tokens.find(token)
         _own_tenant(scope, who)
         self._office.rates.take(who.id)

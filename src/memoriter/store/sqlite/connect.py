@@ -111,7 +111,8 @@ def _must_be_new(path: Path) -> None:
     index = path.with_name(path.name + ".idx")
     if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
         raise Corrupt(
-            f"{path.name} was cut short", hint="restore a backup; to begin anew, remove the file"
+            f"{path.name} is no store, or was cut short",
+            hint="name another file; if it was a store, restore a backup",
         )
 
 
