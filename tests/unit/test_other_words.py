@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 import memoriter
 from memoriter import InputError
+
+opened: Any = partial(memoriter.open, ":memory:")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memoriter.core.options import declared
-from memoriter.memory.options import Asking, Beside, Chosen
+from memoriter.memory.options import Asking, Changes, Chosen
 
 _PLACE = "Store and scope"
 
@@ -24,7 +24,7 @@ KnownAt = Annotated[
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)]
 Key = Annotated[
     str | None,
-    typer.Option("--key", help=declared(Beside)["key"].option.about),
+    typer.Option("--key", help=declared(Changes)["key"].option.about),
 ]
 Reranker = Annotated[
     str | None,
