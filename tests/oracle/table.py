@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
+from tests.oracle.graph import Link
+from tests.oracle.numbers import Column, Vector, middle
+
 from memoriter.core.record import Record
-from memoriter.testing.naive_graph import Link
-from memoriter.testing.naive_numbers import Column, Vector
+from memoriter.core.times import to_micros
 
 Judge = Callable[[str, list[str]], Sequence[float]]
 Key = tuple[Any, ...]
@@ -37,7 +40,7 @@ class Scene:
     """Positions."""
     chosen: Collection[int]
     """The rows of the selection."""
-    found: Mapping[str, Column]
+    candidates: Mapping[str, Column]
     """What each lane found, best first."""
     text: str
     now: int
@@ -93,13 +96,19 @@ def _placed(value: Any, *, down: bool) -> Key:
 
 
 def attribute(name: str, record: Record) -> Any:
-    """An attribute of a record; a path is the id where there is none."""
+    """An attribute of a record, times in microseconds; a path is the id where there is none."""
     if name == "path":
         return record.id if record.source.path is None else record.source.path
-    found: Any = record
+    value: Any = record
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return to_micros(value) if isinstance(value, datetime) else value
+
+
+def unit_of(scene: Scene, row: int) -> Vector | None:
+    """One vector for all parts of a record; None where it has none."""
+    parts = scene.vectors.get(row)
+    return middle(parts) if parts else None
 
 
 @dataclass(frozen=True, order=False)

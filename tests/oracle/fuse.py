@@ -6,33 +6,33 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from memoriter.testing.naive_numbers import Column, grid
+from tests.oracle.numbers import Column, grid
 
 Columns = Mapping[str, Column]
 """What each signal says, by label."""
 
 
 def contributions(
-    told: Mapping[str, Any], scores: Columns, ranks: Columns, silent: Collection[str]
+    spec: Mapping[str, Any], scores: Columns, ranks: Columns, silent: Collection[str]
 ) -> dict[str, Column]:
     """What each signal adds to each row; `scores` are scaled, the silent ones answered nothing."""
-    match told["kind"]:
+    match spec["kind"]:
         case "weighted":
-            mine = _shares(told, scores, silent)
-            return {n: {r: grid(mine[n] * s) for r, s in c.items()} for n, c in scores.items()}
+            shares = _shares(spec, scores, silent)
+            return {n: {r: grid(shares[n] * s) for r, s in c.items()} for n, c in scores.items()}
         case "rrf":
-            return _rrf(told, ranks, silent)
+            return _rrf(spec, ranks, silent)
         case _:
-            return _smooth(told, scores)
+            return _smooth(spec, scores)
 
 
 def _shares(
-    told: Mapping[str, Any], labels: Collection[str], silent: Collection[str]
+    spec: Mapping[str, Any], labels: Collection[str], silent: Collection[str]
 ) -> dict[str, float]:
     """Weights as parts of the whole, on the grid, together never more than 1."""
     counted = {
-        label: told["weights"].get(label, 1.0)
-        if label not in silent or told["absent"] == "keep"
+        label: spec["weights"].get(label, 1.0)
+        if label not in silent or spec["absent"] == "keep"
         else 0.0
         for label in labels
     }
@@ -45,29 +45,29 @@ def _shares(
     return {n: math.floor(weight / whole * 2**32) / 2**32 for n, weight in counted.items()}
 
 
-def _rrf(told: Mapping[str, Any], ranks: Columns, silent: Collection[str]) -> dict[str, Column]:
+def _rrf(spec: Mapping[str, Any], ranks: Columns, silent: Collection[str]) -> dict[str, Column]:
     """Weight / (k + rank); on the scale `unit` the best rank is worth the whole share."""
-    best = told["k"] + told["base"]
-    if told["scale"] == "unit":
-        weights, top = _shares(told, ranks, silent), best
+    best = spec["k"] + spec["base"]
+    if spec["scale"] == "unit":
+        weights, top = _shares(spec, ranks, silent), best
     else:
-        weights, top = {label: told["weights"].get(label, 1.0) for label in ranks}, 1.0
+        weights, top = {label: spec["weights"].get(label, 1.0) for label in ranks}, 1.0
     return {
         label: {row: grid(weights[label] * (top / (best + (rank - 1)))) for row, rank in c.items()}
         for label, c in ranks.items()
     }
 
 
-def _smooth(told: Mapping[str, Any], scores: Columns) -> dict[str, Column]:
+def _smooth(spec: Mapping[str, Any], scores: Columns) -> dict[str, Column]:
     """Scores as they are; the lifted one times 1 + lift · e^(−base / fade)."""
-    base = scores.get(told["base"], {})
+    base = scores.get(spec["base"], {})
     out = {label: {row: grid(s) for row, s in column.items()} for label, column in scores.items()}
-    if told["lifted"] in scores:
-        out[told["lifted"]] = {
+    if spec["lifted"] in scores:
+        out[spec["lifted"]] = {
             row: grid(
-                s * (1.0 + told["lift"] * math.exp(-max(base.get(row, 0.0), 0.0) / told["fade"]))
+                s * (1.0 + spec["lift"] * math.exp(-max(base.get(row, 0.0), 0.0) / spec["fade"]))
             )
-            for row, s in scores[told["lifted"]].items()
+            for row, s in scores[spec["lifted"]].items()
         }
     return out
 

@@ -2,21 +2,20 @@
 
 It shares what reads texts with the engine (the analyzer, the embedder, `text/`), and nothing of
 `index/`, `rank/`, `lanes/` or `pipeline/`. Its world is what a store dumps; its answer is ids and
-scores, to be compared bit for bit. `naive_world` says what there is, `naive_lanes` what is found,
-`naive_passes` what it scores, `naive_orders` where it stands.
+scores, to be compared bit for bit. `world` says what there is, `search` what lanes find, `passes`
+what it scores; each kind of lane, boost and ordering has a file of its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from memoriter.testing.naive_graph import Found
-from memoriter.testing.naive_lanes import Search, scene_of
-from memoriter.testing.naive_orders import ordered
-from memoriter.testing.naive_passes import again, first, rerank
-from memoriter.testing.naive_world import Ask, World, embedded, select
-
-__all__ = ["Answer", "Ask", "World", "answer", "browse", "embedded"]
+from tests.oracle.graph import Reached
+from tests.oracle.kinds import orderings
+from tests.oracle.passes import again, first, rerank
+from tests.oracle.search import Search, scene_of
+from tests.oracle.table import Scene, Table
+from tests.oracle.world import Ask, World, select
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Answer:
 
     ranked: list[tuple[str, float]]
     used: list[str]
-    walks: dict[str, dict[str, Found]]
+    walks: dict[str, dict[str, Reached]]
     """What graph lanes say of each id."""
 
 
@@ -33,8 +32,8 @@ def answer(world: World, ask: Ask) -> Answer:
     """What the engine must answer, the limit apart."""
     chosen = select(world, ask)
     search = Search(world, ask, chosen)
-    found = search.found()
-    scene = replace(scene_of(world, ask, chosen, found), parts=search.parts(found))
+    candidates = search.candidates()
+    scene = replace(scene_of(world, ask, chosen, candidates), parts=search.parts(candidates))
     table = first(scene)
     passes = ask.recipe["pass"]
     if len(passes) > 1 and passes[1]["enabled"]:
@@ -42,11 +41,21 @@ def answer(world: World, ask: Ask) -> Answer:
             again(scene, table)
         elif ask.mode is None or ask.recipe["modes"][ask.mode]["rerank"]:
             rerank(scene, table)
-    ordered(scene, table)
+    _order(scene, table)
     ids = {record.row: record.id for record in chosen}
     ranked = [(ids[row], table.score[row]) for row in table.rows]
-    walks = {label: {ids[r]: f for r, f in told.items()} for label, told in search.walks.items()}
-    return Answer(ranked, list(found), walks)
+    walks = {label: {ids[r]: f for r, f in one.items()} for label, one in search.walks.items()}
+    return Answer(ranked, list(candidates), walks)
+
+
+def _order(scene: Scene, table: Table) -> None:
+    """The table after every ordering of its recipe, and without what scores too little."""
+    for spec in scene.recipe["order"]:
+        if spec["enabled"]:
+            table.rows = orderings()[spec["kind"]].rows(spec, scene, table)
+    floor = scene.recipe["final"]["min_score"]
+    if floor is not None:
+        table.rows = [row for row in table.rows if table.first[row] >= floor]
 
 
 def browse(world: World, ask: Ask, *, newest: bool) -> list[str]:

@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
 
+from tests.oracle.graph import REPLACING, Link, Past, links_of, past_at
+from tests.oracle.numbers import Vector, unit
+from tests.oracle.pages import Page, page
+from tests.oracle.table import ATTRIBUTES, Judge
+from tests.oracle.wheres import passes
+
 from memoriter.core.record import Record, decode
 from memoriter.core.times import to_micros
 from memoriter.core.words import Words
 from memoriter.store.port import Dump
 from memoriter.store.rows import VectorRow
-from memoriter.testing.naive_graph import REPLACING, Link, Past, links_of, past_at
-from memoriter.testing.naive_numbers import Vector, unit
-from memoriter.testing.naive_table import ATTRIBUTES, Judge
-from memoriter.testing.naive_words import Page, page
-from memoriter.testing.wheres import passes
 from memoriter.text.port import Analyzer
 
 
@@ -65,8 +66,8 @@ class World:
         vectors: dict[int, list[Vector]] = {}
         for row in dump.vectors:
             if row.seq <= seq and row.generation == space:
-                mine, made = vectors.setdefault(row.row, []), _read_vector(row)
-                mine += [] if made is None else [made]
+                made = _read_vector(row)
+                vectors.setdefault(row.row, []).extend([] if made is None else [made])
         edges: dict[object, Replacing] = {}
         for edge in dump.edges:
             body = cast("dict[str, Any]", json.loads(edge.body))
@@ -75,8 +76,15 @@ class World:
                 key = (edge.source, edge.target, body["kind"], since)
                 edges[key] = Replacing(edge.source, edge.target, since, until)
         records = sorted(latest.values(), key=lambda record: record.row)
-        told = _agents(dump, seq), links_of(dump, seq), partial(past_at, dump, seq)
-        return cls(records, vectors, list(edges.values()), analyzer, *told)
+        return cls(
+            records,
+            vectors,
+            list(edges.values()),
+            analyzer,
+            _agents(dump, seq),
+            links_of(dump, seq),
+            partial(past_at, dump, seq),
+        )
 
     @cached_property
     def words(self) -> dict[int, Words]:
@@ -85,10 +93,10 @@ class World:
 
     def pages(self, fields: Sequence[str]) -> dict[int, Page]:
         """What the word lane sees of every record."""
-        said = {a: self.analyzer.analyse({"text": [text]}) for a, text in self.agents.items()}
+        registry = {a: self.analyzer.analyse({"text": [text]}) for a, text in self.agents.items()}
         return {
             record.row: page(
-                self.words[record.row], said.get(record.agent or ""), self.analyzer, fields
+                self.words[record.row], registry.get(record.agent or ""), self.analyzer, fields
             )
             for record in self.records
         }
@@ -98,9 +106,9 @@ def _agents(dump: Dump, seq: int) -> dict[str, str]:
     out: dict[str, str] = {}
     for row in dump.agents:
         if row.seq <= seq:
-            told = cast("dict[str, Any]", json.loads(row.body))
-            parts = [told.get("display_name"), told.get("owner"), told.get("description")]
-            out[row.agent] = " ".join(part for part in (*parts, *told["aliases"]) if part)
+            state = cast("dict[str, Any]", json.loads(row.body))
+            parts = [state.get("display_name"), state.get("owner"), state.get("description")]
+            out[row.agent] = " ".join(part for part in (*parts, *state["aliases"]) if part)
     return out
 
 
@@ -200,9 +208,9 @@ def _early(world: World, ask: Ask) -> set[int]:
 
 def select(world: World, ask: Ask) -> list[Record]:
     """The records that may be found."""
-    told = cast("dict[str, Any]", ask.recipe["select"])
+    rules = cast("dict[str, Any]", ask.recipe["select"])
     time = ask.now if ask.as_of is None else ask.as_of
-    shown = told["superseded"] == "show"
+    shown = rules["superseded"] == "show"
     if by_append(ask):
         hidden = world.by_then(time).replaced
     else:
@@ -212,10 +220,10 @@ def select(world: World, ask: Ask) -> list[Record]:
         for record in world.records
         if record.position not in hidden
         and readable(world, ask, record)
-        and (told["trust"] is None or record.trust in told["trust"])
-        and not (told["archived"] == "hide" and record.archived)
-        and not (told["expired"] == "hide" and _expired(record, ask.now))
-        and told["reflections"] in ("show", "only" if record.kind == "reflection" else "hide")
+        and (rules["trust"] is None or record.trust in rules["trust"])
+        and not (rules["archived"] == "hide" and record.archived)
+        and not (rules["expired"] == "hide" and _expired(record, ask.now))
+        and rules["reflections"] in ("show", "only" if record.kind == "reflection" else "hide")
         and passes(ask.where, record)
     ]
 

@@ -1,4 +1,4 @@
-"""The oracle's word lane: a query tree over plain lists, one record at a time.
+"""Words: a query tree over plain lists, one record at a time.
 
 It shares the analyzer, the dialects and the pure text functions of the ladder with the engine, and
 nothing that counts, looks up or scores.
@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from memoriter.core.words import Words
+from tests.oracle.numbers import Column, grid
+from tests.oracle.pages import Page, Spots
+from tests.oracle.rules import LaneCall, LaneOracle
+
 from memoriter.text import retry
 from memoriter.text.dialects import Options, read
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import All, Leaf, Near, Node, Term, Without, spelled
 from memoriter.text.tree import Any as AnyOf
 
-Spots = dict[str, list[int]]
-"""Where in one field each term stands."""
-
-
-Found = dict[int, float | None]
+Scored = dict[int, float | None]
 """What records that satisfy something get for it; None where it counts nothing."""
 
 
@@ -33,57 +31,20 @@ def _joined(parts: Sequence[float | None], join: Any) -> float | None:
     return join(known) if known else None
 
 
-def grid(value: float) -> float:
-    """The nearest multiple of 2^-32, half to even."""
-    return round(value * 2**32) / 2**32
-
-
-@dataclass(frozen=True)
-class Page:
-    """What the lane sees of one record: for each field the spots of its terms, and its length."""
-
-    spots: Mapping[str, Spots]
-    lengths: Mapping[str, int]
-    surfaces: frozenset[str]
-
-
-def page(words: Words, registry: Words | None, analyzer: Analyzer, wanted: Sequence[str]) -> Page:
-    """The wanted fields of a record; `registry` is what is said of its agent."""
-    spots: dict[str, Spots] = {}
-    lengths: dict[str, int] = {}
-    for at, name in enumerate(analyzer.fields):
-        spots[name] = _spots(words, at)
-        if name in wanted:
-            lengths[name] = words.lengths[at]
-    if "agent_registry" in wanted:
-        spots["agent_registry"] = {} if registry is None else _spots(registry, 0)
-        lengths["agent_registry"] = 0 if registry is None else registry.lengths[0]
-    return Page(spots, lengths, frozenset(words.surfaces))
-
-
-def _spots(words: Words, field: int) -> Spots:
-    tokens = words.tokens[field]
-    places = words.positions[field] if words.positions is not None else range(len(tokens))
-    out: Spots = {}
-    for ordinal, place in zip(tokens, places, strict=True):
-        out.setdefault(words.terms[ordinal], []).append(place)
-    return out
-
-
-class Lane:
+class _Lane:
     """The word lane of a recipe over the pages of a whole view."""
 
     def __init__(
-        self, told: Mapping[str, Any], pages: Mapping[int, Page], analyzer: Analyzer
+        self, spec: Mapping[str, Any], pages: Mapping[int, Page], analyzer: Analyzer
     ) -> None:
-        self.told = told
+        self.spec = spec
         self.pages = pages
         self.analyzer = analyzer
 
     @cached_property
     def total(self) -> int:
         """N."""
-        if self.told["records"] == "all":
+        if self.spec["records"] == "all":
             return len(self.pages)
         return sum(any(page.lengths.values()) for page in self.pages.values())
 
@@ -94,8 +55,8 @@ class Lane:
 
     def read(self, text: str, aliases: Mapping[str, Sequence[str]]) -> Node | None:
         """The tree of a text."""
-        options = Options(self.told["expert"], self.told["stop"], aliases)
-        return read(self.told["dialect"], text, self.analyzer, options).tree
+        options = Options(self.spec["expert"], self.spec["stop"], aliases)
+        return read(self.spec["dialect"], text, self.analyzer, options).tree
 
     # -- counting ------------------------------------------------------------------------------
 
@@ -104,7 +65,7 @@ class Lane:
         out: dict[str, int] = {}
         for field, spots in page.spots.items():
             named = isinstance(leaf, Leaf) and field in leaf.fields
-            if field not in self.told["fields"] and not named:
+            if field not in self.spec["fields"] and not named:
                 continue
             if isinstance(leaf, Near):
                 count = self._near(leaf, field, spots)
@@ -130,13 +91,13 @@ class Lane:
         return begins or set()
 
     def _near(self, near: Near, field: str, spots: Spots) -> int:
-        """Groups found by moving the earliest member on, as the engine says it counts them."""
+        """Groups scored by moving the earliest member on, as the engine says it counts them."""
         begins = [sorted(self._begins(leaf, field, spots)) for leaf in near.leaves]
         if not all(begins) or field == "agent_registry":
             return 0
         widths = [self._width(leaf) for leaf in near.leaves]
         at, count = [0] * len(begins), 0
-        while all(n < len(mine) for n, mine in zip(at, begins, strict=True)):
+        while all(n < len(own) for n, own in zip(at, begins, strict=True)):
             here = sorted((m[n], w) for m, n, w in zip(begins, at, widths, strict=True))
             count += here[-1][0] - here[0][0] - here[0][1] <= near.distance
             at[min(range(len(at)), key=lambda n: (begins[n][at[n]], widths[n]))] += 1
@@ -147,29 +108,29 @@ class Lane:
 
     # -- scoring -------------------------------------------------------------------------------
 
-    def leaf(self, leaf: Term | Leaf | Near) -> Found:
+    def leaf(self, leaf: Term | Leaf | Near) -> Scored:
         """What every record that has a leaf gets for it."""
-        found = {row: tfs for row, page in self.pages.items() if (tfs := self.tfs(leaf, page))}
-        df = len(found)
+        scored = {row: tfs for row, page in self.pages.items() if (tfs := self.tfs(leaf, page))}
+        df = len(scored)
         boost = 1.0
         if isinstance(leaf, Leaf):
             boost = leaf.boost
         elif isinstance(leaf, Near):
             boost = sum(each.boost for each in leaf.leaves)
-        out: Found = {}
-        for row, tfs in found.items():
+        out: Scored = {}
+        for row, tfs in scored.items():
             weights = {f: w for f, w in self._weights(df).items() if f in tfs}
             here = {f: tfs[f] for f in weights}
             out[row] = self._shares(row, here, weights, (df, boost)) if weights else None
         return out
 
     def _weights(self, df: int) -> dict[str, float]:
-        told, total = self.told, self.total
-        gated = bool(told["gate"]) and total >= told["gate_from"]
+        spec, total = self.spec, self.total
+        gated = bool(spec["gate"]) and total >= spec["gate_from"]
         return {
             field: weight
-            for field, weight in told["fields"].items()
-            if weight and not (gated and df > told["gate"].get(field, 1.0) * total)
+            for field, weight in spec["fields"].items()
+            if weight and not (gated and df > spec["gate"].get(field, 1.0) * total)
         }
 
     def _shares(
@@ -178,14 +139,14 @@ class Lane:
         df, boost = rare
         rarity = self._idf(df)
         page = self.pages[row]
-        if self.told["form"] == "row":
+        if self.spec["form"] == "row":
             freq = sum(grid(weights[f] * tfs[f]) for f in tfs)
             length = sum(page.lengths.values())
-            mean = max(sum(self.mean(f) for f in page.lengths), self.told["least_mean"]) or 1.0
+            mean = max(sum(self.mean(f) for f in page.lengths), self.spec["least_mean"]) or 1.0
             return self._value(freq, length, mean, boost * rarity, boost)
         return sum(
             self._value(
-                tfs[f], page.lengths[f], max(self.mean(f), self.told["least_mean"]) or 1.0,
+                tfs[f], page.lengths[f], max(self.mean(f), self.spec["least_mean"]) or 1.0,
                 weights[f] * boost * rarity, weights[f] * boost,
             )
             for f in tfs
@@ -193,13 +154,13 @@ class Lane:
 
     def _idf(self, df: int) -> float:
         odds = (self.total - df + 0.5) / (df + 0.5)
-        if self.told["idf"] == "positive":
+        if self.spec["idf"] == "positive":
             return grid(math.log(1.0 + odds))
         return grid(math.log(odds) if odds > 1.0 else 1e-6)
 
     def _value(self, tf: float, length: int, mean: float, rare: float, plain: float) -> float:
-        k1, b = self.told["k1"], self.told["b"]
-        match self.told["score"]:
+        k1, b = self.spec["k1"], self.spec["b"]
+        match self.spec["score"]:
             case "tf":
                 return grid(plain * tf)
             case "tf_idf":
@@ -208,7 +169,7 @@ class Lane:
                 norm = k1 * (1.0 - b + b * (length / mean))
                 return grid(rare * (tf * (k1 + 1.0) / (tf + norm)))
 
-    def tree(self, node: Node) -> Found | None:
+    def tree(self, node: Node) -> Scored | None:
         """What every record that satisfies a tree gets; None where it holds no word at all."""
         match node:
             case Leaf():
@@ -222,22 +183,26 @@ class Lane:
                     return keep
                 return {row: score for row, score in keep.items() if row not in drop}
             case All():
-                return self._all([found for p in node.parts if (found := self.tree(p)) is not None])
+                return self._all(
+                    [scored for p in node.parts if (scored := self.tree(p)) is not None]
+                )
             case AnyOf():
-                return self._any([found for p in node.parts if (found := self.tree(p)) is not None])
+                return self._any(
+                    [scored for p in node.parts if (scored := self.tree(p)) is not None]
+                )
 
-    def _all(self, found: list[Found]) -> Found | None:
-        if not found:
+    def _all(self, scored: list[Scored]) -> Scored | None:
+        if not scored:
             return None
-        both = set(found[0]).intersection(*found[1:])
-        return {row: _joined([each[row] for each in found], sum) for row in both}
+        both = set(scored[0]).intersection(*scored[1:])
+        return {row: _joined([each[row] for each in scored], sum) for row in both}
 
-    def _any(self, found: list[Found]) -> Found | None:
-        if not found:
+    def _any(self, scored: list[Scored]) -> Scored | None:
+        if not scored:
             return None
-        join = sum if self.told["score"] == "bm25" else max
-        rows = set[int]().union(*found)
-        return {row: _joined([e[row] for e in found if row in e], join) for row in rows}
+        join = sum if self.spec["score"] == "bm25" else max
+        rows = set[int]().union(*scored)
+        return {row: _joined([e[row] for e in scored if row in e], join) for row in rows}
 
     # -- the ladder ----------------------------------------------------------------------------
 
@@ -245,25 +210,25 @@ class Lane:
         self, text: str, chosen: Sequence[int], aliases: Mapping[str, Sequence[str]]
     ) -> dict[int, float]:
         """The score of every chosen record that a text finds, or a rung above it."""
-        found = self.find(text, chosen, aliases)
-        if found or not self.told["ladder"] or not chosen or self._strict(text, aliases):
-            return found
+        scored = self.find(text, chosen, aliases)
+        if scored or not self.spec["ladder"] or not chosen or self._strict(text, aliases):
+            return scored
         strongest = self._strongest(text, aliases)
         clean = retry.sanitised(text)
         tries = [strongest if strongest != text.strip().lower() else None, clean or None]
         tries.append(self._strongest(clean, aliases) if clean else None)
         for again in tries:
-            if again is not None and (found := self.find(again, chosen, aliases)):
-                return found
+            if again is not None and (scored := self.find(again, chosen, aliases)):
+                return scored
         return self._fuzzy(retry.tokens(text), chosen)
 
     def _strict(self, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:
-        options = Options(self.told["expert"], self.told["stop"], aliases)
-        asked = read(self.told["dialect"], text, self.analyzer, options)
+        options = Options(self.spec["expert"], self.spec["stop"], aliases)
+        asked = read(self.spec["dialect"], text, self.analyzer, options)
         return (
             asked.tree is not None
             and asked.expert
-            and (self.told["dialect"] == "bare" or "NOT" in spelled(asked.tree).split())
+            and (self.spec["dialect"] == "bare" or "NOT" in spelled(asked.tree).split())
         )
 
     def find(
@@ -271,8 +236,8 @@ class Lane:
     ) -> dict[int, float]:
         """The score of every chosen record that a text finds."""
         tree = self.read(text, aliases)
-        found = (None if tree is None else self.tree(tree)) or {}
-        return {row: score for row in chosen if (score := found.get(row)) is not None}
+        scored = (None if tree is None else self.tree(tree)) or {}
+        return {row: score for row in chosen if (score := scored.get(row)) is not None}
 
     def _strongest(self, text: str, aliases: Mapping[str, Sequence[str]]) -> str | None:
         def df(word: str) -> int:
@@ -290,8 +255,23 @@ class Lane:
             for surface in page.surfaces:
                 near = retry.jaccard(retry.trigrams(word), retry.trigrams(surface))
                 tokens = self.analyzer.tokens(surface)
-                if near < self.told["fuzzy"] or not tokens:
+                if near < self.spec["fuzzy"] or not tokens:
                     continue
                 if self.tfs(Leaf(surface), page):
                     out[row] = max(out.get(row, 0.0), grid(near))
         return out
+
+
+def _scores(call: LaneCall) -> Column:
+    pages = call.world.pages(list(call.spec["fields"]))
+    lane = _Lane(call.spec, pages, call.world.analyzer)
+    return lane.answer(call.ask.text, call.rows, call.ask.aliases)
+
+
+def _runs(call: LaneCall) -> bool:
+    loosely = call.spec["ladder"] and call.ask.text.strip()
+    tree = _Lane(call.spec, {}, call.world.analyzer).read(call.ask.text, call.ask.aliases)
+    return tree is not None or bool(loosely)
+
+
+ORACLE = LaneOracle(_scores, _runs)

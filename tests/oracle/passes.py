@@ -7,23 +7,25 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from memoriter.testing import naive_boosts
-from memoriter.testing.naive_fuse import contributions, scaled
-from memoriter.testing.naive_numbers import Column, grid
-from memoriter.testing.naive_table import Scene, Table
+from tests.oracle.fuse import contributions, scaled
+from tests.oracle.kinds import boosts, lanes
+from tests.oracle.numbers import Column, grid
+from tests.oracle.table import Scene, Table
 
-Told = Mapping[str, Any]
+Spec = Mapping[str, Any]
 
 
 def first(scene: Scene) -> Table:
     """Every candidate with its score, in order."""
-    told = scene.recipe["pass"][0]
-    fuse = told["fuse"]
-    bringing = [n for n, lane in scene.recipe["lanes"].items() if lane["kind"] == "sources"]
-    every = {row for column in scene.found.values() for row in column}
+    spec = scene.recipe["pass"][0]
+    fuse = spec["fuse"]
+    bringing = [
+        label for label, lane in scene.recipe["lanes"].items() if lanes()[lane["kind"]].brings
+    ]
+    every = {row for column in scene.candidates.values() for row in column}
     table = Table(sorted(every), dict(scene.parts))
     scores: dict[str, Column] = {}
-    for label, column in scene.found.items():
+    for label, column in scene.candidates.items():
         table.columns[f"{label}.score"] = column
         table.columns[f"{label}.rank"] = {row: n + 1 for n, row in enumerate(column)}
         if label not in bringing:
@@ -33,21 +35,23 @@ def first(scene: Scene) -> Table:
     candidates = {row for column in scores.values() for row in column}
     weighed = [n for n in _running(scene) if fuse["kind"] == "weighted" and n in fuse["weights"]]
     for label in weighed:
-        made = naive_boosts.values(scene.recipe["boosts"][label], scene, table)
+        made = _values(scene, table, label)
         table.columns[f"{label}.score"] = {r: v for r, v in made.items() if r in candidates}
         scores[label] = table.columns[f"{label}.score"]
-    silent = [label for label in scores if label in scene.found and not scene.found[label]]
+    silent = [
+        label for label in scores if label in scene.candidates and not scene.candidates[label]
+    ]
     ranks = {label: table.columns[f"{label}.rank"] for label in scores if label not in weighed}
     table.score = _sums(contributions(fuse, scores, ranks, silent))
     table.columns["fuse"] = dict(table.score)
-    _apply(scene, table, told["boosts"], dict(table.score))
+    _apply(scene, table, spec["boosts"], dict(table.score))
     table.rows = [row for row in table.rows if row in table.score]
-    table.sort(scene, told["ties"] or scene.recipe["ties"])
+    table.sort(scene, spec["ties"] or scene.recipe["ties"])
     table.first = dict(table.score)
     return table
 
 
-def _as_counted(fuse: Told, label: str, column: Column) -> Column:
+def _as_counted(fuse: Spec, label: str, column: Column) -> Column:
     if fuse["kind"] != "weighted":
         return column
     how = fuse["scale"]
@@ -59,8 +63,10 @@ def _running(scene: Scene) -> list[str]:
     weights = scene.recipe["pass"][0]["fuse"].get("weights", {})
     return [
         label
-        for label, told in scene.recipe["boosts"].items()
-        if told["enabled"] and weights.get(label) != 0.0 and naive_boosts.runs(told, scene)
+        for label, spec in scene.recipe["boosts"].items()
+        if spec["enabled"]
+        and weights.get(label) != 0.0
+        and boosts()[spec["kind"]].runs(spec, scene)
     ]
 
 
@@ -72,7 +78,7 @@ def _sums(parts: Mapping[str, Column]) -> Column:
 def _apply(scene: Scene, table: Table, labels: Sequence[str], base: Column) -> Column:
     """The scores after these boosts; neighbours of one kind in one step."""
     running = _running(scene)
-    labels = [label for label in labels if label in running or label in scene.found]
+    labels = [label for label in labels if label in running or label in scene.candidates]
     for group in _groups(scene, labels):
         how = _op(scene, group[0])
         columns = [_column(scene, table, label) for label in group]
@@ -100,7 +106,7 @@ def _groups(scene: Scene, labels: Sequence[str]) -> list[list[str]]:
     at, marks = 0, list[tuple[int, str]]()
     for label in labels:
         boost = scene.recipe["boosts"].get(label)
-        at += boost is not None and boost["kind"] in naive_boosts.READING
+        at += boost is not None and boosts()[boost["kind"]].reads_score
         marks.append((at, label))
     grouped = groupby(marks, key=lambda mark: (mark[0], _op(scene, mark[1])))
     return [[label for _, label in group] for _, group in grouped]
@@ -108,7 +114,13 @@ def _groups(scene: Scene, labels: Sequence[str]) -> list[list[str]]:
 
 def _op(scene: Scene, label: str) -> str:
     boost = scene.recipe["boosts"].get(label)
-    return "sum" if boost is None else naive_boosts.op(boost)
+    return "sum" if boost is None else boosts()[boost["kind"]].op(boost)
+
+
+def _values(scene: Scene, table: Table, label: str) -> Column:
+    """What a boost is worth to each row."""
+    spec = scene.recipe["boosts"][label]
+    return boosts()[spec["kind"]].values(spec, scene, table)
 
 
 def _column(scene: Scene, table: Table, label: str) -> Column:
@@ -116,7 +128,7 @@ def _column(scene: Scene, table: Table, label: str) -> Column:
     if label in scene.recipe["lanes"]:
         return table.columns[f"{label}.score"]
     if f"boost.{label}" not in table.columns:
-        made = naive_boosts.values(scene.recipe["boosts"][label], scene, table)
+        made = _values(scene, table, label)
         table.columns[f"boost.{label}"] = made
     return table.columns[f"boost.{label}"]
 
@@ -124,7 +136,7 @@ def _column(scene: Scene, table: Table, label: str) -> Column:
 # -- a second pass ---------------------------------------------------------------------------------
 
 
-def _lists(scene: Scene, table: Table, head: Told | None) -> dict[str, list[int]]:
+def _lists(scene: Scene, table: Table, head: Spec | None) -> dict[str, list[int]]:
     """The first rows by each column of a head: absent as 0, equals by ties; or as they stand."""
     if head is None:
         return {"order": table.rows}
@@ -140,21 +152,21 @@ def _lists(scene: Scene, table: Table, head: Told | None) -> dict[str, list[int]
 
 def again(scene: Scene, table: Table) -> None:
     """A head is fused a second time; the rest stay below as they stood."""
-    told = scene.recipe["pass"][1]
-    lists = _lists(scene, table, told["head"])
+    spec = scene.recipe["pass"][1]
+    lists = _lists(scene, table, spec["head"])
     ranks = {name: {row: n + 1.0 for n, row in enumerate(rows)} for name, rows in lists.items()}
     scores: dict[str, Column] = {}
     for name, rows in lists.items():
         column = table.score if name == "order" else table.columns.get(_full(table, name), {})
-        mine = {row: column.get(row, 0.0) for row in rows}
-        scores[name] = _as_counted(told["fuse"], name, mine)
-    made = _sums(contributions(told["fuse"], scores, ranks, ()))
+        own = {row: column.get(row, 0.0) for row in rows}
+        scores[name] = _as_counted(spec["fuse"], name, own)
+    made = _sums(contributions(spec["fuse"], scores, ranks, ()))
     table.score |= made
-    _apply(scene, table, told["boosts"], made)
+    _apply(scene, table, spec["boosts"], made)
     inside = {row for rows in lists.values() for row in rows}
     head = table.by(
         [row for row in table.rows if row in inside],
-        table.score, scene, told["ties"] or scene.recipe["ties"],
+        table.score, scene, spec["ties"] or scene.recipe["ties"],
     )  # fmt: skip
     _tiers(table, head)
 
@@ -171,17 +183,17 @@ def _tiers(table: Table, head: Sequence[int]) -> None:
 
 def rerank(scene: Scene, table: Table) -> None:
     """A head as a reranker orders it; equals stay as they stood."""
-    told = scene.recipe["pass"][1]
-    inside = {row for rows in _lists(scene, table, told["head"]).values() for row in rows}
+    spec = scene.recipe["pass"][1]
+    inside = {row for rows in _lists(scene, table, spec["head"]).values() for row in rows}
     head = [row for row in table.rows if row in inside]
-    if scene.judge is None or not head or _agreed(scene, told["rerank"]["unless"]):
+    if scene.judge is None or not head or _agreed(scene, spec["rerank"]["unless"]):
         return
     answer = scene.judge(scene.text, [_titled(scene, row) for row in head])
     made = {row: grid(score) for row, score in zip(head, answer, strict=True)}
     table.columns["rerank.score"] = made
-    if told["rerank"]["score"] == "replace":
+    if spec["rerank"]["score"] == "replace":
         table.score |= made
-        made = _apply(scene, table, told["boosts"], made)
+        made = _apply(scene, table, spec["boosts"], made)
     place = {row: n for n, row in enumerate(head)}
     _tiers(table, sorted(head, key=lambda row: (-made[row], place[row])))
 
@@ -191,11 +203,11 @@ def _titled(scene: Scene, row: int) -> str:
     return f"{record.title}\n{record.text}" if record.title else record.text
 
 
-def _agreed(scene: Scene, unless: Told | None) -> bool:
+def _agreed(scene: Scene, unless: Spec | None) -> bool:
     """Whether two lanes agree on enough of their best rows."""
     if unless is None:
         return False
-    one, two = (list(scene.found.get(label, {})) for label in unless["lanes"])
+    one, two = (list(scene.candidates.get(label, {})) for label in unless["lanes"])
     depth = unless["depth"]
     if min(len(one), len(two)) < depth:
         return False

@@ -1,4 +1,4 @@
-"""The oracle's kin lane: each word of the query against each word of each window, in plain Python.
+"""Similar words: each word of the query against each word of each window, in plain Python.
 
 It shares the table with the engine (the words of a text, their rows, the list of nearest words),
 and nothing that counts, looks up or scores.
@@ -12,9 +12,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from tests.oracle.numbers import Column, grid
+from tests.oracle.rules import LaneCall, LaneOracle
+from tests.oracle.world import embedded
+
 from memoriter.embed.kin import neighbours
 from memoriter.embed.static import Static, table
-from memoriter.testing.naive_numbers import grid
 
 _STATIC: Final = Static()
 _WINDOW: Final = 64
@@ -49,11 +52,11 @@ def windows(text: str) -> list[list[int]]:
     return out
 
 
-class Lane:
+class _Lane:
     """The kin lane of a recipe over the texts of a whole view."""
 
-    def __init__(self, told: Mapping[str, Any], texts: Mapping[int, str]) -> None:
-        self.told = told
+    def __init__(self, spec: Mapping[str, Any], texts: Mapping[int, str]) -> None:
+        self.spec = spec
         self.windows = {row: windows(text) for row, text in texts.items()}
 
     def answer(self, text: str, rows: Sequence[int]) -> dict[int, float]:
@@ -70,23 +73,35 @@ class Lane:
     def weights(self, text: str) -> dict[int, float]:
         """Each distinct word of the query: norm times idf, as a share of the whole."""
         asked = list(dict.fromkeys(tokens(text)))
-        said = {token: self._norm(token) * self._idf(token) for token in asked}
-        whole = math.fsum(said.values())
-        return {token: one / whole for token, one in said.items()}
+        weighed = {token: self._norm(token) * self._idf(token) for token in asked}
+        whole = math.fsum(weighed.values())
+        return {token: one / whole for token, one in weighed.items()}
 
     def _norm(self, token: int) -> float:
         return math.sqrt(sum(x * x for x in _row(token))) * float(table().scales[token])
 
     def _idf(self, token: int) -> float:
         total = len(self.windows)
-        df = sum(any(token in window for window in mine) for mine in self.windows.values())
+        df = sum(any(token in window for window in own) for own in self.windows.values())
         return grid(math.log(1.0 + (total - df + 0.5) / (df + 0.5)))
 
     def _score(self, weights: Mapping[int, float], window: set[int]) -> Fraction:
         score = Fraction(0)
         for token, weight in weights.items():
-            near = neighbours()[token].tolist()[: self.told["neighbours"]]
+            near = neighbours()[token].tolist()[: self.spec["neighbours"]]
             met = [cosine(token, one) for one in near if one in window]
-            met = [one for one in met if one >= self.told["min_cosine"] and one > 0.0]
+            met = [one for one in met if one >= self.spec["min_cosine"] and one > 0.0]
             score += Fraction(grid(weight * max(met, default=0.0)))
         return score
+
+
+def _scores(call: LaneCall) -> Column:
+    texts = {record.row: embedded(record) for record in call.world.records}
+    return _Lane(call.spec, texts).answer(call.ask.text, call.rows)
+
+
+def _runs(call: LaneCall) -> bool:
+    return bool(tokens(call.ask.text))
+
+
+ORACLE = LaneOracle(_scores, _runs)

@@ -39,35 +39,35 @@ def _passes(key: str, value: Any, record: Record) -> bool:
 
 
 def _attribute(name: str, given: Any, record: Record) -> bool:
-    found = _read(name, record)
+    value = _read(name, record)
     if not isinstance(given, Mapping):
-        return _bare(name, given, found)
+        return _bare(name, given, value)
     spec = cast("dict[str, Any]", given)
     if name.startswith("metadata") and not all(key in _OPERATORS for key in spec):
         below = ((f"{name}.{key.replace('.', chr(92) + '.')}", each) for key, each in spec.items())
         return all(_attribute(path, each, record) for path, each in below)
     if name == "source":
         return all(_attribute(f"source.{key}", each, record) for key, each in spec.items())
-    return all(_test(name, op, wanted, found) for op, wanted in spec.items())
+    return all(_test(name, op, wanted, value) for op, wanted in spec.items())
 
 
-def _bare(name: str, given: Any, found: Any) -> bool:
+def _bare(name: str, given: Any, value: Any) -> bool:
     """A value or a list of values without an operator: some value is one of these."""
     wanted = cast("list[Any]", given) if isinstance(given, list) else [given]
     several = name in _SETS or name.startswith("metadata.")
-    return _test(name, "any" if several else "in", wanted, found)
+    return _test(name, "any" if several else "in", wanted, value)
 
 
 def _read(attribute: str, record: Record) -> Any:
     """The value of an attribute, or `_ABSENT`."""
     if attribute.startswith("metadata."):
-        found: Any = record.metadata
+        value: Any = record.metadata
         for key in re.split(r"(?<!\\)\.", attribute)[1:]:
             name = key.replace("\\.", ".")
-            if not isinstance(found, dict) or name not in found:
+            if not isinstance(value, dict) or name not in value:
                 return _ABSENT
-            found = cast("dict[str, Any]", found)[name]
-        return found
+            value = cast("dict[str, Any]", value)[name]
+        return value
     if attribute in _SETS:
         return list(getattr(record, attribute)) or _ABSENT
     holder: object = record
@@ -76,27 +76,27 @@ def _read(attribute: str, record: Record) -> Any:
     return _ABSENT if holder is None else holder
 
 
-def _test(attribute: str, op: str, wanted: Any, found: Any) -> bool:
+def _test(attribute: str, op: str, wanted: Any, value: Any) -> bool:
     if op == "exists":
-        return (found is not _ABSENT) is wanted
-    if found is _ABSENT:
+        return (value is not _ABSENT) is wanted
+    if value is _ABSENT:
         return False
     if attribute in _TIMES:
         wanted = _times(wanted)
     word, _, folded = op.partition("_")
     if folded:
-        wanted, found = _fold(wanted), _fold(found)
-    return _holds(word, wanted, found)
+        wanted, value = _fold(wanted), _fold(value)
+    return _holds(word, wanted, value)
 
 
-def _holds(word: str, wanted: Any, found: Any) -> bool:
+def _holds(word: str, wanted: Any, value: Any) -> bool:
     """Whether a value that is there passes."""
-    several = cast("list[Any]", found) if isinstance(found, list) else [found]
+    several = cast("list[Any]", value) if isinstance(value, list) else [value]
     match word:
         case "eq":
-            return _equal(wanted, found)
+            return _equal(wanted, value)
         case "in":
-            return any(_equal(each, found) for each in wanted)
+            return any(_equal(each, value) for each in wanted)
         case "any" | "all":
             hits = [any(_equal(each, one) for one in several) for each in wanted]
             return bool(hits) and (any(hits) if word == "any" else all(hits))
@@ -104,7 +104,7 @@ def _holds(word: str, wanted: Any, found: Any) -> bool:
             texts = (one for one in several if isinstance(one, str))
             return any(one.startswith(wanted) for one in texts)
         case _:
-            return _compares(word, found, wanted)
+            return _compares(word, value, wanted)
 
 
 def _times(wanted: Any) -> Any:
@@ -140,12 +140,12 @@ def _sort(value: Any) -> str:
             return "other"
 
 
-def _compares(op: str, found: Any, bound: Any) -> bool:
-    if _sort(found) != _sort(bound) or _sort(found) not in {"number", "text"}:
+def _compares(op: str, value: Any, bound: Any) -> bool:
+    if _sort(value) != _sort(bound) or _sort(value) not in {"number", "text"}:
         return False
     return {
-        "gt": found > bound,
-        "gte": found >= bound,
-        "lt": found < bound,
-        "lte": found <= bound,
+        "gt": value > bound,
+        "gte": value >= bound,
+        "lt": value < bound,
+        "lte": value <= bound,
     }[op]
