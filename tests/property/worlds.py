@@ -36,6 +36,11 @@ class Lenient(Memory):
     def recall(self, query: str, limit: int | None = None, **ask: Any) -> Result:
         return by_lanes(self._parts, *self._query(query, limit, cast("Any", ask)))
 
+    def scoped(
+        self, agent: str | None = None, user: str | None = None, session: str | None = None
+    ) -> Memory:
+        return Lenient(self._parts, super().scoped(agent, user, session).scope)
+
 
 def open_toy(
     place: str | Path = ":memory:",

@@ -7,7 +7,8 @@ from collections.abc import Collection
 import pytest
 from tests.oracle import kinds as oracle
 
-from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.lanes.spec import options_of
+from memoriter.pipeline.kinds import kinds
 from memoriter.why.verify import kinds as verifier
 
 OTHERS: dict[str, tuple[Collection[str], Collection[str]]] = {
@@ -19,5 +20,13 @@ OTHERS: dict[str, tuple[Collection[str], Collection[str]]] = {
 
 @pytest.mark.parametrize("group", OTHERS)
 def test_engine_verifier_and_oracle_know_the_same_kinds(group: str) -> None:
-    ours = {kind_of(each) for each in kinds(group)}
+    ours = {each.kind_name() for each in kinds(group)}
     assert ours == set(OTHERS[group][0]) == set(OTHERS[group][1])
+
+
+@pytest.mark.parametrize("group", OTHERS)
+def test_a_kind_has_a_file_of_its_name_and_every_option_a_meaning(group: str) -> None:
+    for each in kinds(group):
+        assert each.__module__.rpartition(".")[2] == each.kind_name()
+        assert each.about
+        assert all(field.description for field in options_of(each).values()), each

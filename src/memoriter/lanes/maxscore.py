@@ -1,4 +1,6 @@
-"""From a query tree to the best rows: all leaves at once where any may match, else node by node.
+"""MaxScore: from a query tree to the best rows.
+
+All leaves at once where any may match, else node by node.
 
 Where a query is a plain alternative of leaves, as nearly all are, leaves are taken in the order of
 the most that they can add. Once what is left can lift no new row into the pool, it is looked up for
@@ -51,17 +53,17 @@ Bound: TypeAlias = Counted | Every | Some | Minus
 """A query tree bound to a view."""
 
 
-def found(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+def best_rows(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
     """Rows inside the masks, at least all that can be in the pool, in no order."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)
     flat = [leaf for leaf in leaves if isinstance(leaf, Counted)]
     adds = scorer.adds or len(leaves) == 1
     if len(flat) == len(leaves) and adds:
-        return _Race(scorer, flat, masks, pool).run()
+        return _MaxScore(scorer, flat, masks, pool).run()
     return _all(scorer, tree, masks)
 
 
-class _Race:
+class _MaxScore:
     """Leaves, the most promising first, until the rest can change nothing."""
 
     def __init__(
@@ -146,17 +148,21 @@ class _Track:
 
     def add(self, leaf: Counted, *, only_known: bool) -> None:
         """Add what a leaf brings: to all rows that may be found, or to those in the race."""
-        found = self._scorer.ground.occurrences(self._n, leaf.what)
-        if found is None:
+        postings = self._scorer.ground.occurrences(self._n, leaf.what)
+        if postings is None:
             return
         if only_known:
             docs = self.docs
-            few = docs.size * _FEW < found.docs.size
-            found = found.at(np.sort(docs)) if few else found.take(self._hit[found.docs])
+            few = docs.size * _FEW < postings.docs.size
+            postings = (
+                postings.at(np.sort(docs)) if few else postings.take(self._hit[postings.docs])
+            )
         elif not self._is_whole:
-            few = self._places.size * _FEW < found.docs.size
-            found = found.at(self._places) if few else found.take(self._mask[found.docs])
-        for share in self._scorer.shares(self._n, leaf, found):
+            few = self._places.size * _FEW < postings.docs.size
+            postings = (
+                postings.at(self._places) if few else postings.take(self._mask[postings.docs])
+            )
+        for share in self._scorer.shares(self._n, leaf, postings):
             self._scores[share.docs] += share.values
             if not only_known:
                 fresh = share.docs[~self._hit[share.docs]]
@@ -168,7 +174,7 @@ class _Track:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Hits:
     """Of each row of a segment: whether it satisfies a node, scores through it, and how much."""
 
     hit: Mask
@@ -182,44 +188,44 @@ def _all(scorer: Scorer, tree: Bound, masks: Sequence[Mask]) -> tuple[Rows, Scor
     rows: list[Rows] = [np.zeros(0, np.int64)]
     scores: list[Scores] = [np.zeros(0)]
     for n, mask in enumerate(masks):
-        found = _node(scorer, tree, n, mask)
-        kept = found.hit & found.counts
+        hits = _node(scorer, tree, n, mask)
+        kept = hits.hit & hits.counts
         rows.append(scorer.ground.reading.segments[n].rows[kept])
-        scores.append(found.values[kept])
+        scores.append(hits.values[kept])
     return np.concatenate(rows), np.concatenate(scores)
 
 
-def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> _Found:
+def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> _Hits:
     match node:
         case Counted():
             return _leaf(scorer, node, n, mask)
         case Minus():
             keep = _node(scorer, node.keep, n, mask)
             hit = keep.hit & ~_node(scorer, node.drop, n, mask).hit
-            return _Found(hit, keep.counts & hit, np.where(hit, keep.values, 0.0))
+            return _Hits(hit, keep.counts & hit, np.where(hit, keep.values, 0.0))
         case Every():
             parts = [_node(scorer, part, n, mask) for part in node.parts]
             hit = np.logical_and.reduce([part.hit for part in parts])
             counts = np.logical_or.reduce([part.counts for part in parts]) & hit
-            return _Found(hit, counts, np.where(hit, sum(part.values for part in parts), 0.0))
+            return _Hits(hit, counts, np.where(hit, sum(part.values for part in parts), 0.0))
         case Some():
             parts = [_node(scorer, part, n, mask) for part in node.parts]
             each = np.stack([part.values for part in parts])
-            return _Found(
+            return _Hits(
                 np.logical_or.reduce([part.hit for part in parts]),
                 np.logical_or.reduce([part.counts for part in parts]),
                 each.sum(axis=0) if scorer.adds else each.max(axis=0),
             )
 
 
-def _leaf(scorer: Scorer, leaf: Counted, n: int, mask: Mask) -> _Found:
+def _leaf(scorer: Scorer, leaf: Counted, n: int, mask: Mask) -> _Hits:
     hit, counts = np.zeros(mask.size, np.bool_), np.zeros(mask.size, np.bool_)
     values = np.zeros(mask.size)
-    found = scorer.ground.occurrences(n, leaf.what) if leaf.df else None
-    if found is not None:
-        found = found.take(mask[found.docs])
-        hit[found.docs] = True
-        for share in scorer.shares(n, leaf, found):
+    postings = scorer.ground.occurrences(n, leaf.what) if leaf.df else None
+    if postings is not None:
+        postings = postings.take(mask[postings.docs])
+        hit[postings.docs] = True
+        for share in scorer.shares(n, leaf, postings):
             counts[share.docs] = True
             values[share.docs] += share.values
-    return _Found(hit, counts, values)
+    return _Hits(hit, counts, values)

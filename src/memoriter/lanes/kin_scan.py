@@ -1,7 +1,7 @@
 """From the words of a query to the windows that have words like them.
 
 Words that weigh most go first. Once the rest can lift no new window into the pool, it is looked up
-for the windows still in the race only, as in `lanes.finding`. All numbers are on the grid, so that
+for the windows still in the race only, as in `lanes.maxscore`. All numbers are on the grid, so that
 changes no bit of the answer.
 """
 
@@ -26,7 +26,7 @@ Met = tuple[NDArray[np.int32], NDArray[np.intp]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class QueryWord:
     """A word of the query: how rare it is in the view, its weight, and the words it may meet."""
 
     token: int
@@ -41,16 +41,16 @@ class Asked:
     """What meeting each of them is worth: weight · cosine, on the grid."""
 
 
-class Race:
+class KinScan:
     """Words of the query, the heaviest first, until the rest can change nothing."""
 
     def __init__(
-        self, reading: Reading, asked: Sequence[Asked], masks: Sequence[Mask], pool: int
+        self, reading: Reading, words: Sequence[QueryWord], masks: Sequence[Mask], pool: int
     ) -> None:
         self._pool = pool
         chosen = [(s, mask) for s, mask in zip(reading.segments, masks, strict=True) if mask.any()]
-        self._tracks = [Track(segment, mask, asked) for segment, mask in chosen]
-        weighed = [(self._most(n), n) for n in range(len(asked))]
+        self._tracks = [Track(segment, mask, words) for segment, mask in chosen]
+        weighed = [(self._most(n), n) for n in range(len(words))]
         self._order = sorted(weighed, key=lambda pair: -pair[0])
 
     def _most(self, n: int) -> float:
@@ -73,9 +73,9 @@ class Race:
             left, ceiling = left - most, ceiling + most
             for track in self._tracks:
                 track.add(n, only_known=not is_open)
-        found = [track.best() for track in self._tracks]
-        rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in found)])
-        return rows, np.concatenate([np.zeros(0), *(scores for _, scores in found)])
+        best = [track.best() for track in self._tracks]
+        rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in best)])
+        return rows, np.concatenate([np.zeros(0), *(scores for _, scores in best)])
 
     def _floor(self) -> float:
         """What the last row of a full pool has by now, or less; 0 while the pool is not full."""
@@ -89,17 +89,17 @@ class Race:
 class Track:
     """The windows of some rows of a segment, with what they have so far."""
 
-    def __init__(self, segment: Segment, mask: Mask, asked: Sequence[Asked]) -> None:
+    def __init__(self, segment: Segment, mask: Mask, words: Sequence[QueryWord]) -> None:
         self._rows = segment.rows
         self._windows = windows = segment.windows
-        self._shares = [each.shares for each in asked]
+        self._shares = [each.shares for each in words]
         self._scores = np.zeros(len(windows))
         self._slots = np.empty(len(windows), np.int32)
         self._open = None if mask.all() else mask[windows.owners]
         self._known = [np.zeros(0, np.int32)]
-        near = np.concatenate([np.zeros(0, np.int64), *(each.near for each in asked)])
+        near = np.concatenate([np.zeros(0, np.int64), *(each.near for each in words)])
         first, last = windows.spans(near)
-        cuts = np.cumsum([0, *(each.near.size for each in asked)]).tolist()
+        cuts = np.cumsum([0, *(each.near.size for each in words)]).tolist()
         self._spans = [(first[a:b], last[a:b]) for a, b in pairwise(cuts)]
 
     def work(self, n: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows
-from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.lanes.missed import too_far
+from memoriter.lanes.port import Context, Miss, Ready, Skipped
+from memoriter.lanes.spec import option
 from memoriter.lanes.terrain import Linked, Terrain, on_paths
 from memoriter.rank.grid import snap
 from memoriter.rank.walk import Tree
@@ -28,39 +30,41 @@ BOOSTS: Final = {
     "supports": 0.15, "contradicts": 0.15, "related_to": 0.08, "references": 0.06,
 }  # fmt: skip
 """What a kind of edge is worth; any other kind nothing."""
-Boost = Annotated[float, Field(ge=0.0, le=1000.0)]
+LinkWorth = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
-class Walk(Linked):
+class WalkLane(Linked):
     """A breadth-first walk from each seed."""
 
+    about: ClassVar[str] = "records linked to good hits, by a walk from each of them"
+
     kind: Literal["walk"]
-    max_depth: int = Field(default=2, ge=0, le=100)
-    max_visited: int = Field(default=128, ge=1, le=100_000)
-    """How many records one walk visits at most, its seed included."""
-    include_seeds: bool = True
-    """Whether seeds are in the ranking too, with a score of 0."""
-    boosts: dict[str, Boost] = Field(default_factory=lambda: dict(BOOSTS))
-    support: float = Field(default=0.2, ge=0.0, le=1000.0)
-    """What each further seed adds that reaches a record."""
-    support_most: int = Field(default=5, ge=0, le=1000)
-    """How many further seeds count."""
+    max_depth: int = option("maximum links from a seed", 2, ge=0, le=100)
+    max_visited: int = option(
+        "maximum records visited by one walk, its seed included", 128, ge=1, le=100_000
+    )
+    include_seeds: bool = option("seeds are ranked too, with a score of 0", default=True)
+    boosts: dict[str, LinkWorth] = option(
+        "worth of the best link on the path, by kind", default_factory=lambda: dict(BOOSTS)
+    )
+    support: float = option("worth of each further seed", 0.2, ge=0.0, le=1000.0)
+    support_most: int = option("maximum further seeds that count", 5, ge=0, le=1000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready: whether there are seeds is decided when other lanes have run."""
         del ctx
         bounds = {"max_depth": self.max_depth, "max_visited": self.max_visited}
-        return Ready({**self.shows(), **bounds, "pool": self.pool})
+        return Ready({**self.walking(), **bounds, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
         """What the seeds reach, by graph + relation + seed_support."""
         walked = self.walked(ctx)
         reached = walked.reached
-        found = walked.terrain.inside[reached.nodes]
+        inside = walked.terrain.inside[reached.nodes]
         if not self.include_seeds:
-            found = found & (reached.depths > 0)
-        rows = walked.terrain.graph.rows[reached.nodes[found]]
-        parts = self._parts(reached, found)
+            inside = inside & (reached.depths > 0)
+        rows = walked.terrain.graph.rows[reached.nodes[inside]]
+        parts = self._parts(reached, inside)
         scores = np.sum(list(parts.values()), axis=0)
         order = ctx.best(scores, rows, self.pool)
         return Ranking(
@@ -81,9 +85,9 @@ class Walk(Linked):
         worth = Worth(table, edges.kinds)
         return Walked(terrain, forest, gather(forest, steps, ways, worth), worth)
 
-    def _parts(self, reached: Gathered, found: Mask) -> dict[str, NDArray[np.float64]]:
-        depths, worths = reached.depths[found].astype(np.float64), reached.worths[found]
-        seeds = reached.seeds[found].astype(np.float64)
+    def _parts(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
+        depths, worths = reached.depths[inside].astype(np.float64), reached.worths[inside]
+        seeds = reached.seeds[inside].astype(np.float64)
         near = np.maximum(depths, 1.0)
         return {
             "graph": snap(np.where(depths > 0.0, 1.0 / near, 0.0)),
@@ -96,13 +100,16 @@ class Walk(Linked):
         del ctx
         walked = cast("Walked", ranking.memo)
         place = {row: at for at, row in enumerate(ranking.rows.tolist())}
-        told = walked.told(rows)
         out: list[Explanation] = []
-        for row, facts in zip(rows.tolist(), told, strict=True):
+        for row, facts in zip(rows.tolist(), walked.facts(rows), strict=True):
             at = place[row]
             parts = tuple(Explanation(k, float(v[at])) for k, v in ranking.parts.items())
             out.append(Explanation("walk", float(ranking.scores[at]), "sum", parts, facts))
         return out
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """It is too many links away, or no path leads to it."""
+        return too_far(self, ctx, row, limit="max_depth", pool=self.pool)
 
 
 @dataclass(frozen=True)
@@ -128,10 +135,10 @@ class Walked:
             "truncated": bool(self.forest.truncated.any()),
         }
 
-    def told(self, rows: Rows) -> list[dict[str, object]]:
+    def facts(self, rows: Rows) -> list[dict[str, object]]:
         """How these rows were reached: distance, seeds, kinds, and the best path."""
-        found = self.reached.of(self.terrain.graph.positions(rows))
-        names = self.terrain.names(on_paths([(self.trees[e.tree], e.place) for e in found]))
+        reached = self.reached.of(self.terrain.graph.positions(rows))
+        names = self.terrain.names(on_paths([(self.trees[e.tree], e.place) for e in reached]))
         return [
             {
                 "distance": each.depth,
@@ -139,7 +146,7 @@ class Walked:
                 "kinds": self._kinds(each),
                 "path": self.terrain.path(self.trees[each.tree], each.place, names, self.worth),
             }
-            for each in found
+            for each in reached
         ]
 
     def _kinds(self, each: Reached) -> list[str]:

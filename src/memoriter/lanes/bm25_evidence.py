@@ -8,28 +8,28 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows
 from memoriter.index.match import Close
 from memoriter.index.segment import Postings
-from memoriter.lanes.finding import Bound, Every, Minus, Some
+from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.lanes.scoring import Counted, Scorer, Share
 
 Parts = dict[tuple[int, int], list[Explanation]]
 """What a leaf (by identity) adds to a row that has it; perhaps nothing."""
 
 
-def told(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
+def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     """The score of each of these rows, which satisfy the tree."""
     parts: Parts = {}
     segments = scorer.ground.reading.segments
     sought = [(n, s, np.sort(s.places(rows)[0])) for n, s in enumerate(segments) if rows.size]
     for leaf in _leaves(tree) if rows.size else ():
         for n, segment, places in sought:
-            found = scorer.ground.occurrences(n, leaf.what) if places.size else None
-            few = None if found is None else found.at(places)
+            postings = scorer.ground.occurrences(n, leaf.what) if places.size else None
+            few = None if postings is None else postings.at(places)
             for doc in () if few is None else few.docs.tolist():
                 parts.setdefault((id(leaf), int(segment.rows[doc])), [])
             for share in () if few is None else scorer.shares(n, leaf, few):
-                _note(scorer, n, leaf, (share, few), parts)
-    teller = _Teller(scorer, parts)
-    return [teller.whole(tree, int(row)) for row in rows]
+                _note(scorer, n, leaf, share, few, parts)
+    trees = _Trees(scorer, parts)
+    return [trees.whole(tree, int(row)) for row in rows]
 
 
 def _leaves(node: Bound) -> list[Counted]:
@@ -43,9 +43,9 @@ def _leaves(node: Bound) -> list[Counted]:
 
 
 def _note(
-    scorer: Scorer, n: int, leaf: Counted, found: tuple[Share, Postings | None], parts: Parts
+    scorer: Scorer, n: int, leaf: Counted, share: Share, few: Postings | None, parts: Parts
 ) -> None:
-    share, few = found
+    """What a leaf adds to rows of the n-th segment, with every count behind it."""
     ground, rows = scorer.ground, scorer.ground.reading.segments[n].rows
     common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": ground.total}
     common |= _tokens(leaf)
@@ -60,8 +60,8 @@ def _note(
     else:
         lengths = ground.lengths(n, share.field, share.docs)
     mean = scorer.mean(share.field)
-    told = (share.docs.tolist(), lengths.tolist(), share.tfs.tolist(), share.values.tolist())
-    for doc, length, tf, value in zip(*told, strict=True):
+    counts = (share.docs.tolist(), lengths.tolist(), share.tfs.tolist(), share.values.tolist())
+    for doc, length, tf, value in zip(*counts, strict=True):
         if share.field is not None:
             name = ground.names[share.field]
             place = {"field": name, "weight": share.weight, "tf": int(tf)}
@@ -96,7 +96,7 @@ def _fields(scorer: Scorer, few: Postings | None, doc: int) -> dict[str, int]:
     return {names[field]: tf for field, tf in pairs}
 
 
-class _Teller:
+class _Trees:
     def __init__(self, scorer: Scorer, parts: Parts) -> None:
         self._name = scorer.formula.measure
         self._adds = self._name == "bm25"
@@ -104,11 +104,11 @@ class _Teller:
 
     def whole(self, tree: Bound, row: int) -> Explanation:
         """The row's score; plain sums within sums are one sum."""
-        found = self._node(tree, row) or []
-        if len(found) == 1 and found[0].op != "leaf":
-            return found[0]
-        total = sum(part.value for part in found)
-        ordered = tuple(sorted(found, key=lambda part: (-part.value, part.label)))
+        parts = self._node(tree, row) or []
+        if len(parts) == 1 and parts[0].op != "leaf":
+            return parts[0]
+        total = sum(part.value for part in parts)
+        ordered = tuple(sorted(parts, key=lambda part: (-part.value, part.label)))
         return Explanation(self._name, total, "sum", ordered)
 
     def _node(self, node: Bound, row: int) -> list[Explanation] | None:
@@ -120,8 +120,8 @@ class _Teller:
                 dropped = self._node(node.drop, row) is not None
                 return None if dropped else self._node(node.keep, row)
             case Every():
-                found = [self._node(part, row) for part in node.parts]
-                return None if None in found else [one for some in found for one in some or ()]
+                every = [self._node(part, row) for part in node.parts]
+                return None if None in every else [one for some in every for one in some or ()]
             case Some():
                 there = [some for part in node.parts if (some := self._node(part, row)) is not None]
                 if self._adds or len(there) <= 1:
