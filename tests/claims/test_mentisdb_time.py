@@ -12,7 +12,7 @@ from tests.claims.corpus import ids, scores
 import memoriter
 from memoriter.index.reads import length, numbers
 from memoriter.memory.facade import Memory
-from memoriter.rank.decay import by_position, cohesion, confidence, importance
+from memoriter.rank.decay import Reach, by_position, confidence, importance, near_strong
 from memoriter.testing.fakes import START, CountedEntropy, HandClock
 from memoriter.why.result import Result
 
@@ -256,13 +256,13 @@ def test_md_15_bundles_leave_out_what_was_not_there_or_was_replaced(memory: Memo
 def test_md_43_the_heuristic_of_g3_and_what_is_absent() -> None:
     none = np.full(2, np.nan)
     told = (
-        importance(np.array([1.0, 0.1]), none, (0.3, 0.1))
+        importance(np.array([1.0, 0.1]), none, 0.3, 0.1)
         + confidence(np.array([1.0, 0.1]), 0.1)
         + by_position(np.array([0.0, 1.0]), 2, 0.05)
     )
     assert told.tolist() == pytest.approx([0.15, 0.02], abs=1e-9)
     assert confidence(none, 0.1).tolist() == [0.0, 0.0]
-    assert importance(none, np.ones(2), (0.3, 0.1)).tolist() == [0.0, 0.0]  # default .5
+    assert importance(none, np.ones(2), 0.3, 0.1).tolist() == [0.0, 0.0]  # default .5
     assert by_position(np.array([0.0]), 1, 0.05).tolist() == pytest.approx([0.05], abs=1e-9)
 
 
@@ -284,14 +284,14 @@ def test_md_44_what_a_distance_is_worth() -> None:
     away = [1, 2, 3, 6, 11, 12, 13]
     positions = np.array([0.0, *map(float, away)])
     lexical = np.array([3.0, *(0.0 for _ in away)])
-    told = cohesion(positions, lexical, (12, 1.2), (3.0, 5.0))
+    told = near_strong(positions, lexical, Reach(12, 1.2, 3.0, 5.0))
     assert told.tolist() == pytest.approx([0.0, 1.1, 1.0, 0.9, 0.6, 0.1, 0.0, 0.0], abs=1e-9)
 
 
 def test_md_44_a_session_plays_no_part_unless_asked_for() -> None:
     positions, lexical = np.array([0.0, 1.0, 2.0]), np.array([4.0, 0.0, 0.0])
-    free = cohesion(positions, lexical, (12, 1.2), (3.0, 5.0))
-    confined = cohesion(positions, lexical, (12, 1.2), (3.0, 5.0), np.array([0, 1, 0]))
+    free = near_strong(positions, lexical, Reach(12, 1.2, 3.0, 5.0))
+    confined = near_strong(positions, lexical, Reach(12, 1.2, 3.0, 5.0), np.array([0, 1, 0]))
     assert free.tolist() == pytest.approx([0.0, 1.1, 1.0], abs=1e-9)
     assert confined.tolist() == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
 

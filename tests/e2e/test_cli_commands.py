@@ -533,7 +533,7 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert changes == [{"path": "lanes.words.k1", "first": 1.2, "second": 1.5}]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
-    assert "how fast repeating 1.2 1.5 a word stops counting (k1)" in shown
+    assert "term-frequency 1.2 1.5 saturation (k1)" in shown
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
     mine.write_text(
@@ -562,7 +562,7 @@ kind = "mmr"
     )
     mine.write_text(other, encoding="utf-8")
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
-    assert "score weighted sum of scaled reciprocal ranks" in shown
+    assert "score weighted sum of scaled reciprocal rank" in shown
     mine.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
 
@@ -574,7 +574,7 @@ def test_a_pass_that_was_added_is_shown(cli: Cli, tmp_path: Path) -> None:
     mine.write_text(words + again, encoding="utf-8")
     shown = " ".join(cli("recipe", "diff", "lexical", "mine.toml").stdout.split())
     assert "Second pass: the best once more" in shown
-    assert "— the first 20; a reranker reads the query and each text" in shown
+    assert "— the first 20; a reranker that reads the query and each text" in shown
 
 
 def test_status_counts_what_is_there(cli: Cli) -> None:

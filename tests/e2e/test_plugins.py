@@ -171,8 +171,8 @@ def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
     where, hint = told["plain"]
     assert where == "boosts.x"
     assert (
-        hint
-        == "plain cannot be loaded: TypeError: memoriter_desk:DESK is no memoriter.lanes.spec.Spec"
+        hint == "plain cannot be loaded: TypeError: memoriter_desk:DESK is no "
+        "memoriter.pipeline.boosts.port.Boost"
     )
     where, hint = told["nonsense"]
     assert where == "lanes.x"

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle.graph import Land, Link
+from tests.oracle.lanes.walk import reach
 from tests.property.strategies import EXAMPLES, MOMENTS, fields, wheres
 from tests.property.worlds import LIMIT, foreseen, log_of, open_toy, world_of
 
 from memoriter.core.errors import MemoriterError, NothingToRun
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock
-from memoriter.testing.naive_graph import Land, Link, reach
 from memoriter.why.result import Hit, Result
 
 IDS = ("a", "b", "c", "d", "e", "f")

@@ -16,7 +16,7 @@ from tests.property.worlds import LIMIT, expected, open_toy
 
 from memoriter.core.errors import NothingToRun
 from memoriter.index.windows import STRIDE, WINDOW, Windows, joined_windows, windows_of
-from memoriter.lanes import meeting
+from memoriter.lanes import kin_scan
 
 WORDS: tuple[str, ...] = (
     "wedding", "married", "sister", "brother", "siblings", "cache", "memory", "port", "harbour",
@@ -60,7 +60,7 @@ def test_the_kin_lane_answers_as_the_oracle_does(
     history: Any, recipe: dict[str, Any], text: str, where: Any, short: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meeting, "_SHORT", short)  # the race is for long lists; here for any
+        patch.setattr(kin_scan, "_SHORT", short)  # the race is for long lists; here for any
         memory = lived(Path(folder), history)
         for known_at in (None, memory._parts.clock.now() - 2_000_000):
             ask = {"where": where, "known_at": known_at}
@@ -91,7 +91,7 @@ def test_no_row_is_left_behind_in_the_race(race: tuple[list[str], list[str], Any
     memory = open_toy(flush_rows=60)
     memory.remember_many(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(meeting, "_SHORT", 0)
+        patch.setattr(kin_scan, "_SHORT", 0)
         told, _ = expected(memory, " ".join(asked), recipe)
         result = memory.recall(" ".join(asked), LIMIT, recipe=recipe)
         assert [(hit.id, hit.score) for hit in result] == told

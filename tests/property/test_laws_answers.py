@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracle.wheres import passes
 from tests.property.pipelines import Data, World, any_recipes, asks, lived, questions, worlds
 from tests.property.refusals import REFUSALS
 from tests.property.strategies import EXAMPLES, drafts, moments, queries, recipes, wheres
@@ -20,7 +21,6 @@ from tests.sound import sound
 from memoriter.core.explanation import Explanation
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import HandClock, ToyReranker
-from memoriter.testing.wheres import passes
 from memoriter.why.result import Hit
 
 corpora = st.lists(drafts(), min_size=1, max_size=8)

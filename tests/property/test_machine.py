@@ -17,6 +17,8 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from tests.oracle.answer import browse
+from tests.oracle.world import Ask, embedded
 from tests.property.pipelines import Data, asks, pipelines, questions
 from tests.property.strategies import (
     EXAMPLES,
@@ -35,7 +37,6 @@ from memoriter.core.errors import BadRecipe, MemoriterError
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.store.verify import verify
-from memoriter.testing import naive
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 
 IDS = ("a", "b", "c", "d")
@@ -268,8 +269,8 @@ class Histories(RuleBasedStateMachine):
             "trust": None, "archived": "hide", "expired": "hide", "superseded": "show",
             "reflections": "show",
         }  # fmt: skip
-        ask = naive.Ask("", {"select": select}, self.clock.now(), where=where)
-        told = naive.browse(world_of(self.ram), ask, newest=newest)
+        ask = Ask("", {"select": select}, self.clock.now(), where=where)
+        told = browse(world_of(self.ram), ask, newest=newest)
         for memory in (self.ram, *self.handles):
             page = memory.browse(sort, where=where, limit=limit)
             shown, total = [record.id for record in page.records], page.total
@@ -323,7 +324,7 @@ class Histories(RuleBasedStateMachine):
         world = world_of(self.ram)
         owed = {debt.row for debt in log_of(self.ram).debts("default", 10_000)}
         for record in world.records:
-            (made,) = toy.embed([naive.embedded(record)], "record")
+            (made,) = toy.embed([embedded(record)], "record")
             told = [] if made is None or record.row in owed else [made.tolist()]
             assert [list(vector) for vector in world.vectors.get(record.row, [])] == told
 

@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.oracle.answer import answer
+from tests.oracle.world import Ask, World
 from tests.property.worlds import OWN, asked, log_of, query_vector
 
 import memoriter
 from memoriter.pipeline.load import recipe_of
 from memoriter.store.verify import verify
-from memoriter.testing import naive
 from memoriter.write.template import space_of
 
 _WORKER = """
@@ -87,19 +88,19 @@ def check(path: Path, workers: int, count: int) -> None:
         assert dump.head.published > 0, "segments were published on the way"
         assert list(path.with_name(path.name + ".idx").glob("*.seg"))
         space = space_of(memory._parts.shop.embedder)  # the name of the space
-        world = naive.World.at(dump, dump.head.seq, OWN, space)
+        world = World.at(dump, dump.head.seq, OWN, space)
         now = memory._parts.clock.now()  # the answer is for one moment
         ours = {}
         for text in ("port ssh", "memory of the queue"):
             for recipe in ("memoriter", "lexical", "semantic"):
                 ours[text, recipe] = asked(memory, text, recipe, now=now)
                 vector = query_vector(memory, text)
-                ask = naive.Ask(text, recipe_of(recipe).to_data(), now, vector)
-                assert ours[text, recipe][0] == naive.answer(world, ask).ranked[:1000]
+                ask = Ask(text, recipe_of(recipe).to_data(), now, vector)
+                assert ours[text, recipe][0] == answer(world, ask).ranked[:1000]
     shutil.rmtree(path.with_name(path.name + ".idx"))
     with memoriter.open(path, maintenance="manual") as memory:
-        for (text, recipe), answer in ours.items():
-            assert asked(memory, text, recipe, now=now) == answer
+        for (text, recipe), before in ours.items():
+            assert asked(memory, text, recipe, now=now) == before
 
 
 def test_two_processes_on_one_file(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.oracle.wheres import passes
 from tests.property.strategies import EXAMPLES, conditions, drafts, wheres
 from tests.property.worlds import log_of, open_toy
 
 from memoriter.core.where import parse
-from memoriter.testing.wheres import passes
 
 
 def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list[Any]]:

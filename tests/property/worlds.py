@@ -6,6 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from tests.oracle.answer import Answer, answer
+from tests.oracle.world import Ask, World
+
 import memoriter
 from memoriter.core.errors import NothingToRun
 from memoriter.core.query import lists_of
@@ -13,7 +16,6 @@ from memoriter.memory.asking import by_lanes
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
 from memoriter.store.port import Dump, Log
-from memoriter.testing import naive
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
 from memoriter.text.analyzers import analyzer
 from memoriter.text.own import Own
@@ -23,7 +25,7 @@ from memoriter.why.result import Result
 OWN = Own()
 SPACE = "toy/1+title-text/1"
 LIMIT = 1000
-_WORLDS: dict[object, naive.World] = {}
+_WORLDS: dict[object, World] = {}
 """Worlds made lately: a view has one as long as nothing is written."""
 Shown = tuple[list[tuple[str, float]], list[str]]
 
@@ -33,6 +35,11 @@ class Lenient(Memory):
 
     def recall(self, query: str, limit: int | None = None, **ask: Any) -> Result:
         return by_lanes(self._parts, *self._query(query, limit, cast("Any", ask)))
+
+    def scoped(
+        self, agent: str | None = None, user: str | None = None, session: str | None = None
+    ) -> Memory:
+        return Lenient(self._parts, super().scoped(agent, user, session).scope)
 
 
 def open_toy(
@@ -77,7 +84,7 @@ def asked(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
 
 def world_of(
     memory: Memory, seq: int | None = None, space: str = SPACE, reader: Analyzer = OWN
-) -> naive.World:
+) -> World:
     """The oracle's world at a view of a memory."""
     log = log_of(memory)
     head = log.head(memory.scope.tenant)
@@ -86,7 +93,7 @@ def world_of(
         if len(_WORLDS) > 20:
             _WORLDS.clear()
         dump = dump_of(memory)
-        _WORLDS[key] = naive.World.at(dump, head.seq if seq is None else seq, reader, space)
+        _WORLDS[key] = World.at(dump, head.seq if seq is None else seq, reader, space)
     return _WORLDS[key]
 
 
@@ -105,7 +112,7 @@ def expected(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
     return found.ranked, found.used
 
 
-def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> naive.Answer:
+def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> Answer:
     """The oracle's whole answer."""
     known_at = ask.get("known_at")
     seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)
@@ -113,7 +120,7 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> naive.Answer
     lists = lists_of(ask.get("lists"))
     told = with_lists(overridden(recipe_of(recipe), ask.get("overrides", {})), lists).to_data()
     reranker = memory._parts.reranker  # the outcome of the other effect
-    question = naive.Ask(
+    question = Ask(
         text,
         told,
         memory._parts.clock.now() if now is None else now,  # as above
@@ -129,4 +136,4 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> naive.Answer
         None if reranker is None or getattr(reranker, "failing", False) else reranker.score,
     )
     reader = analyzer(recipe_of(recipe).analyzer)
-    return naive.answer(world_of(memory, seq, reader=reader), question)
+    return answer(world_of(memory, seq, reader=reader), question)

@@ -54,7 +54,7 @@ def best(
     reading: Reading, query: Vectors, exact_up_to: int = 0, masks: Sequence[Mask] | None = None
 ) -> tuple[list[int], list[float], Scan]:
     near = Nearest(reading, reading.visible if masks is None else masks, query)
-    rows, scores, scan = near.found(POOL, -1.0, exact_up_to)
+    rows, scores, scan = near.best(POOL, -1.0, exact_up_to)
     order = np.lexsort((rows, -scores))[:POOL]
     return rows[order].tolist(), scores[order].tolist(), scan
 
@@ -64,8 +64,8 @@ def best(
 def test_of_few_vectors_all_of_the_best_are_found(count: int, pool: int) -> None:
     reading, (query,) = reading_of(drawn(count)), drawn(1, seed=3)
     for floor in (-np.inf, -1.0, 0.9):
-        rows, scores, _ = Nearest(reading, reading.visible, query).found(pool, floor, 0)
-        near = Nearest(reading, reading.visible, query).found(pool, floor, 2**31)
+        rows, scores, _ = Nearest(reading, reading.visible, query).best(pool, floor, 0)
+        near = Nearest(reading, reading.visible, query).best(pool, floor, 2**31)
         kept = sorted(scores[scores >= floor].tolist())[-pool:]
         exact = sorted(near[1][near[1] >= floor].tolist())[-pool:]
         assert len(set(kept) & set(exact)) >= 0.9 * len(exact)

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from memoriter.rank.decay import (
+    Reach,
     by_clock,
     by_cycle,
     by_position,
-    cohesion,
     confidence,
     importance,
+    near_strong,
     priority,
 )
 from memoriter.rank.grid import STEP
 
 NAN = float("nan")
-REACH, BOUNDS = (12, 1.2), (3.0, 5.0)
+REACH = Reach(12, 1.2, 3.0, 5.0)
 
 
 def on_grid(values: np.ndarray) -> bool:
@@ -63,7 +64,7 @@ def test_recency_by_clock_counts_seconds_and_knows_no_future() -> None:
 def test_the_worth_of_importance_hangs_on_the_words() -> None:
     values = np.array([0.3, 0.8, 1.0, 0.0, NAN, 0.9])
     lexical = np.array([0.364643, 1.140980, 0.0, NAN, 2.0, -1.0])
-    told = importance(values, lexical, (0.3, 0.1))
+    told = importance(values, lexical, 0.3, 0.1)
     assert told.tolist() == pytest.approx([-0.0218786, 0.1026882, 0.05, -0.05, 0.0, 0.04], abs=1e-6)
     assert on_grid(told)
 
@@ -82,7 +83,7 @@ def test_confidence_and_priority() -> None:
 def test_cohesion_falls_with_distance_and_ends_at_the_radius() -> None:
     positions = np.array([100.0, *(100.0 + d for d in range(1, 15))])
     lexical = np.array([3.0, *([NAN] * 14)])
-    told = cohesion(positions, lexical, REACH, BOUNDS)
+    told = near_strong(positions, lexical, REACH)
     assert told[0] == 0.0
     assert told[1:].tolist() == pytest.approx(
         [1.1, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0, 0.0, 0.0], abs=1e-9
@@ -94,14 +95,14 @@ def test_cohesion_falls_with_distance_and_ends_at_the_radius() -> None:
     ("lexical", "gain"), [(0.0, 1.1), (2.999, 1.1), (3.0, 0.0), (4.0, 0.0), (5.0, 0.0), (NAN, 1.1)]
 )
 def test_cohesion_is_for_rows_that_the_words_found_badly(lexical: float, gain: float) -> None:
-    told = cohesion(np.array([7.0, 8.0]), np.array([9.0, lexical]), REACH, BOUNDS)
+    told = near_strong(np.array([7.0, 8.0]), np.array([9.0, lexical]), REACH)
     assert told.tolist() == pytest.approx([0.0, gain], abs=1e-9)
 
 
 def test_cohesion_without_seeds_rows_or_places_is_nothing() -> None:
-    assert cohesion(np.zeros(0), np.zeros(0), REACH, BOUNDS).tolist() == []
-    assert cohesion(np.arange(3.0), np.zeros(3), REACH, BOUNDS).tolist() == [0.0] * 3
-    lost = cohesion(np.array([NAN, 1.0, 2.0]), np.array([9.0, 9.0, 0.0]), REACH, BOUNDS)
+    assert near_strong(np.zeros(0), np.zeros(0), REACH).tolist() == []
+    assert near_strong(np.arange(3.0), np.zeros(3), REACH).tolist() == [0.0] * 3
+    lost = near_strong(np.array([NAN, 1.0, 2.0]), np.array([9.0, 9.0, 0.0]), REACH)
     assert lost.tolist() == pytest.approx([0.0, 0.0, 1.1], abs=1e-9)
 
 
@@ -109,9 +110,9 @@ def test_cohesion_may_be_confined_to_one_session() -> None:
     positions = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
     lexical = np.array([9.0, 0.0, 0.0, 0.0, 9.0])
     sessions = np.array([0, 0, 1, -1, -1])
-    confined = cohesion(positions, lexical, REACH, BOUNDS, sessions)
+    confined = near_strong(positions, lexical, REACH, sessions)
     assert confined.tolist() == pytest.approx([0.0, 1.1, 0.0, 0.0, 0.0], abs=1e-9)
-    free = cohesion(positions, lexical, REACH, BOUNDS)
+    free = near_strong(positions, lexical, REACH)
     assert free.tolist() == pytest.approx([0.0, 1.1, 1.0, 1.1, 0.0], abs=1e-9)
 
 
@@ -141,5 +142,5 @@ def test_cohesion_equals_the_slow_way(seed: int) -> None:
     radius = dice.choice([1, 3, 12])
     sessions = [dice.randrange(-1, 3) for _ in range(count)] if dice.random() < 0.5 else None
     codes = None if sessions is None else np.array(sessions)
-    told = cohesion(np.array(positions), np.array(lexical), (radius, 1.2), BOUNDS, codes)
+    told = near_strong(np.array(positions), np.array(lexical), REACH._replace(radius=radius), codes)
     assert told.tolist() == slow_cohesion(positions, lexical, radius, sessions)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
-from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
 
@@ -39,10 +39,10 @@ def test_every_kind_and_each_of_its_keys_is_explained(group: str, title: str) ->
     text = section(title)
     rows = re.findall(r"^\| (`[^|]*) \|", text, re.M)
     named = {name for row in rows for name in re.findall(r"`([a-z0-9_]+)`", row)}
-    assert named == {kind_of(each) for each in kinds(group)}
+    assert named == {each.kind_name() for each in kinds(group)}
     common = {"kind", "enabled"}
     for each in kinds(group):
-        assert not unnamed(keys(each) - common, text), kind_of(each)
+        assert not unnamed(keys(each) - common, text), each.kind_name()
 
 
 def test_every_key_of_passes_is_explained() -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import get_args
 
 from rich.console import Console
 
 import memoriter
-from memoriter.doors.render.phrases import KEYS, KINDS, VALUES
 from memoriter.doors.render.recipes import sections, side_by_side, value
-from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
-from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.lanes.bm25 import Bm25Lane
+from memoriter.lanes.spec import meaning_of, options_of, worded
+from memoriter.pipeline.fusing import FUSIONS, Rrf, Smooth
+from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import ours, recipe_of
+from memoriter.pipeline.orderings.mmr import MmrOrdering
 from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
-from memoriter.pipeline.recipe import Final_, Recipe, Select
+from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
 from memoriter.text.analyzers import NAMES
 
 
@@ -34,33 +36,39 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "In general", "Select", "Lanes", "Fusion", "Boosts", "Second pass", "Order", "Final",
         "Its users' language",
     ]  # fmt: skip
-    assert told["Select"]["trusted (trust)"] == ("all", "system, learned")
+    assert told["Select"]["trusted sources (trust)"] == ("all", "system, learned")
     assert told["Fusion"]["score"] == (
         "weighted sum of scaled scores",
-        "reciprocal ranks: Σ weight / (k + rank)",
+        "reciprocal rank fusion: Σ weight / (k + rank)",
     )
-    assert told["Fusion"]["the weight of a lane that finds nothing (absent)"] == (
+    assert told["Fusion"]["weight of a lane that finds nothing (absent)"] == (
         "is lost",
         "goes to the others",
     )
     assert told["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
     assert told["Lanes"]["listing"] == (
-        "all records, by an attribute; by cycle, largest first; an order and no score",
+        "all records, by an attribute; attribute, smallest first (a leading -: largest first): "
+        "cycle, largest first; all score 0, only their order counts",
         "—",
     )
-    assert told["Boosts"]["priority"][0].endswith("table P1 1, P2 0.6, P3 0.3, P4 0; weighs 0.05")
+    assert told["Boosts"]["priority"][0].endswith(
+        "share by value: P1 1, P2 0.6, P3 0.3, P4 0; weight in the fusion: 0.05"
+    )
     assert told["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert told["Order"]["1."][1].endswith("keeps the newest, at the best place")
-    assert told["Final"]["leaves out what scores less than (min_score)"] == ("—", "0.1")
+    assert told["Order"]["1."][1].endswith("keeps: the newest, at the best place")
+    assert told["Final"]["minimum score, on the scale of the first pass (min_score)"] == (
+        "—",
+        "0.1",
+    )
 
 
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
     told = _told("engrava", "comis")["Boosts"]
     assert told["half-life (half_life)"] == ("50", "—")
-    assert "what a link passes on 0.5; of so many neighbours at most 5" in told["graph"][0]
+    assert "share that a link passes on: 0.5; maximum links of a record" in told["graph"][0]
     walk = _told("mentisdb", "comis")["Lanes"]["links"][0]
-    assert "starts from the best 20" in walk
-    assert "by the best kind of link continues_from 0.6" in walk
+    assert "best rows taken from each of them: 20" in walk
+    assert "worth of the best link on the path, by kind: continues_from 0.6" in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
     assert sections(one, two, (one, two)) == sections(one, two)  # whoever says all says nothing
 
@@ -78,7 +86,7 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     told = _told("mentisdb", "jeffs-brain")["Fusion"]
-    assert told["the less this lane says (base)"] == ("words", "—")
+    assert told["lane whose low score lifts the other (base)"] == ("words", "—")
     assert told["the best rank counts as (base)"] == ("—", "1")
 
 
@@ -97,45 +105,21 @@ def test_what_no_stage_tells_is_still_a_difference() -> None:
     assert [part.title for part in sections(one, {**one, "version": 9})] == ["In general"]
 
 
-def test_every_key_and_every_kind_of_ours_has_words_and_none_has_gone() -> None:
-    made: dict[str, tuple[Any, ...]] = {
-        "lanes": kinds("lanes"), "boosts": kinds("boosts"), "order": kinds("orderings"),
-        "fuse": (Weighted, Rrf, Smooth),
-    }  # fmt: skip
-    for where, parts in made.items():
-        mine = [part for part in parts if part.__module__.startswith("memoriter.")]
-        assert set(KINDS[where]) == {kind_of(part) for part in mine}
-    parts = [each for some in made.values() for each in some]
-    keys = {
-        name
-        for each in (*parts, Select, Final_, Head, Rerank, Unanimity)
-        for name in each.model_fields
-    }
-    general = {
-        "about",
-        "version",
-        "analyzer",
-        "ties",
-        "otherwise",
-        "window",
-        "missing",
-        "not_positive",
-    }
-    assert {*keys, *general} - {*KEYS, "kind"} == set()
-    special = {f"{kind_of(each)}.{name}" for each in parts for name in each.model_fields}
-    own = {*Pass.model_fields, *Recipe.model_fields, *special, "weighs"}
-    assert set(KEYS) - {*keys, *own} == set()
+def test_every_option_of_a_recipe_says_what_it_means() -> None:
+    parts = [*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), *FUSIONS]
+    for part in (*parts, Recipe, Select, Mode, Final_, Pass, Head, Rerank, Unanimity):
+        for key, field in options_of(part).items():
+            assert field.description, (part, key)
+            assert meaning_of(part, key) == field.description
 
 
-def test_every_analyzer_and_every_word_for_a_value_is_there() -> None:
-    assert set(VALUES["analyzer"]) == set(NAMES)
-    fields = [
-        field
-        for each in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Weighted, Rrf, Smooth)
-        for field in each.model_fields.items()
-    ]
-    for key in ("dialect", "form", "idf", "stop", "unit", "keep", "absent"):
-        known = {v for name, field in fields if name == key for v in get_args(field.annotation)}
-        assert set(VALUES[key]) == known, key
-    assert value("pool", told=True) == "yes"
-    assert value("of", told=None) == "—"
+def test_words_for_values_are_those_of_the_option() -> None:
+    assert set(worded(Recipe, "analyzer")) == set(NAMES)
+    for part in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Rrf, Smooth, Rerank):
+        for key, field in options_of(part).items():
+            if known := set(worded(part, key)):
+                assert known == set(get_args(field.annotation)), (part, key)
+    assert value(Bm25Lane, "ladder", given=True) == "yes"
+    assert value(MmrOrdering, "of", given=None) == "—"
+    assert value(None, "anything", given=3) == "3"
+    assert meaning_of(None, "some_key") == "some key"

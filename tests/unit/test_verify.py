@@ -18,6 +18,7 @@ from tests.compat.make_receipts import filled, receipts
 import memoriter
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery
+from memoriter.pipeline.load import recipe_of
 from memoriter.why import verify as alone
 from memoriter.why.receipt import columns_of, sealed
 
@@ -163,6 +164,86 @@ def test_a_boost_of_another_package_is_attested_but_its_steps_add_up() -> None:
     assert not memoriter.verify(resealed(told)).ok
 
 
+def beside_session(kind: str = "theirs") -> Data:
+    """A receipt whose pass applies an unknown boost before `session` and one after it."""
+    memory = filled()
+    recipe = json.loads(canonical(recipe_of("memoriter").to_data()))
+    recipe["boosts"] |= {"early": {"kind": "trust"}, "late": {"kind": "reflection", "factor": 2.0}}
+    recipe["pass"] = recipe["pass"][:1]
+    recipe["pass"][0]["boosts"] = ["early", "session", "late"]
+    body = json.loads(memory.recall("ssh port", recipe=recipe).receipt.to_bytes())
+    for label in ("early", "late"):
+        body["recipe"]["data"]["boosts"][label]["kind"] = kind
+    return body
+
+
+def test_a_boost_of_another_package_is_attested_alone() -> None:
+    verified = memoriter.verify(resealed(beside_session()))
+    assert verified.ok, verified.problems
+    checked = {"boost.session", "fuse", "fuse.boosted", "fuse.boosted.2"}
+    assert {f"slate/columns/{name}" for name in checked} <= {*verified.checked}
+    assert "slate/columns/boost.early" in verified.attested
+
+
+@pytest.mark.parametrize("name", ["boost.session", "fuse", "fuse.boosted", "fuse.boosted.2"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_beside_a_boost_of_another_package_a_grid_step_is_noticed(name: str, step: int) -> None:
+    body = beside_session()
+    (values,) = body["slate"]["columns"][name].values()
+    at = next(at for at, value in enumerate(values) if value is not None)
+    values[at] += step
+    assert not memoriter.verify(resealed(body)).ok
+
+
+def test_a_boost_of_another_package_changes_a_score_in_one_way() -> None:
+    body = beside_session()
+    (step,) = [each for each in body["slate"]["steps"] if "boost.early" in each["inputs"]]
+    step["op"] = "max"
+    assert not memoriter.verify(resealed(body)).ok
+
+
+def test_known_boosts_cannot_leave_the_step_that_they_share() -> None:
+    """`early` adds and `session` reads the score: two sums, in two steps. Joined, it is noticed."""
+    body = beside_session()
+    steps = [step for step in body["slate"]["steps"] if step["stage"] == "boosted"]
+    first, second = steps[:2]
+    first["inputs"] = sorted({*first["inputs"], "boost.session"})
+    body["slate"]["steps"].remove(second)
+    assert not memoriter.verify(resealed(body)).ok
+
+
+def test_a_kind_is_never_imported_by_its_name_in_a_receipt() -> None:
+    body = beside_session("antigravity")
+    assert memoriter.verify(resealed(body)).ok
+    body["recipe"]["data"]["boosts"]["early"]["kind"] = "..rules"
+    assert memoriter.verify(resealed(body)).ok
+    assert "antigravity" not in sys.modules
+
+
+def test_a_lane_of_another_package_may_bring_rows_without_a_score() -> None:
+    told = copied("rrf")
+    told["recipe"]["data"]["lanes"]["words"]["kind"] = "theirs"
+    assert memoriter.verify(resealed(told)).ok
+    body = sourced()
+    assert memoriter.verify(resealed(body)).ok
+    body["recipe"]["data"]["lanes"]["origins"]["kind"] = "theirs"
+    verified = memoriter.verify(resealed(body))
+    assert verified.ok, verified.problems
+
+
+def sourced() -> Data:
+    """A receipt with a lane that brings the sources of reflections."""
+    memory = memoriter.open(":memory:", embedder=None)
+    memory.remember("the ssh port moved", id="port")
+    memory.remember("about the port", id="deep", kind="reflection")
+    memory.link("deep", "port", "consolidated_from")
+    recipe = recipe_of("lexical").to_data()
+    recipe["lanes"]["origins"] = {"kind": "sources", "seeds": ["words"]}
+    recipe["boosts"]["lend"] = {"kind": "sources"}
+    recipe["pass"][0]["boosts"] = ["lend"]
+    return json.loads(memory.recall("about", recipe=recipe).receipt.to_bytes())
+
+
 def test_an_ordering_of_another_package_is_attested() -> None:
     told = copied("ordered")
     told["recipe"]["data"]["order"][1]["kind"] = "theirs"
@@ -257,10 +338,11 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def ran(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
     """In a Python without any package."""
     command = [sys.executable, "-S", "-m", "verify", *arguments]
     bare = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    bare |= {"PYTHONPATH": path} if path else {}
     return subprocess.run(  # noqa: S603  # our own command
         command, cwd=folder, env=bare, capture_output=True, text=True, check=False
     )
@@ -270,6 +352,14 @@ def test_a_copy_of_its_folder_is_enough(copy: Path) -> None:
     good = ran(copy, "good.json")
     assert (good.returncode, good.stderr) == (0, "")
     assert good.stdout.startswith("good.json: verified: ")
+
+
+def test_a_zip_of_its_folder_is_enough(copy: Path) -> None:
+    shutil.make_archive(str(copy / "alone"), "zip", copy, "verify")
+    shutil.rmtree(copy / "verify")
+    good = ran(copy, "good.json", path=str(copy / "alone.zip"))
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "verified" in good.stdout
 
 
 def test_the_copy_says_what_is_wrong(copy: Path) -> None:

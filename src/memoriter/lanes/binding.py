@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memoriter.index.match import Close, Sought
-from memoriter.lanes.finding import Bound, Every, Minus, Some
+from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.lanes.scoring import Counted, Scorer
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import All, Any, Leaf, Near, Node, Term, Without, spelled
@@ -35,8 +35,8 @@ class Binder:
                 return self._several(node)
 
     def _several(self, node: All | Any) -> Bound | None:
-        found = [self.bound(part) for part in node.parts]
-        parts = tuple(part for part in found if part is not None)
+        bound_parts = [self.bound(part) for part in node.parts]
+        parts = tuple(part for part in bound_parts if part is not None)
         if isinstance(node, Any) and self._scorer.adds:
             parts = _flat(parts)
         if len(parts) <= 1:
@@ -44,8 +44,8 @@ class Binder:
         return Every(parts) if isinstance(node, All) else Some(parts)
 
     def _near(self, node: Near) -> Bound | None:
-        found = [self._sought(leaf) for leaf in node.leaves]
-        parts = tuple(part for part in found if part is not None)
+        bound_parts = [self._sought(leaf) for leaf in node.leaves]
+        parts = tuple(part for part in bound_parts if part is not None)
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
@@ -70,7 +70,7 @@ _LONGEST = 64
 def unstacked(tokens: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """One token for each position: the parts of an identifier, not the whole of it.
 
-    "main.py" in quotes is then found in src/main.py, whose whole is another one.
+    "main.py" in quotes is then bound_parts in src/main.py, whose whole is another one.
     """
     return list({place: (term, place) for term, place in tokens}.values())
 

@@ -9,41 +9,43 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.index.columns import dictionary_of
 from memoriter.index.segment import Segment
-from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Seeded
+from memoriter.lanes.port import Context, Miss, Ready, Seeded, Skipped
+from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap_one
 from memoriter.text.entities import bigrams, dice, key
 
 _HALF = 0.5
 
 
-class Entity(Seeded):
+class EntityLane(Seeded):
     """Shared entities: tanh(½ · how many)."""
 
+    about: ClassVar[str] = "records that name the same people and things as good hits"
+
     kind: Literal["entity"]
-    enabled: bool = True
-    pool: int = Field(default=200, ge=1, le=100_000)
-    seed_count: int = Field(default=5, ge=1, le=1000)
-    alike: float = Field(default=0.6, gt=0.0, le=1.0)
-    """How alike two names must be to be one entity."""
-    within: Literal["agent", "tenant"] = "agent"
-    """Whether an entity joins records of one agent only."""
+    pool: int = option("maximum candidates", 200, ge=1, le=100_000)
+    seed_count: int = option("best rows taken from each of them", 5, ge=1, le=1000)
+    alike: float = option("similarity from which two names are one entity", 0.6, gt=0.0, le=1.0)
+    within: Literal["agent", "tenant"] = option(
+        "entities join records of",
+        "agent",
+        values={"agent": "one agent", "tenant": "the whole tenant"},
+    )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready: what it starts from is known when it runs."""
         del ctx
-        told = {"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool}
-        return Ready({**told, "together": True} if self.together else told)
+        shows = {"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool}
+        return Ready({**shows, "together": True} if self.together else shows)
 
     def rank(self, ctx: Context) -> Ranking:
         """Rows that share entities with the seeds, seeds left out."""
@@ -72,6 +74,11 @@ class Entity(Seeded):
             facts = {"shared": len(set(names)), "entities": sorted(set(names))}
             out.append(Explanation("shared entities", score[row], facts=facts))
         return out
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """It shares nothing."""
+        del ctx, row
+        return Miss("it shares no entity with the best hits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,7 @@ class _Names:
 class _Join:
     """The entities of the seeds, as clusters of keys, and who shares them."""
 
-    def __init__(self, lane: Entity, ctx: Context) -> None:
+    def __init__(self, lane: EntityLane, ctx: Context) -> None:
         self._lane = lane
         self.clusters: list[str] = []
         self._of_agent: dict[str, set[int]] = {}
@@ -128,8 +135,8 @@ class _Join:
             for segment in ctx.reading.segments:
                 places, _ = segment.places(np.array([row]))
                 for place in places.tolist():
-                    mine = {self._cluster(name) for name in _entities(segment, place)} - {-1}
-                    self._of_agent.setdefault(self._agent(segment, place), set()).update(mine)
+                    own = {self._cluster(name) for name in _entities(segment, place)} - {-1}
+                    self._of_agent.setdefault(self._agent(segment, place), set()).update(own)
         most = len(self.clusters)
         self.worth = np.array([snap_one(math.tanh(_HALF * n)) for n in range(most + 1)])
 

@@ -37,7 +37,7 @@ class Fuzzy:
         scores: list[Scores] = [np.zeros(0)]
         met: dict[str, float] = {}
         for n, mask in enumerate(self._masks):
-            values, near = self._segment(n, mask, (words, floor))
+            values, near = self._segment(n, mask, words, floor)
             hit = values > 0.0
             rows.append(self._ground.reading.segments[n].rows[hit])
             scores.append(values[hit])
@@ -46,9 +46,8 @@ class Fuzzy:
         return np.concatenate(rows), np.concatenate(scores), tuple(words_met)
 
     def _segment(
-        self, n: int, mask: Mask, asked: tuple[list[str], float]
+        self, n: int, mask: Mask, words: list[str], floor: float
     ) -> tuple[Scores, dict[str, float]]:
-        words, floor = asked
         segment = self._ground.reading.segments[n]
         values, met = np.zeros(mask.size), dict[str, float]()
         for word, similarity in nearest(words, segment.surfaces, floor).items():
@@ -63,10 +62,10 @@ class Fuzzy:
     def _searched(self, n: int, word: str, docs: np.ndarray) -> Mask:
         """Which of these rows have the word in a field that the search looks at."""
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        found = self._ground.occurrences(n, Sought(tokens)) if tokens and docs.size else None
-        return np.zeros(docs.size, np.bool_) if found is None else np.isin(docs, found.docs)
+        postings = self._ground.occurrences(n, Sought(tokens)) if tokens and docs.size else None
+        return np.zeros(docs.size, np.bool_) if postings is None else np.isin(docs, postings.docs)
 
-    def told(self, words: Sequence[str], met: Sequence[str], rows: Rows) -> list[Explanation]:
+    def evidence(self, words: Sequence[str], met: Sequence[str], rows: Rows) -> list[Explanation]:
         """For each row its nearest word of `met`, and which word of the query it is near to."""
         return [self._one(words, met, row) for row in rows.tolist()]
 
@@ -88,11 +87,11 @@ class Fuzzy:
     def _fields(self, n: int, word: str, place: int) -> list[str]:
         """The fields of a row that have a word."""
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        found = self._ground.occurrences(n, Sought(tokens))
-        if found is None:
+        postings = self._ground.occurrences(n, Sought(tokens))
+        if postings is None:
             return []
-        return [self._ground.names[f] for f in found.fields[found.docs == place].tolist()]
+        return [self._ground.names[f] for f in postings.fields[postings.docs == place].tolist()]
 
     def _nearness(self, words: Sequence[str], word: str) -> Nearby:
-        mine = trigrams(word)
-        return max((snap_one(jaccard(trigrams(typed), mine)), typed) for typed in words)
+        grams = trigrams(word)
+        return max((snap_one(jaccard(trigrams(typed), grams)), typed) for typed in words)

@@ -9,34 +9,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Final, Literal, cast
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.reading import Reading
 from memoriter.index.segment import Segment
-from memoriter.lanes.meeting import Asked, Race, Track
-from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.kin_scan import KinScan, QueryWord, Track
+from memoriter.lanes.missed import EVERY, place_of, pooled, ranked, with_options
+from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
+from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap
 
+_NEIGHBOURS: Final = 32
+"""The table knows no more of a word."""
 
-class Kin(Spec):
+
+class KinLane(Lane):
     """Σ over the words of the query of weight · cosine to the nearest word of a window."""
 
-    kind: Literal["kin"]
+    about: ClassVar[str] = "records whose words are similar to those of the query"
     reads: ClassVar[tuple[str, ...]] = ("query",)
-    enabled: bool = True
-    pool: int = Field(ge=1, le=100_000)
-    neighbours: int = Field(default=32, ge=1, le=32)
-    """How many words a word of the query may meet, itself included."""
-    min_cosine: float = Field(default=0.0, ge=0.0, le=1.0)
-    """How near a word must be to be met."""
+    generation: ClassVar = "kin"
+    independent: ClassVar[bool] = True
+
+    kind: Literal["kin"]
+    pool: int = option("maximum candidates", ge=1, le=100_000)
+    neighbours: int = option(
+        "similar words that a query word may meet, itself included", 32, ge=1, le=_NEIGHBOURS
+    )
+    min_cosine: float = option("minimum cosine of two words", 0.0, ge=0.0, le=1.0)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when there is a table, and the query has words of it."""
@@ -45,42 +51,59 @@ class Kin(Spec):
         words = list(map(ctx.kin.word, dict.fromkeys(ctx.kin.tokens(ctx.query.text))))
         if not words:
             return Skipped("no word of the query is in the table")
-        told = {"neighbours": self.neighbours, "min_cosine": self.min_cosine, "pool": self.pool}
-        return Ready({"words": words, **told})
+        options = {"neighbours": self.neighbours, "min_cosine": self.min_cosine}
+        return Ready({"words": words, **options, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word like one of the query's, by their best window."""
-        asked = self._asked(ctx)
-        rows, scores = Race(ctx.reading, asked, ctx.selection.masks, self.pool).run()
-        found = scores > 0.0
-        order = ctx.best(scores[found], rows[found], self.pool)
-        return Ranking(rows[found][order], scores[found][order], memo=asked)
+        words = self._words(ctx)
+        rows, scores = KinScan(ctx.reading, words, ctx.selection.masks, self.pool).run()
+        met = scores > 0.0
+        order = ctx.best(scores[met], rows[met], self.pool)
+        return Ranking(rows[met][order], scores[met][order], memo=words)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Which word met which, how nearly, and what that was worth, in each row's best window."""
-        asked = cast("list[Asked]", ranking.memo)
-        told: dict[int, Explanation] = {}
+        words = cast("list[QueryWord]", ranking.memo)
+        trees: dict[int, Explanation] = {}
         for segment in ctx.reading.segments:
-            told |= _told(ctx, segment, asked, rows)
-        return [told[int(row)] for row in rows]
+            trees |= _evidence(ctx, segment, words, rows)
+        return [trees[int(row)] for row in rows]
 
-    def _asked(self, ctx: Context) -> list[Asked]:
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """Its nearest word is too far, or no word of it is near at all."""
+        loose = with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
+        place = place_of(loose, ctx, row)
+        if place is None:
+            return Miss("no word of it is near a word of the query")
+        (why,) = loose.evidence(ctx, ranked(loose, ctx), np.array([row]))
+        best = max(why.parts, key=_cosine)
+        options: dict[str, object] = {}
+        if _cosine(best) < self.min_cosine:
+            options["min_cosine"] = _cosine(best)
+        wider = with_options(self, pool=EVERY, **options)
+        if self.neighbours < _NEIGHBOURS and place_of(wider, ctx, row) is None:
+            options["neighbours"] = _NEIGHBOURS
+        reason = f"its nearest word: {best.label}, cosine {_cosine(best):.4f}, which is too far"
+        return Miss(reason, pooled(self.pool, place, options))
+
+    def _words(self, ctx: Context) -> list[QueryWord]:
         """The distinct words of the query, weighed by the view."""
         kin = cast("Kindred", ctx.kin)
         tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
         dfs = [_df(ctx.reading, token) for token in tokens]
         idfs = [idf(ctx.reading.total, df) for df in dfs]
         norms = [kin.norm(token) for token in tokens]
-        said = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
-        whole = math.fsum(said)
-        out: list[Asked] = []
+        weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
+        whole = math.fsum(weighed)
+        out: list[QueryWord] = []
         for n, token in enumerate(tokens):
-            weight = said[n] / whole if whole else 0.0
+            weight = weighed[n] / whole if whole else 0.0
             near, cosines = kin.nearest(token)
             met = np.flatnonzero(cosines[: self.neighbours] >= max(self.min_cosine, STEP))
             near, cosines = near[met], cosines[met]
             shares = snap(weight * cosines)
-            out.append(Asked(token, dfs[n], idfs[n], norms[n], weight, near, cosines, shares))
+            out.append(QueryWord(token, dfs[n], idfs[n], norms[n], weight, near, cosines, shares))
         return out
 
 
@@ -95,43 +118,43 @@ def _df(reading: Reading, token: int) -> int:
     return count
 
 
-def _told(
-    ctx: Context, segment: Segment, asked: Sequence[Asked], rows: Rows
+def _evidence(
+    ctx: Context, segment: Segment, words: Sequence[QueryWord], rows: Rows
 ) -> dict[int, Explanation]:
     """Why each of these rows that are in a segment has its score: what was met in its best window.
 
     Of windows that are equally good it is the first.
     """
-    places, mine = segment.places(rows)
+    places, inside = segment.places(rows)
     if not places.size:
         return {}
     mask = np.zeros(len(segment), np.bool_)
     mask[places] = True
-    track = Track(segment, mask, asked)
-    met = [track.met(n) for n in range(len(asked))]
+    track = Track(segment, mask, words)
+    met = [track.met(n) for n in range(len(words))]
     scores = np.zeros(len(segment.windows))
-    for each, (windows, nth) in zip(asked, met, strict=True):
+    for each, (windows, nth) in zip(words, met, strict=True):
         scores[windows] += each.shares[nth]
     begins = segment.windows.begins
     # A window meets one word for each of the query's.
     nearest = [dict(zip(windows.tolist(), nth.tolist(), strict=True)) for windows, nth in met]
-    said = math.fsum(each.norm * each.idf for each in asked)
-    told: dict[int, Explanation] = {}
-    for row, place in zip(rows[mine].tolist(), places.tolist(), strict=True):
+    whole = math.fsum(each.norm * each.idf for each in words)
+    trees: dict[int, Explanation] = {}
+    for row, place in zip(rows[inside].tolist(), places.tolist(), strict=True):
         first, last = int(begins[place]), int(begins[place + 1])
         best = first + int(np.argmax(scores[first:last]))
         parts = [
             _part(ctx, each, near[best])
-            for each, near in zip(asked, nearest, strict=True)
+            for each, near in zip(words, nearest, strict=True)
             if best in near
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
-        facts = {"window": best - first + 1, "windows": last - first, "said": said}
-        told[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
-    return told
+        facts = {"window": best - first + 1, "windows": last - first, "said": whole}
+        trees[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
+    return trees
 
 
-def _part(ctx: Context, each: Asked, at: int) -> Explanation:
+def _part(ctx: Context, each: QueryWord, at: int) -> Explanation:
     kin = cast("Kindred", ctx.kin)
     asked, met = kin.word(each.token), kin.word(int(each.near[at]))
     facts = {
@@ -139,3 +162,7 @@ def _part(ctx: Context, each: Asked, at: int) -> Explanation:
         "norm": each.norm, "idf": each.idf, "df": each.df, "records": ctx.reading.total,
     }  # fmt: skip
     return Explanation(f"{asked} ~ {met}", float(each.shares[at]), facts=facts)
+
+
+def _cosine(part: Explanation) -> float:
+    return float(cast("float", part.facts["cosine"]))

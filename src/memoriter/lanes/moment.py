@@ -7,38 +7,41 @@ this lane, and nobody misses it.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.times import iso
 from memoriter.index.columns import NO_TIME
 from memoriter.index.segment import Segment
-from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.missed import EVERY, pooled, score_of, with_options
+from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
+from memoriter.lanes.spec import option
 from memoriter.rank.decay import nearness
+from memoriter.rank.grid import STEP
 from memoriter.text.moments import Moment, moment_of
 
 
-class Near(Spec):
+class MomentLane(Lane):
     """Nearness to the time that the question names, seen from the query's `now`."""
 
+    about: ClassVar[str] = "records of the time that the question names"
+    independent: ClassVar[bool] = True
+    reads_time: ClassVar[bool] = True
+
     kind: Literal["moment"]
-    enabled: bool = True
-    pool: int = Field(ge=1, le=100_000)
-    min_score: float = Field(default=0.5, gt=0.0, le=1.0)
-    """Records further away are no candidates: at 0.5, one span away."""
+    pool: int = option("maximum candidates", ge=1, le=100_000)
+    min_score: float = option("minimum nearness (0.5: one span away)", 0.5, gt=0.0, le=1.0)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the question names a time."""
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)
-        told = {"said": moment.said, "since": iso(moment.since), "until": iso(moment.until)}
-        return Ready({**told, "min_score": self.min_score, "pool": self.pool})
+        span = {"said": moment.said, "since": iso(moment.since), "until": iso(moment.until)}
+        return Ready({**span, "min_score": self.min_score, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
         """Records by how near they are."""
@@ -60,16 +63,26 @@ class Near(Spec):
         """Each record's time, and the span it was compared with."""
         score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         moment = moment_of(ctx.query.text, ctx.query.now)
-        said = "" if moment is None else moment.said
+        words = "" if moment is None else moment.said
         times: dict[int, int] = {}
         for segment in ctx.reading.segments:
-            places, mine = segment.places(rows)
-            found = _times(segment)[places]
-            times |= dict(zip(rows[mine].tolist(), found.tolist(), strict=True))
+            places, inside = segment.places(rows)
+            here = _times(segment)[places]
+            times |= dict(zip(rows[inside].tolist(), here.tolist(), strict=True))
         return [
-            Explanation("nearness", score[row], facts={"said": said, "time": iso(times[row])})
+            Explanation("nearness", score[row], facts={"said": words, "time": iso(times[row])})
             for row in rows.tolist()
         ]
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """It is too far from that time."""
+        scored = score_of(with_options(self, pool=EVERY, min_score=STEP), ctx, row)
+        if scored is None:
+            return Miss("it is too far from the time that the question names")
+        place, score = scored
+        floor = f"min_score = {self.min_score:g}"
+        reason = f"its nearness of {score:.4f} to that time lies below {floor}"
+        return Miss(reason, pooled(self.pool, place, {"min_score": score}))
 
 
 def _times(segment: Segment) -> np.ndarray:

@@ -57,7 +57,7 @@ class Nearest:
         self._held = held(reading, masks)
         self._is_plain = all(each.is_plain for each in self._held)
 
-    def found(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
+    def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
         """(rows, their cosines, how they were found): the best `pool` above the floor, and more."""
         scan = _scan_of(self._held, exact_up_to)
         chosen = self._by_codes(pool, floor) if scan == "approximate" else None
@@ -118,8 +118,8 @@ class Nearest:
 
 def _estimated(looks: Sequence[_Look], cut: float) -> Near:
     """The vectors within a rough distance, with fine estimates."""
-    found = [(look, look.within(cut)) for look in looks]
-    return [(look.held, at, look.fine(at)) for look, at in found]
+    near = [(look, look.within(cut)) for look in looks]
+    return [(look.held, at, look.fine(at)) for look, at in near]
 
 
 def _reaching(near: Near, least: float) -> Chosen:

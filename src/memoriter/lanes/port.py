@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from memoriter.index.graph import Graph
 from memoriter.index.ids import replaced_by
 from memoriter.index.reading import Reading
 from memoriter.index.selection import Selection
+from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
 
@@ -45,6 +47,7 @@ def no_records(rows: Sequence[int]) -> list[None]:
     return [None] * len(rows)
 
 
+Vector = NDArray[np.float32]
 Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 """Asks a reranker about the query: rows, their texts, milliseconds; scores, or why none came."""
 
@@ -55,7 +58,7 @@ class InSpace:
 
     name: str
     reading: Reading
-    vector: NDArray[np.float32] | Skipped | None
+    vector: Vector | Skipped | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Context:
     reading: Reading
     selection: Selection
     analyzer: Analyzer
-    vector: NDArray[np.float32] | Skipped | None
+    vector: Vector | Skipped | None
     """The query's vector on the grid, or why there is none: the outcome of the one effect.
 
     None while planning only: nobody has asked the embedder yet.
@@ -101,6 +104,11 @@ class Context:
         return top(scores, rows, pool, self.keys)
 
     @property
+    def spaces(self) -> tuple[InSpace, ...]:
+        """The query in every vector space that is read: the one that serves first."""
+        return (InSpace(self.space, self.reading, self.vector), *self.beside)
+
+    @property
     def time(self) -> int:
         """The time asked about."""
         return self.query.now if self.query.as_of is None else self.query.as_of
@@ -121,30 +129,75 @@ class Context:
         return replaced_by(self.reading, rows, edges, self.selection.readable)
 
 
-class Lane(Protocol):
-    """A signal."""
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why a lane did not find a row, and values of its options under which it would have."""
 
-    brings: ClassVar[bool]
-    reads: ClassVar[tuple[str, ...]]
+    reason: str
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
 
-    @property
-    def kind(self) -> str:
-        """What kind of lane it is."""
-        ...
 
-    @property
-    def enabled(self) -> bool:
-        """Whether the recipe runs it."""
-        ...
+class Lane(RecipePart):
+    """A signal, as a recipe declares it: finds and ranks rows, and says why."""
 
+    brings: ClassVar[bool] = False
+    """Whether it only brings rows, and a boost may give them a score."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """What of a question it needs: `query`, its text; `vector`, or the text in its place."""
+    generation: ClassVar[Literal["words", "vectors", "kin"] | None] = None
+    """What somebody's analyzer or model made that it reads: another one changes its scores."""
+    independent: ClassVar[bool] = False
+    """Whether its raw score of a record does not depend on which other records may be found."""
+    reads_time: ClassVar[bool] = False
+    """Whether its score depends on when the question is asked."""
+
+    enabled: bool = option("whether it runs", default=True)
+
+    @abstractmethod
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Whether it can run."""
-        ...
 
+    @abstractmethod
     def rank(self, ctx: Context) -> Ranking:
         """Its rows, best first, cut to its pool; scores on the grid, ties by row."""
-        ...
 
+    @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """How it scored these rows of its ranking; asked only for final hits."""
-        ...
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """Why it does not find a row, however large its pool is."""
+        del ctx, row
+        return Miss("did not find it")
+
+    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
+        """By space, the vectors of these rows that its evidence rests on: inputs of the receipt."""
+        del ctx, rows
+        return {}
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """Attributes by which it puts equals in order by itself: inputs of the receipt."""
+        return ()
+
+
+class Seeded(Lane):
+    """A lane that starts from rows: given with the call, or the best that other lanes found."""
+
+    must_start: ClassVar[bool] = False
+    """Whether it is an error that no lane seeds it and none are given."""
+
+    seeds: tuple[str, ...] = option("lanes whose best rows it starts from", ())
+    seed_count: int = option("best rows taken from each of them", 20, ge=1, le=1000)
+    together: bool = option("seeds are the best of these lanes fused", default=False)
+
+
+def plain_evidence(
+    name: str, ranking: Ranking, rows: Rows, *, whole: bool = False
+) -> list[Explanation]:
+    """The score of each of these rows as one number; a whole one beside it, where it was one."""
+    score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+    return [
+        Explanation(name, score[row], facts={"number": int(score[row])} if whole else {})
+        for row in rows.tolist()
+    ]

@@ -87,16 +87,16 @@ class Scorer:
         rare = idf(self.ground.total, df, self.formula.rarity) if df else 0.0
         return Counted(label, what, boost, df, rare)
 
-    def shares(self, n: int, leaf: Counted, found: Postings) -> list[Share]:
+    def shares(self, n: int, leaf: Counted, postings: Postings) -> list[Share]:
         """What a leaf adds in the n-th segment, given where it occurs; no row twice in a share."""
         if self.formula.form == "row":
-            return self._row(n, leaf, found)
+            return self._row(n, leaf, postings)
         out: list[Share] = []
         open_to = self._open(leaf)
         fields = [each.field for each in self.ground.bounds(n, leaf.what)]
         for field in fields:
             weight = open_to.get(field, 0.0)
-            some = found if len(fields) == 1 else found.take(found.fields == field)
+            some = postings if len(fields) == 1 else postings.take(postings.fields == field)
             docs = some.docs
             if docs.size and weight:
                 tfs = some.tfs.astype(np.float64)
@@ -108,13 +108,13 @@ class Scorer:
                 out.append(Share(field, weight, docs, tfs, values))
         return out
 
-    def _row(self, n: int, leaf: Counted, found: Postings) -> list[Share]:
+    def _row(self, n: int, leaf: Counted, postings: Postings) -> list[Share]:
         weights = np.zeros(256)
         for field, weight in self._open(leaf).items():
             weights[field] = weight
-        each = weights[found.fields]
+        each = weights[postings.fields]
         kept = each > 0.0
-        docs, each = found.docs[kept], snap(each * found.tfs)[kept]
+        docs, each = postings.docs[kept], snap(each * postings.tfs)[kept]
         if not docs.size:
             return []
         begin = np.flatnonzero(np.diff(docs, prepend=-1))

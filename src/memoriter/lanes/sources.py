@@ -1,19 +1,54 @@
-"""What some reflections were made from: the edges of a view that say so."""
+"""What were the reflections made from that other lanes found? Brought in, without a score."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from memoriter.core.ranking import Mask, Rows
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Mask, Ranking, Rows
 from memoriter.core.where import Test
 from memoriter.index.filter import passing
-from memoriter.lanes.port import Context
+from memoriter.lanes.port import Context, Miss, Ready, Seeded, Skipped
+from memoriter.lanes.spec import option
 from memoriter.rank.sources import Sources
 
 SOURCE: Final = ("consolidated_from",)
+
+
+class SourcesLane(Seeded):
+    """The sources of reflections; the boost `sources` gives them their score."""
+
+    about: ClassVar[str] = "records that the reflections among good hits were made from"
+    brings: ClassVar[bool] = True
+
+    kind: Literal["sources"]
+    pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
+    kinds: tuple[str, ...] | None = option("record kinds that may be brought in", None)
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready: whether there are reflections is seen when other lanes have run."""
+        del ctx
+        return Ready({"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool})
+
+    def rank(self, ctx: Context) -> Ranking:
+        """The sources, all alike."""
+        sources = sources_of(ctx, ctx.seeds, self.kinds)
+        rows = np.unique(sources.targets[sources.wanted])
+        order = ctx.best(np.zeros(rows.size), rows, self.pool)
+        return Ranking(rows[order], np.zeros(order.size))
+
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """A source has no score of its own."""
+        del ctx, ranking
+        return [Explanation("source of a reflection", 0.0) for _ in rows]
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """No reflection that was found names it."""
+        del ctx, row
+        return Miss("it is no source of a reflection that was found")
 
 
 def sources_of(ctx: Context, rows: Rows, kinds: Sequence[str] | None = None) -> Sources:

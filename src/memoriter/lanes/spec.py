@@ -1,39 +1,93 @@
-"""The base of everything a recipe declares: closed, frozen, checked before it runs."""
+"""The base of everything a recipe declares: closed, frozen, checked before it runs.
+
+Every option carries what it means, so that a person, the docs and a comparison of two recipes read
+the same words.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from memoriter.core.shown import plain, shown
 
 
 class Spec(BaseModel):
-    """Data with a kind; an unknown key is an error that names its path."""
+    """Data; an unknown key is an error that names its path."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-    brings: ClassVar[bool] = False
-    """Whether a lane only brings rows, and a boost may give them a score."""
-    reads: ClassVar[tuple[str, ...]] = ()
-    """What of a question a lane needs: `query`, its text; `vector`, or the text in its place."""
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{key} {value}" for key, value in self)
-        return shown(type(self).__name__, plain(told, 100))
+        pairs = ", ".join(f"{key} {value}" for key, value in self)
+        return shown(type(self).__name__, plain(pairs, 100))
 
     def __str__(self) -> str:
         return repr(self)
 
 
-class Seeded(Spec):
-    """A lane that starts from rows: given with the call, or the best that other lanes found."""
+class RecipePart(Spec):
+    """A part of a recipe that is chosen by its `kind`: a lane, a fusion, a boost, an ordering."""
 
-    seeds: tuple[str, ...] = ()
-    """The lanes that seed it."""
-    seed_count: int = Field(default=20, ge=1, le=1000)
-    """How many of the best rows of each of them; rows given with the call are not counted."""
-    together: bool = False
-    """Whether the best rows are those of these lanes fused, and not of each of them."""
-    must_start: ClassVar[bool] = False
-    """Whether it is an error that no lane seeds it and none are given."""
+    about: ClassVar[str] = ""
+    """What it does, in the one line that a person reads."""
+
+    @classmethod
+    def kind_name(cls) -> str:
+        """The one value of its `kind`."""
+        annotation: Any = cls.model_fields["kind"].annotation
+        return str(annotation.__args__[0])
+
+    def shows(self) -> dict[str, object]:
+        """What the plan prints beside it: every option that has a value."""
+        options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
+        return {key: value for key, value in options.items() if value is not None}
+
+
+def option(
+    about: str,
+    default: Any = ...,
+    *,
+    values: Mapping[Any, str] | None = None,
+    always: bool = False,
+    **rules: Any,
+) -> Any:
+    """An option of a part of a recipe: what it means, its default, and what is allowed.
+
+    `values` puts single values in words. `always` says that its value is worth telling even where
+    it is the default. Rules are those of pydantic: `ge`, `le`, `min_length`, `default_factory`.
+    """
+    if "default_factory" not in rules:
+        rules["default"] = default
+    extra: Any = {"values": dict(values or {}), "always": always}
+    return Field(description=about, json_schema_extra=extra, **rules)
+
+
+def options_of(part: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The options of a part, by the name that a recipe gives them."""
+    fields = part.model_fields.items()
+    return {field.alias or name: field for name, field in fields if name != "kind"}
+
+
+def meaning_of(part: type[BaseModel] | None, key: str) -> str:
+    """What an option means; its name where nobody says."""
+    field = None if part is None else options_of(part).get(key)
+    return (field.description if field is not None else None) or key.replace("_", " ")
+
+
+def worded(part: type[BaseModel] | None, key: str) -> Mapping[object, str]:
+    """Values of an option that say more in other words."""
+    return cast("Mapping[object, str]", _extra(part, key).get("values", {}))
+
+
+def always_told(part: type[BaseModel] | None, key: str) -> bool:
+    """Whether the value of an option is worth telling even where it is the default."""
+    return bool(_extra(part, key).get("always"))
+
+
+def _extra(part: type[BaseModel] | None, key: str) -> Mapping[str, object]:
+    field = None if part is None else options_of(part).get(key)
+    extra = None if field is None else field.json_schema_extra
+    return cast("Mapping[str, object]", extra) if isinstance(extra, dict) else {}

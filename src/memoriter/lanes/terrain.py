@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
 from memoriter.index.ids import ids_of
 from memoriter.index.reading import Reading
-from memoriter.lanes.port import Context
-from memoriter.lanes.spec import Seeded
+from memoriter.lanes.port import Context, Seeded
+from memoriter.lanes.spec import option
 from memoriter.rank.walk import Adjacency, Nodes, Tree, Ways, hops_of, parallel
 from memoriter.rank.walks import Worth
 
@@ -23,16 +22,20 @@ from memoriter.rank.walks import Worth
 class Linked(Seeded):
     """A lane that follows edges."""
 
-    enabled: bool = True
-    pool: int = Field(default=1000, ge=1, le=100_000)
-    kinds: tuple[str, ...] | None = None
-    """Which kinds of edges are followed; None for all."""
-    direction: Literal["out", "in", "both"] = "both"
-    """From source to target, the other way, or both."""
-    through: Literal["selection", "scope"] = "selection"
-    """What a path may pass: only rows that may be found, or all that the caller may read."""
+    pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
+    kinds: tuple[str, ...] | None = option("link kinds that are followed", None)
+    direction: Literal["out", "in", "both"] = option(
+        "direction in which links are followed",
+        "both",
+        values={"out": "source to target", "in": "target to source", "both": "both"},
+    )
+    through: Literal["selection", "scope"] = option(
+        "records that a path may pass",
+        "selection",
+        values={"selection": "those that may be found", "scope": "all that the caller may read"},
+    )
 
-    def shows(self) -> dict[str, object]:
+    def walking(self) -> dict[str, object]:
         """What the plan prints of every such lane."""
         out: dict[str, object] = {"seeds": list(self.seeds) or ["given"]}
         if self.seeds:
@@ -83,8 +86,8 @@ class Terrain:
 
     def names(self, nodes: Iterable[int]) -> dict[int, str]:
         """The ids of those of these nodes that may be told: found ones, and seeds."""
-        told = [node for node in set(nodes) if self.inside[node] or node in self.starts]
-        return dict(zip(told, ids_of(self.reading, self.rows(told)), strict=True))
+        shown = [node for node in set(nodes) if self.inside[node] or node in self.starts]
+        return dict(zip(shown, ids_of(self.reading, self.rows(shown)), strict=True))
 
     def kinds(self, tree: Tree, place: int) -> list[str]:
         """The kinds of all edges on the path to a place, parallel ones included."""
@@ -120,8 +123,8 @@ class Terrain:
             edge = int(beside[np.argmax(worth.of(beside))])
         direction = "out" if self.steps.forward[step] else "in"
         weight = float(self.graph.edges.weights[edge])
-        told = {"kind": self.kind(edge), "direction": direction, "weight": weight}
-        return {**_named(to, names), **told}
+        link = {"kind": self.kind(edge), "direction": direction, "weight": weight}
+        return {**_named(to, names), **link}
 
 
 def _named(node: int, names: dict[int, str]) -> dict[str, object]:

@@ -132,4 +132,5 @@ def needs_vector(recipe: Recipe, mode: str | None) -> bool:
     """Whether some lane compares vectors that is on, or that answers when no other can."""
     mine = recipe.mode(mode)
     asked = {label for label in mine.lanes if recipe.lanes[label].enabled} | {mine.otherwise}
-    return any(lane.kind == "vector" and label in asked for label, lane in recipe.lanes.items())
+    lanes = recipe.lanes.items()
+    return any(lane.generation == "vectors" and label in asked for label, lane in lanes)

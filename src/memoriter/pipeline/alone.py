@@ -10,19 +10,19 @@ from memoriter.pipeline.recipe import Recipe
 
 def alone(recipe: Recipe, kind: str) -> Recipe:
     """The lanes of a kind and nothing else; a recipe that has nothing else stays as it is."""
-    mine = [label for label, lane in recipe.lanes.items() if lane.kind == kind]
-    if not mine:
+    labels = [label for label, lane in recipe.lanes.items() if lane.kind_name() == kind]
+    if not labels:
         raise BadRecipe(f"recipe {recipe.name} has no lane of kind {kind}", field="recipe")
-    if len(mine) == len(recipe.lanes) and not recipe.boosts and not recipe.order:
+    if len(labels) == len(recipe.lanes) and not recipe.boosts and not recipe.order:
         return recipe
     data = recipe.to_data()
-    scores = {"kind": "weighted", "scale": "none", "weights": dict.fromkeys(mine, 1.0)}
+    scores = {"kind": "weighted", "scale": "none", "weights": dict.fromkeys(labels, 1.0)}
     kept = ("format", "version", "about", "analyzer", "window", "select", "final")
-    told = {key: data[key] for key in kept}
-    told |= {
+    parts = {key: data[key] for key in kept}
+    parts |= {
         "name": f"{recipe.name}-alone",
         "ties": [tie for tie in data["ties"] if tie.removeprefix("-") in ATTRIBUTES],
-        "lanes": {label: {**data["lanes"][label], "enabled": True} for label in mine},
+        "lanes": {label: {**data["lanes"][label], "enabled": True} for label in labels},
         "pass": [{"fuse": scores}],
     }
-    return parse(told, f"recipe {recipe.name}")
+    return parse(parts, f"recipe {recipe.name}")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from memoriter.core.ranking import Mask, Matrix, Scores
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import SCALES, rrf, shares, smooth, weighted
 from memoriter.rank.grid import snap
 
@@ -43,13 +43,15 @@ class Fused:
     beside: Mapping[str, Matrix]
 
 
-class Fusion(Spec):
+class Fusion(RecipePart):
     """What every kind of fusion has."""
 
-    absent: Absent = "redistribute"
-    """What becomes of the weight of a signal that answers nothing."""
-    lists: Weight = 1.0
-    """What a list weighs that comes with the call."""
+    absent: Absent = option(
+        "weight of a lane that finds nothing",
+        "redistribute",
+        values={"keep": "is lost", "redistribute": "goes to the others"},
+    )
+    lists: Weight = option("weight of a list that comes with the call", 1.0)
 
     @property
     def weighed(self) -> Mapping[str, float]:
@@ -74,10 +76,14 @@ class Fusion(Spec):
 class Weighted(Fusion):
     """Scores scaled signal by signal, weighted and added."""
 
+    about: ClassVar[str] = "weighted sum of scaled scores"
+
     kind: Literal["weighted"]
-    scale: Scale | dict[Label, Scale]
-    """One for all lanes, or by lane; a boost comes on a scale of its own."""
-    weights: dict[Label, Weight]
+    scale: Scale | dict[Label, Scale] = option(
+        "scaling of scores, for all lanes or by lane",
+        values={"max": "by the best", "min_max": "least 0, best 1", "none": "none"},
+    )
+    weights: dict[Label, Weight] = option("weights of lanes, and of boosts beside them")
 
     @property
     def weighed(self) -> Mapping[str, float]:
@@ -92,22 +98,27 @@ class Weighted(Fusion):
     def fuse(self, heard: Heard) -> Fused:
         """Weight · scaled score; `heard` holds the scaled ones."""
         weights = np.array([self.weights.get(label, 1.0) for label in heard.labels])
-        mine = shares(weights, heard.answered, self.absent)
-        told = np.where(np.isnan(heard.scores), np.nan, mine[:, None])
-        return Fused(weighted(heard.scores, mine), {"weight": told})
+        parts = shares(weights, heard.answered, self.absent)
+        beside = np.where(np.isnan(heard.scores), np.nan, parts[:, None])
+        return Fused(weighted(heard.scores, parts), {"weight": beside})
 
 
 class Rrf(Fusion):
     """Reciprocal ranks, weighted and added."""
 
+    about: ClassVar[str] = "reciprocal rank fusion: Σ weight / (k + rank)"
+
     kind: Literal["rrf"]
-    k: float = Field(default=60.0, ge=0.0, le=1e6)
-    base: int = Field(default=1, ge=0, le=1)
-    """What the best rank counts as."""
-    weights: dict[Label, Weight] = Field(default_factory=dict[str, float])
-    """A signal that is not named here weighs 1."""
-    scale: Literal["none", "unit"] = "none"
-    """`unit`: the best of every list that counts scores 1."""
+    k: float = option("k", 60.0, ge=0.0, le=1e6)
+    base: int = option("the best rank counts as", 1, ge=0, le=1)
+    weights: dict[Label, Weight] = option(
+        "weights of lanes (1 where none is named)", default_factory=dict[str, float]
+    )
+    scale: Literal["none", "unit"] = option(
+        "scaling of scores",
+        "none",
+        values={"none": "none", "unit": "the best of every list scores 1"},
+    )
 
     @model_validator(mode="after")
     def _divides(self) -> Self:
@@ -125,18 +136,20 @@ class Rrf(Fusion):
         weights = np.array([self.weights.get(label, 1.0) for label in heard.labels])
         if self.scale == "unit":
             weights = shares(weights, heard.answered, self.absent)
-        told = np.where(np.isnan(heard.ranks), np.nan, weights[:, None])
-        return Fused(rrf(heard.ranks, weights, self.k, self.base, self.scale), {"weight": told})
+        beside = np.where(np.isnan(heard.ranks), np.nan, weights[:, None])
+        return Fused(rrf(heard.ranks, weights, self.k, self.base, self.scale), {"weight": beside})
 
 
 class Smooth(Fusion):
     """Raw scores added; one signal counts the more, the less another one says."""
 
+    about: ClassVar[str] = "raw scores added, one lifted where the other says little"
+
     kind: Literal["smooth"]
-    base: Label
-    lifted: Label
-    lift: float = Field(default=35.0, ge=0.0, le=1e6)
-    fade: float = Field(default=3.0, gt=0.0, le=1e6)
+    base: Label = option("lane whose low score lifts the other")
+    lifted: Label = option("lane that is lifted")
+    lift: float = option("factor of the lift: 1 + lift · e^(−base / fade)", 35.0, ge=0.0, le=1e6)
+    fade: float = option("base score over which the lift fades", 3.0, gt=0.0, le=1e6)
 
     @property
     def names(self) -> frozenset[str]:
@@ -158,3 +171,4 @@ class Smooth(Fusion):
 
 
 AnyFusion = Annotated[Weighted | Rrf | Smooth, Field(discriminator="kind")]
+FUSIONS: Final[tuple[type[Fusion], ...]] = (Weighted, Rrf, Smooth)

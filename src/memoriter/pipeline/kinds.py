@@ -8,60 +8,69 @@ loaded is left out, and said to be when a recipe asks for it.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import Final
 
 from memoriter.core.errors import message_of
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.port import Lane
+from memoriter.lanes.spec import RecipePart
+from memoriter.pipeline.boosts.port import Boost
+from memoriter.pipeline.orderings.port import Ordering
 
 _log: Final = logging.getLogger(__name__)
 _LANES: Final = (
-    "memoriter.lanes.words:Words",
-    "memoriter.lanes.kin:Kin",
-    "memoriter.lanes.meaning:Meaning",
-    "memoriter.lanes.graph:Walk",
-    "memoriter.lanes.legs:Hops",
-    "memoriter.lanes.legs:Cheapest",
-    "memoriter.lanes.entity:Entity",
-    "memoriter.lanes.moment:Near",
-    "memoriter.lanes.origins:Origins",
-    "memoriter.lanes.listed:Listed",
-    "memoriter.lanes.listed:By",
+    "memoriter.lanes.bm25:Bm25Lane",
+    "memoriter.lanes.kin:KinLane",
+    "memoriter.lanes.vector:VectorLane",
+    "memoriter.lanes.walk:WalkLane",
+    "memoriter.lanes.hops:HopsLane",
+    "memoriter.lanes.cheapest:CheapestLane",
+    "memoriter.lanes.entity:EntityLane",
+    "memoriter.lanes.moment:MomentLane",
+    "memoriter.lanes.sources:SourcesLane",
+    "memoriter.lanes.list:ListLane",
+    "memoriter.lanes.by:ByLane",
 )
 _BOOSTS: Final = (
-    "memoriter.pipeline.boosts.recency:Recency",
-    "memoriter.pipeline.boosts.importance:Importance",
-    "memoriter.pipeline.boosts.attributes:Confidence",
-    "memoriter.pipeline.boosts.attributes:Priority",
-    "memoriter.pipeline.boosts.attributes:Trust",
-    "memoriter.pipeline.boosts.attributes:Reflections",
-    "memoriter.pipeline.boosts.cohesion:Cohesion",
-    "memoriter.pipeline.boosts.session:Session",
-    "memoriter.pipeline.boosts.neighbours:Neighbours",
-    "memoriter.pipeline.boosts.sources:Sources",
-    "memoriter.pipeline.boosts.intent:Intent",
-    "memoriter.pipeline.boosts.moment:Moment",
+    "memoriter.pipeline.boosts.recency:RecencyBoost",
+    "memoriter.pipeline.boosts.importance:ImportanceBoost",
+    "memoriter.pipeline.boosts.confidence:ConfidenceBoost",
+    "memoriter.pipeline.boosts.priority:PriorityBoost",
+    "memoriter.pipeline.boosts.trust:TrustBoost",
+    "memoriter.pipeline.boosts.reflection:ReflectionBoost",
+    "memoriter.pipeline.boosts.cohesion:CohesionBoost",
+    "memoriter.pipeline.boosts.session:SessionBoost",
+    "memoriter.pipeline.boosts.neighbours:NeighboursBoost",
+    "memoriter.pipeline.boosts.sources:SourcesBoost",
+    "memoriter.pipeline.boosts.intent:IntentBoost",
+    "memoriter.pipeline.boosts.moment:MomentBoost",
 )
 _ORDERINGS: Final = (
-    "memoriter.pipeline.orderings.mmr:Mmr",
-    "memoriter.pipeline.orderings.collapse:Collapse",
-    "memoriter.pipeline.orderings.cap:Cap",
+    "memoriter.pipeline.orderings.mmr:MmrOrdering",
+    "memoriter.pipeline.orderings.collapse:CollapseOrdering",
+    "memoriter.pipeline.orderings.cap:CapOrdering",
 )
 _OURS: Final = {"lanes": _LANES, "boosts": _BOOSTS, "orderings": _ORDERINGS}
+_BASES: Final[Mapping[str, type[RecipePart]]] = {
+    "lanes": Lane,
+    "boosts": Boost,
+    "orderings": Ordering,
+}
 broken: Final[dict[str, str]] = {}
 """Kinds that another package promises and that cannot be loaded, and why."""
 
 
 @cache
-def kinds(what: str) -> tuple[type[Spec], ...]:
+def kinds(what: str) -> tuple[type[RecipePart], ...]:
     """The classes of lanes, boosts or orderings, ours first."""
-    ours: list[type[Spec]] = []
+    ours: list[type[RecipePart]] = []
     for place in _OURS[what]:
         module, _, name = place.partition(":")
         ours.append(getattr(import_module(module), name))
-    known = {kind_of(each) for each in ours}
+    known = {each.kind_name() for each in ours}
     for point in sorted(entry_points(group=f"memoriter.{what}"), key=lambda each: each.name):
         made = _loaded(point, what, known)
         if made is not None:
@@ -70,21 +79,21 @@ def kinds(what: str) -> tuple[type[Spec], ...]:
     return tuple(ours)
 
 
-def kind_of(made: type[Spec]) -> str:
-    """The one value of a class's `kind`."""
-    told: Any = made.model_fields["kind"].annotation
-    return str(told.__args__[0])
+def part_of(what: str, kind: str) -> type[RecipePart] | None:
+    """The class of a kind; None where there is none."""
+    return next((each for each in kinds(what) if each.kind_name() == kind), None)
 
 
-def _loaded(point: EntryPoint, what: str, known: set[str]) -> type[Spec] | None:
+def _loaded(point: EntryPoint, what: str, known: set[str]) -> type[RecipePart] | None:
     try:
         made = point.load()
-        if not (isinstance(made, type) and issubclass(made, Spec)):
-            raise TypeError(f"{point.value} is no memoriter.lanes.spec.Spec")  # noqa: TRY301  # told below
-        if kind_of(made) != point.name:
-            raise TypeError(f"{point.value} is of kind {kind_of(made)!r}")  # noqa: TRY301  # told below
+        base = _BASES[what]
+        if not (isinstance(made, type) and issubclass(made, base)):
+            raise TypeError(f"{point.value} is no {base.__module__}.{base.__name__}")  # noqa: TRY301  # reported below
+        if made.kind_name() != point.name:
+            raise TypeError(f"{point.value} is of kind {made.kind_name()!r}")  # noqa: TRY301  # reported below
         if point.name in known:
-            raise TypeError(f"there is a kind {point.name!r} already")  # noqa: TRY301  # told below
+            raise TypeError(f"there is a kind {point.name!r} already")  # noqa: TRY301  # reported below
     except Exception as error:  # whatever another package raises when it is loaded
         broken[point.name] = f"{type(error).__name__}: {message_of(error)}"
         _log.warning("%s %r cannot be loaded: %s", what, point.name, broken[point.name])

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.fusing import AnyFusion, Label
 
 Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
@@ -15,49 +15,57 @@ Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
 class Head(Spec):
     """The rows that a pass takes: the first, or the first by each of some columns together."""
 
-    count: int = Field(ge=1, le=10_000)
-    by: tuple[str, ...] = Field(default=(), strict=False)  # a list, after a validator of Pass
-    """Columns, largest first, absent as 0, equals as the recipe says; empty: the order so far.
-
-    `fuse` is what the first pass fused, before its boosts.
-    """
+    count: int = option("rows that are taken, by each column", ge=1, le=10_000)
+    by: tuple[str, ...] = option(  # a list, after a validator of Pass
+        "columns, largest first, absent as 0 (none: the order so far; fuse: before boosts)",
+        (),
+        strict=False,
+    )
 
 
 class Unanimity(Spec):
     """When two lanes agree on the best rows, nobody need judge them again."""
 
-    lanes: tuple[Label, Label]
-    depth: int = Field(default=3, ge=1, le=100)
-    """How many of the best rows of each are compared."""
-    agree: int = Field(default=2, ge=1, le=100)
-    """How many must coincide."""
-    by: Literal["positional", "overlap"] = "positional"
-    """Whether a row must stand at the same place in both, or only among the best of both."""
+    lanes: tuple[Label, Label] = option("the two lanes")
+    depth: int = option("best rows of each that are compared", 3, ge=1, le=100)
+    agree: int = option("rows that must coincide", 2, ge=1, le=100)
+    by: Literal["positional", "overlap"] = option(
+        "rows coincide",
+        "positional",
+        values={"positional": "at the same place in both", "overlap": "among the best of both"},
+    )
 
 
 class Rerank(Spec):
     """A reranker reads the query and the text of every row of the head."""
 
-    timeout_ms: int = Field(default=800, ge=1, le=600_000)
-    on_failure: Literal["keep", "raise"] = "keep"
-    """Without an answer in time: the order so far with the reason recorded, or an error."""
-    score: Literal["replace", "keep"] = "replace"
-    """Whether the reranker's score becomes the row's, or only puts the rows in order."""
-    unless: Unanimity | None = None
+    timeout_ms: int = option("time limit in ms", 800, ge=1, le=600_000)
+    on_failure: Literal["keep", "raise"] = option(
+        "without an answer in time",
+        "keep",
+        values={"keep": "the order stays, and the reason is recorded", "raise": "is an error"},
+    )
+    score: Literal["replace", "keep"] = option(
+        "score of a reranked row",
+        "replace",
+        values={"replace": "the reranker's", "keep": "left as it was, only the order changes"},
+    )
+    unless: Unanimity | None = option("not asked where two lanes agree on the best rows", None)
 
 
 class Pass(Spec):
     """Gives a head of rows its score; the rest stay below, in a tier of their own."""
 
-    enabled: bool = True
-    head: Head | None = None
-    """None: every candidate."""
-    fuse: AnyFusion | None = None
-    rerank: Rerank | None = None
-    boosts: tuple[Label, ...] = ()
-    """Boosts, or lanes whose raw score is added; in this order."""
-    ties: tuple[Tie, ...] | None = None
-    """How equals are put in order here: columns and record attributes; None: as the recipe says."""
+    enabled: bool = option("whether it runs (a second pass)", default=True)
+    head: Head | None = option("rows that are scored again (none: every candidate)", None)
+    fuse: AnyFusion | None = option("how scores become one; or", None)
+    rerank: Rerank | None = option("a reranker that reads the query and each text", None)
+    boosts: tuple[Label, ...] = option(
+        "boosts, or lanes whose raw score is added, in this order", ()
+    )
+    ties: tuple[Tie, ...] | None = option(
+        "equals by columns and attributes (none: as the recipe says)", None
+    )
 
     @field_validator("head", mode="before")
     @classmethod

@@ -10,8 +10,7 @@ from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
 from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
-from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Seeded, Spec
+from memoriter.lanes.port import Context, Lane, Ready, Seeded, Skipped
 from memoriter.pipeline.orderings.port import Ordering
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.refusing import refuse
@@ -218,12 +217,15 @@ def _seeded(verdict: Ready | Skipped, label: str, ctx: Context) -> Ready | Skipp
     return Ready({**verdict.shows, "given": list(ctx.query.seeds[label])})
 
 
-def _whole(verdict: Ready | Skipped, lane: object) -> Ready | Skipped:
+def _whole(verdict: Ready | Skipped, lane: Lane) -> Ready | Skipped:
     """What a lane says, with every number that it does not show by itself."""
-    if isinstance(verdict, Skipped) or not isinstance(lane, Spec):
+    if isinstance(verdict, Skipped):
         return verdict
-    told = lane.model_dump(mode="json", exclude={"kind", "enabled", *verdict.shows})
-    rest = {key: value for key, value in told.items() if value not in (None, [], {})}
+    rest = {
+        key: value
+        for key, value in lane.shows().items()
+        if key not in verdict.shows and value not in ([], {})
+    }
     return replace(verdict, shows={**verdict.shows, **rest})
 
 
@@ -231,7 +233,7 @@ def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
     fuse = recipe.passes[at].fuse
     told: dict[str, object] = {}
     if fuse is not None:
-        told = {"kind": fuse.kind, **fuse.model_dump(mode="json", exclude={"kind", "lists"})}
+        told = {"kind": fuse.kind_name(), **fuse.model_dump(mode="json", exclude={"kind", "lists"})}
     if recipe.passes[at].ties or recipe.ties != ("row",):
         told["ties"] = list(recipe.passes[at].ties or recipe.ties)
     if recipe.passes[at].boosts:
@@ -324,7 +326,7 @@ def named(recipe: Recipe) -> dict[str, Ordering]:
     """The orderings of a recipe by the names of their steps."""
     out: dict[str, Ordering] = {}
     for each in recipe.order:
-        kind = str(getattr(each, "kind", "order"))
+        kind = each.kind_name()
         again = sum(name == kind or name.startswith(f"{kind}.") for name in out)
         out[f"{kind}.{again + 1}" if again else kind] = each
     return out

@@ -16,13 +16,14 @@ from memoriter.core.errors import BadQuery
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
-from memoriter.lanes.spec import Seeded, Spec
+from memoriter.lanes.port import Seeded
+from memoriter.lanes.spec import Spec, option
 from memoriter.pipeline.fusing import Fusion, Label, Weighted
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, Tie
 from memoriter.pipeline.spoken import Mean, Mix, Path
 from memoriter.pipeline.waves import waves_of
-from memoriter.text.analyzers import NAMES
+from memoriter.text.analyzers import ANALYSIS, NAMES
 
 if TYPE_CHECKING:
     from memoriter.lanes.port import Lane as AnyLane
@@ -55,43 +56,50 @@ _MADE: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", 
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
+_SHOWN: Final = {"hide": "hidden", "show": "shown"}
+
+
 class Select(Spec):
     """What a search leaves out unless a call says otherwise."""
 
-    trust: tuple[Literal["system", "learned", "external"], ...] | None = None
-    archived: Literal["hide", "show"] = "hide"
-    expired: Literal["hide", "show"] = "hide"
-    superseded: Literal["hide", "show"] = "hide"
-    as_of: Literal["validity", "append"] = "validity"
-    """What decides whether a record was there at a time: its interval, or when it was written."""
-    reflections: Literal["show", "hide", "only"] = "show"
+    trust: tuple[Literal["system", "learned", "external"], ...] | None = option(
+        "trusted sources", None, values={None: "all"}
+    )
+    archived: Literal["hide", "show"] = option("archived records", "hide", values=_SHOWN)
+    expired: Literal["hide", "show"] = option("expired records", "hide", values=_SHOWN)
+    superseded: Literal["hide", "show"] = option("superseded records", "hide", values=_SHOWN)
+    as_of: Literal["validity", "append"] = option(
+        "whether a record was there at a time goes by",
+        "validity",
+        values={"validity": "its validity", "append": "when it was written"},
+    )
+    reflections: Literal["show", "hide", "only"] = option(
+        "reflections", "show", values={**_SHOWN, "only": "nothing else is shown"}
+    )
 
 
 class Mode(Spec):
     """Some lanes of a recipe, under a name that a call may ask for."""
 
-    lanes: tuple[Label, ...] = Field(min_length=1)
-    may_miss: tuple[Label, ...] = ()
-    """Lanes that nobody misses when they cannot run: the answer is complete without them."""
-    otherwise: Label | None = None
-    """The lane that answers when none of these can run."""
-    rerank: bool = True
-    """Whether a reranker may be asked, where the recipe has a place for one."""
+    lanes: tuple[Label, ...] = option("lanes that run", min_length=1)
+    may_miss: tuple[Label, ...] = option("lanes without which the answer is still complete", ())
+    otherwise: Label | None = option("lane that answers when none of these can run", None)
+    rerank: bool = option("a reranker may be asked, where the recipe has one", default=True)
 
 
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
     """What leaves the pipeline."""
 
-    least: Literal[0, 1] = 1
-    """The smallest limit; 0 where an empty answer may be asked for."""
-    limit: int = Field(default=10, ge=0, le=10_000)
-    min_score: float | None = Field(default=None, ge=-1e6, le=1e6)
-    """What scores less is left out, on the scale of the first pass."""
+    least: Literal[0, 1] = option("smallest limit that a call may name", 1)
+    limit: int = option("hits, where a call names no number", 10, ge=0, le=10_000)
+    min_score: float | None = option(
+        "minimum score, on the scale of the first pass", None, ge=-1e6, le=1e6
+    )
 
     @field_validator("limit")
     @classmethod
-    def _not_below(cls, limit: int, told: ValidationInfo) -> int:
-        if limit < told.data.get("least", 1):
+    def _not_below(cls, limit: int, info: ValidationInfo) -> int:
+        if limit < info.data.get("least", 1):
             raise ValueError("must be at least 1")
         return limit
 
@@ -99,39 +107,63 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
 class Recipe(Spec):
     """A search pipeline, declared."""
 
-    format: Literal[1] = FORMAT
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
-    version: int = Field(ge=1)
-    about: str = ""
-    analyzer: str
-    window: int = Field(default=10, ge=1, le=10_000)
-    """How many hits its caps and shares are counted against, whatever the caller's limit."""
-    ties: tuple[Tie, ...] = ("row",)
-    """How equals are put in order, in the end by row; attributes of records hold in lanes too."""
-    otherwise: Label | None = None
-    """The lane that answers when no other can run; it is idle at all other times."""
-    missing: Literal["skip", "refuse"] = "skip"
-    """A lane that cannot run is skipped and named; or the call is refused, as is one that brings a
-    text or a vector that no lane takes."""
-    not_positive: Literal["refuse", "default"] = "refuse"
-    """A limit, or a number under one of `names`, of 0 or less: an error, or the recipe's own."""
-    select: Select = Select()
-    lanes: dict[Label, AnyLane] = Field(min_length=1)
-    boosts: dict[Label, AnyBoost] = Field(default_factory=dict[str, "AnyBoost"])
-    modes: dict[ModeName, Mode] = Field(default_factory=dict[str, Mode])
-    passes: tuple[Pass, ...] = Field(alias="pass", min_length=1, max_length=2)
-    order: tuple[AnyOrdering, ...] = ()
-    final: Final_ = Final_()
-    names: dict[str, Path] = Field(default_factory=dict[str, Path])
-    """Names that the users of another system know, and where they lead here (`spoken`)."""
-    values: dict[str, Mean] = Field(default_factory=dict[str, Mean])
-    """What values of those names are here, where they are spelled otherwise."""
-    labels: dict[str, Mix] = Field(default_factory=dict[str, Mix])
-    """What that system calls the mix of lanes behind an answer: the first that fits."""
-    sources: dict[str, tuple[Label, ...]] = Field(default_factory=dict[str, tuple[Label, ...]])
-    """What it calls the lanes that found a hit: the first whose lanes all did."""
-    scores: dict[str, str] = Field(default_factory=dict[str, str])
-    """Numbers that every hit carries under its names, as columns; what is absent is 0."""
+    format: Literal[1] = option("format of the file", FORMAT)
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("its name")
+    version: int = option("version", ge=1)
+    about: str = option("in short", "")
+    analyzer: str = option("text analysis", values=ANALYSIS)
+    window: int = option(
+        "hits that caps and shares are counted against, whatever the limit", 10, ge=1, le=10_000
+    )
+    ties: tuple[Tie, ...] = option(
+        "equals by, in the end by row; attributes of records hold in lanes too",
+        ("row",),
+        values={"row": "age", "-row": "age, newest first"},
+    )
+    otherwise: Label | None = option("lane that answers when no other can run", None)
+    missing: Literal["skip", "refuse"] = option(
+        "a lane that cannot run",
+        "skip",
+        values={
+            "skip": "is skipped and named",
+            "refuse": "is an error, as is a text or a vector that no lane takes",
+        },
+    )
+    not_positive: Literal["refuse", "default"] = option(
+        "a limit, or a number under one of `names`, of 0 or less",
+        "refuse",
+        values={"refuse": "is an error", "default": "means the recipe's own"},
+    )
+    select: Select = option("what is never found", Select())
+    lanes: dict[Label, AnyLane] = option("lanes, by label", min_length=1)
+    boosts: dict[Label, AnyBoost] = option(
+        "boosts, by label", default_factory=dict[str, "AnyBoost"]
+    )
+    modes: dict[ModeName, Mode] = option("some lanes under a name", default_factory=dict[str, Mode])
+    passes: tuple[Pass, ...] = option(
+        "one or two passes that give scores", alias="pass", min_length=1, max_length=2
+    )
+    order: tuple[AnyOrdering, ...] = option("orderings, in this order", ())
+    final: Final_ = option("what leaves", Final_())
+    names: dict[str, Path] = option(
+        "names that users of another system know, and where they lead here",
+        default_factory=dict[str, Path],
+    )
+    values: dict[str, Mean] = option(
+        "values of those names that are spelled otherwise here", default_factory=dict[str, Mean]
+    )
+    labels: dict[str, Mix] = option(
+        "what that system calls the mix of lanes behind an answer: the first that fits",
+        default_factory=dict[str, Mix],
+    )
+    sources: dict[str, tuple[Label, ...]] = option(
+        "what it calls the lanes that found a hit: the first whose lanes all did",
+        default_factory=dict[str, tuple[Label, ...]],
+    )
+    scores: dict[str, str] = option(
+        "numbers that every hit carries under its names, as columns; what is absent is 0",
+        default_factory=dict[str, str],
+    )
 
     @field_validator("analyzer")
     @classmethod
@@ -143,7 +175,7 @@ class Recipe(Spec):
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
         waves_of(self.lanes)
-        steps = {*TAKEN, "min_score", *(str(getattr(each, "kind", "")) for each in self.order)}
+        steps = {*TAKEN, "min_score", *(each.kind_name() for each in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
             raise ValueError(f"{sorted(taken)} are names of steps: choose other labels")
         if both := set(self.lanes) & set(self.boosts):
@@ -170,12 +202,11 @@ class Recipe(Spec):
             rule = None if step.rerank is None else step.rerank.unless
             named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)
         for name, mode in self.modes.items():
-            told = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
-            named[f"modes.{name}"] = told
+            named[f"modes.{name}"] = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
         named |= {f"labels.{name}": {*mix.ran, *mix.found} for name, mix in self.labels.items()}
         named |= {f"sources.{name}": {*lanes} for name, lanes in self.sources.items()}
-        for where, told in named.items():
-            if unknown := told - set(self.lanes):
+        for where, labels in named.items():
+            if unknown := labels - set(self.lanes):
                 raise ValueError(f"{where} names {sorted(unknown)}, which no lane provides")
 
     def _others_known(self) -> None:
@@ -184,7 +215,7 @@ class Recipe(Spec):
                 raise ValueError(f"boosts.{label} names {boost.excludes!r}, which is no boost")
         for at, ordering in enumerate(self.order):
             for label in ordering.lanes:
-                if getattr(self.lanes.get(label), "kind", "") != "vector":
+                if getattr(self.lanes.get(label), "generation", None) != "vectors":
                     raise ValueError(f"order.{at} names {label!r}, which is no lane of vectors")
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
@@ -242,7 +273,7 @@ class Recipe(Spec):
 
     def called(self, path: str) -> str:
         """What its users call a lane or a boost; its label, where they have no name for it."""
-        return next((n for n, told in self.names.items() if told == path), path.partition(".")[2])
+        return next((n for n, to in self.names.items() if to == path), path.partition(".")[2])
 
     def weight(self, label: str) -> float | None:
         """What the first pass weighs a signal; None where it does not name it."""
@@ -255,9 +286,9 @@ class Recipe(Spec):
             usual = tuple(label for label in self.lanes if label != self.otherwise)
             return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)
         if name not in self.modes:
-            told = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
+            hint = f"known: {', '.join(self.modes)}" if self.modes else "this recipe has none"
             raise BadQuery(
-                f"mode: recipe {self.name} has no mode {name!r}", hint=told, field="mode"
+                f"mode: recipe {self.name} has no mode {name!r}", hint=hint, field="mode"
             )
         return self.modes[name]
 
@@ -266,7 +297,7 @@ class Recipe(Spec):
         return self.model_dump(by_alias=True, mode="json")
 
     def spelled_out(self) -> dict[str, Any]:
-        """What whoever wrote the recipe wrote, without the defaults."""
+        """The explicitly set keys, without the defaults."""
         return self.model_dump(by_alias=True, mode="json", exclude_unset=True)
 
     @property

@@ -9,8 +9,7 @@ import numpy as np
 
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate
-from memoriter.lanes.port import Context
-from memoriter.lanes.spec import Seeded
+from memoriter.lanes.port import Context, Seeded
 from memoriter.pipeline.again import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.orderings.budget import within
 from memoriter.pipeline.orderings.port import Moved, moved

@@ -8,8 +8,7 @@ import numpy as np
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.ranking import Ranking, Rows
-from memoriter.lanes.port import Context, Skipped
-from memoriter.lanes.spec import Seeded
+from memoriter.lanes.port import Context, Seeded, Skipped
 
 
 def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:

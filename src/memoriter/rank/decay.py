@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,11 +54,11 @@ def by_clock(times: Array, now: int, half_life: float) -> Array:
 
 def _halved(ages: Array, half_life: float) -> Array:
     """2^(−age / half-life) by `math.exp`, so that every machine agrees; ages below 0 count as 0."""
-    told = [
+    shares = [
         0.0 if math.isnan(age) else math.exp(-_LN2 * max(age, 0.0) / half_life)
         for age in ages.tolist()
     ]
-    return snap(np.array(told, np.float64))
+    return snap(np.array(shares, np.float64))
 
 
 def nearness(times: Array, since: int, until: int) -> Array:
@@ -72,52 +72,61 @@ def nearness(times: Array, since: int, until: int) -> Array:
     return _known(1.0 / (1.0 + (before + after) / float(until - since)))
 
 
-def cohesion(
+class Reach(NamedTuple):
+    """How far a strong row helps weak ones, and who is strong and who is weak."""
+
+    radius: int
+    most: float
+    """At d records from the nearest strong row a weak one gains most · (1 − d/radius)."""
+    strong: float
+    """From this lexical score on a row is strong; no opinion is 0."""
+    weak: float
+    """Below this lexical score a row may gain."""
+
+
+def near_strong(
     positions: Array,
     lexical: Array,
-    reach: tuple[int, float],
-    bounds: tuple[float, float],
+    reach: Reach,
     sessions: NDArray[np.int64] | None = None,
 ) -> Array:
-    """What a row gains from standing near a row that the words found well.
+    """What a weak row gains from standing near a strong one.
 
-    `reach` is (radius, most): at d records from the nearest seed a row gains most · (1 − d/radius),
-    beyond the radius nothing, and a seed gains nothing from itself. `bounds` is (seed, receiver):
-    seeds have lexical ≥ seed, only rows with lexical < receiver gain; no opinion is 0. With
-    sessions (a code per row, -1 for none) a seed serves its own session alone.
+    Beyond the radius it gains nothing, and a strong row gains nothing from itself. With sessions (a
+    code per row, -1 for none) a strong row serves its own session alone.
 
-    >>> near = cohesion(np.arange(4.0), np.array([np.nan, 4.0, 1.0, 6.0]), (12, 1.2), (3.0, 5.0))
-    >>> near.round(6).tolist()
+    >>> lexical = np.array([np.nan, 4.0, 1.0, 6.0])
+    >>> near_strong(np.arange(4.0), lexical, Reach(12, 1.2, 3.0, 5.0)).round(6).tolist()
     [1.1, 0.0, 1.1, 0.0]
     """
-    radius, most = reach
+    radius, most = reach.radius, reach.most
     words = np.nan_to_num(lexical)
     groups = np.zeros(words.size, np.int64) if sessions is None else sessions
     there = (groups >= 0) & ~np.isnan(positions)
     apart = float(np.nanmax(positions, initial=0.0)) + radius + 1.0
     places = np.where(there, np.nan_to_num(positions) + groups * apart, np.inf)
-    seeds = np.sort(places[there & (words >= bounds[0])])
+    seeds = np.sort(places[there & (words >= reach.strong)])
     if not seeds.size:
         return np.zeros(words.size)
     after = np.searchsorted(seeds, places)
     up = np.abs(seeds[np.minimum(after, seeds.size - 1)] - places)
     down = np.abs(seeds[np.maximum(after - 1, 0)] - places)
     distance = np.minimum(up, down)
-    gains = there & (words < bounds[1]) & (distance >= 1.0) & (distance <= radius)
+    gains = there & (words < reach.weak) & (distance >= 1.0) & (distance <= radius)
     return snap(np.where(gains, most * (1.0 - np.where(gains, distance, 0.0) / radius), 0.0))
 
 
-def importance(values: Array, lexical: Array, scales: tuple[float, float]) -> Array:
+def importance(values: Array, lexical: Array, worded: float, bare: float) -> Array:
     """How far the importance lies from one half, by how well the words found the row.
 
-    `scales` is (worded, bare): lexical · (importance − ½) · worded where the lane found the row,
-    else (importance − ½) · bare. Below one half it is negative.
+    Lexical · (importance − ½) · worded where the lane found the row, else (importance − ½) · bare.
+    Below one half it is negative.
 
-    >>> importance(np.array([0.8, 1.0, np.nan]), np.array([2.0, np.nan, 2.0]), (0.3, 0.1)).round(6)
+    >>> importance(np.array([0.8, 1.0, np.nan]), np.array([2.0, np.nan, 2.0]), 0.3, 0.1).round(6)
     array([0.18, 0.05, 0.  ])
     """
     words = np.nan_to_num(lexical)
-    share = np.where(words > 0.0, words * scales[0], scales[1])
+    share = np.where(words > 0.0, words * worded, bare)
     return _known((values - _NEUTRAL) * share)
 
 

@@ -1,1 +1,1 @@
-"""How does anyone know that it works? Fakes, a naive oracle, and the contract of every store."""
+"""For whoever writes a store or an embedder: the contract suite of stores, and fakes."""

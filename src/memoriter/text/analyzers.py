@@ -18,6 +18,15 @@ _BY_NAME: Final = {each.name: each for each in EACH}
 
 NAMES: Final = tuple(_BY_NAME)
 """The names, ours first."""
+ANALYSIS: Final = {
+    "memoriter": "words and stems, scripts without spaces by pairs",
+    "porter2": "letters and digits, stems, irregular forms",
+    "simple": "letters and digits in small letters, no stems",
+    "fts5-porter": "letters and digits, stems",
+    "fts5-porter-cjk": "letters and digits, stems, scripts without spaces by pairs",
+    "fts5-dashed": "letters, digits, - and _, no stems",
+}
+"""What each of them makes of a text, in words."""
 
 
 def analyzer(name: str) -> Analyzer:

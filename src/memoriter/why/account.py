@@ -17,15 +17,9 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate, Step
 from memoriter.index.ids import ids_of
-from memoriter.index.reads import length, numbers
 from memoriter.index.ties import ATTRIBUTES, ties_of
-from memoriter.index.vectors import best_parts, units_of
-from memoriter.lanes.listed import By
-from memoriter.lanes.port import Context, InSpace
-from memoriter.pipeline.boosts.attributes import Confidence
-from memoriter.pipeline.boosts.cohesion import Cohesion
-from memoriter.pipeline.boosts.recency import Recency
-from memoriter.pipeline.orderings.mmr import Mmr
+from memoriter.index.vectors import units_of
+from memoriter.lanes.port import Context
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.pipeline.plan import BUDGET, named
 from memoriter.pipeline.recipe import Recipe
@@ -122,23 +116,23 @@ def packed(column: Scores) -> dict[str, list[int | float | None]]:
     for unit, step in (("whole", 1.0), ("grid", STEP)):
         counts = known / step
         if np.abs(counts).max(initial=0.0) <= _EXACT and (np.rint(counts) == counts).all():
-            told = np.where(np.isnan(column), 0.0, column / step).astype(np.int64)
-            return {unit: _listed(told, column)}
+            steps = np.where(np.isnan(column), 0.0, column / step).astype(np.int64)
+            return {unit: _listed(steps, column)}
     return {"float": _listed(column, column)}
 
 
 def _listed(values: NDArray[np.int64] | Scores, column: Scores) -> list[int | float | None]:
-    told: list[int | float | None] = values.tolist()
+    out: list[int | float | None] = values.tolist()
     for at in np.flatnonzero(np.isnan(column)).tolist():
-        told[at] = None
-    return told
+        out[at] = None
+    return out
 
 
 def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
     """The attributes by which equals are put in order: a number whose order is theirs."""
     ties = [*recipe.ties, *(tie for step in recipe.passes for tie in step.ties or ())]
-    flat = [lane.by for lane in recipe.lanes.values() if isinstance(lane, By) and lane.flat]
-    names = dict.fromkeys(tie.removeprefix("-") for tie in (*ties, *flat))
+    own = [tie for lane in recipe.lanes.values() for tie in lane.ties]
+    names = dict.fromkeys(tie.removeprefix("-") for tie in (*ties, *own))
     out: dict[str, Scores] = {}
     for name in names:
         if name in ATTRIBUTES and name != "row":
@@ -148,21 +142,11 @@ def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
 
 
 def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
-    """What boosts read of records, as far as it is numbers; `of.length` is that of the chain."""
-    names: dict[str, None] = {}
+    """What boosts read of records, as far as it is numbers."""
+    out: dict[str, Scores] = {}
     for label in ran.plan.boosting:
-        match ran.plan.recipe.boosts[label]:
-            case Confidence():
-                names["confidence"] = None
-            case Recency() as boost:
-                names[boost.of if boost.unit in ("seconds", "days") else boost.unit] = None
-            case Cohesion(same_session=False):
-                names["position"] = None
-            case _:
-                pass
-    out = {f"of.{name}": numbers(ctx.reading, slate.rows, name) for name in names}
-    if "position" in names:
-        out["of.length"] = np.full(slate.rows.size, float(length(ctx.reading)))
+        inputs = ran.plan.recipe.boosts[label].inputs(ctx, slate)
+        out |= {f"of.{name}": column for name, column in inputs.items()}
     return out
 
 
@@ -176,7 +160,7 @@ def _move(name: str, move: Moved) -> dict[str, object]:
 
 def _evidence(lanes: Lanes, row: int) -> dict[str, object]:
     """How each lane that found a row came by its score."""
-    return {label: told[row].why.to_dict() for label, told in lanes.items() if row in told}
+    return {label: hits[row].why.to_dict() for label, hits in lanes.items() if row in hits}
 
 
 # -- vectors ---------------------------------------------------------------------------------------
@@ -185,33 +169,30 @@ def _evidence(lanes: Lanes, row: int) -> dict[str, object]:
 def _vectors(ran: Ran, ctx: Context, rows: Rows) -> dict[str, object]:
     """What cosines of the answer rest on: `best` parts by space, `units` for diversity."""
     out: dict[str, object] = {}
-    if any(ran.plan.recipe.lanes[label].kind == "vector" for label in ran.rankings):
-        out["best"] = {
-            each.name: {str(row): _spelled(vector) for row, vector in found.items()}
-            for each in (InSpace(ctx.space, ctx.reading, ctx.vector), *ctx.beside)
-            if isinstance(each.vector, np.ndarray)
-            and (found := best_parts(each.reading, rows, each.vector))
-        }
+    lanes = [ran.plan.recipe.lanes[label] for label in ran.rankings]
+    if any(lane.generation == "vectors" for lane in lanes):
+        best: dict[str, dict[str, str]] = {}
+        for lane in lanes:
+            for space, vectors in lane.vectors(ctx, rows).items():
+                spelled = {str(row): _spelled(vector) for row, vector in vectors.items()}
+                best[space] = {**best.get(space, {}), **spelled}
+        out["best"] = best
     if taken := _taken(ran, rows):
         near = np.array(taken, np.int64)
         units, known = units_of(ctx.reading, near)
-        spelled = {str(row): _spelled(units[at]) for at, row in enumerate(taken) if known[at]}
-        out["units"] = spelled
+        out["units"] = {str(r): _spelled(units[at]) for at, r in enumerate(taken) if known[at]}
     return out
 
 
 def _taken(ran: Ran, rows: Rows) -> list[int]:
-    """The rows that an ordering by diversity took, up to the last one of the answer."""
+    """The rows that orderings compared by their vectors, as far as the answer follows from it."""
     wanted = set(rows.tolist())
     out: dict[int, None] = {}
     standing: NDArray[np.int64] = ran.scored.rows
     orderings = named(ran.plan.recipe)
     for name, move in ran.moves.items():
-        if isinstance(orderings.get(name), Mmr):
-            penalty = move.beside["penalty"]
-            took = [int(standing[at]) for at in move.at.tolist() if not np.isnan(penalty[at])]
-            last = max((n for n, row in enumerate(took) if row in wanted), default=-1)
-            out |= dict.fromkeys(took[: last + 1])
+        if name in orderings:
+            out |= dict.fromkeys(orderings[name].compared(move, standing, wanted))
         standing = standing[move.at]
     return list(out)
 

@@ -13,10 +13,10 @@ from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, quoted, shown
 from memoriter.index.filter import Fetch
-from memoriter.lanes.graph import Walk, Walked
+from memoriter.lanes.bm25 import Bm25Lane
 from memoriter.lanes.port import Context, Skipped
 from memoriter.lanes.terrain import on_paths
-from memoriter.lanes.words import Words
+from memoriter.lanes.walk import Walked, WalkLane
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.result import Hit, LaneScore
 
@@ -111,8 +111,9 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
     if ctx.query.budget:
         raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
+    lanes = recipe.lanes.items()
     label, words = next(
-        ((name, lane) for name, lane in recipe.lanes.items() if isinstance(lane, Words)), ("", None)
+        ((name, lane) for name, lane in lanes if isinstance(lane, Bm25Lane)), ("", None)
     )
     ready = Skipped("the recipe has no word lane") if words is None else words.ready(ctx)
     if words is None or isinstance(ready, Skipped):
@@ -127,27 +128,41 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
     made = [
         Bundle(hit, hung.told(hit.record.row, records))
-        for hit in _hits(label, words, ctx, (found, page, offset), records)
+        for hit in _hits(ctx, _Page(label, words, found, page, offset), records)
     ]
     return Bundles(tuple(made), int(found.rows.size), offset)
 
 
-def _hits(
-    label: str,
-    words: Words,
-    ctx: Context,
-    page: tuple[Ranking, Rows, int],
-    records: _Known,
-) -> Iterator[Hit]:
-    found, rows, offset = page
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Some rows of a ranking of the word lane."""
+
+    label: str
+    words: Bm25Lane
+    ranking: Ranking
+    rows: Rows
+    offset: int
+    """How many rows stand before them."""
+
+
+def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
+    reasons = page.words.evidence(ctx, page.ranking, page.rows)
     for at, (row, why) in enumerate(
-        zip(rows.tolist(), words.evidence(ctx, found, rows), strict=True), start=offset
+        zip(page.rows.tolist(), reasons, strict=True), start=page.offset
     ):
         record, replaced = records[row]
         if record is not None:  # forgotten since the view was opened
-            score = float(found.scores[at])
-            told = {label: LaneScore(at + 1, score, why)}
-            yield Hit(record, at + 1, score, why, told, {}, ctx.analyzer, replaced)
+            score = float(page.ranking.scores[at])
+            yield Hit(
+                record=record,
+                rank=at + 1,
+                score=score,
+                explanation=why,
+                lanes={page.label: LaneScore(at + 1, score, why)},
+                moves={},
+                _analyzer=ctx.analyzer,
+                superseded_by=replaced,
+            )
 
 
 class _Hung:
@@ -196,7 +211,7 @@ class _Hung:
 
 
 def _hung(recipe: Recipe, ctx: Context, seeds: Rows) -> _Hung:
-    walks = [lane for lane in recipe.lanes.values() if isinstance(lane, Walk) and lane.enabled]
-    lane = walks[0] if walks else Walk(kind="walk", max_depth=0)
+    walks = [lane for lane in recipe.lanes.values() if isinstance(lane, WalkLane) and lane.enabled]
+    lane = walks[0] if walks else WalkLane(kind="walk", max_depth=0)
     count = lane.seed_count if walks else 0
     return _Hung(lane.walked(replace(ctx, seeds=seeds[:count].astype(np.int64))), seeds)

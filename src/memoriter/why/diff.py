@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, cast
 
 from memoriter.core.differing import differing
 from memoriter.core.shown import counted, named, plain, shown
+from memoriter.lanes.port import Lane
 from memoriter.why.case import Case, Handed, handed
 from memoriter.why.receipt import Receipt, columns_of
 
@@ -228,8 +229,8 @@ def _judged(was: _Answer, now: _Answer) -> Iterator[Input]:
             if one[row] != two[row]:
                 yield Input("model", f"rerank.{row}", one[row], two[row])
     elif one != two:
-        told = [each if isinstance(each, str) else None for each in (one, two)]
-        yield Input("model", "rerank", *told)
+        reasons = [each if isinstance(each, str) else None for each in (one, two)]
+        yield Input("model", "rerank", *reasons)
 
 
 # -- who moved -------------------------------------------------------------------------------------
@@ -259,8 +260,7 @@ def _parts(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Iter
         if one != two:
             changed = _changed(name, id, was, now)
             able = {each.cause for each in inputs if _ABLE[each.cause](each.path, changed)}
-            told = able or {each.cause for each in inputs}
-            yield Part(name, one, two, _in_order(told))
+            yield Part(name, one, two, _in_order(able or {each.cause for each in inputs}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,8 +272,8 @@ class _Changed:
     """
 
     label: str
-    kind: str
-    """Of the lane; empty for a boost and a pass."""
+    lane: Lane | None
+    """None for a boost and a pass."""
     raw: Literal["stayed", "changed", "came or went"]
 
 
@@ -282,35 +282,34 @@ def _changed(name: str, id: str, was: _Answer, now: _Answer) -> _Changed:
     lane = was.case.recipe.lanes.get(label) or now.case.recipe.lanes.get(label)
     raw = name if lane is None else f"{label}.score"
     one, two = was.value(raw, id), now.value(raw, id)
-    kind = "" if lane is None else lane.kind
     if one is None or two is None:
-        return _Changed(label, kind, "came or went")
-    return _Changed(label, kind, "stayed" if one == two else "changed")
+        return _Changed(label, lane, "came or went")
+    return _Changed(label, lane, "stayed" if one == two else "changed")
 
 
 def _by_recipe(path: str, changed: _Changed) -> bool:
     counted = path.startswith(("pass.", "select.", "window")) or path.endswith(".pool")
-    mine = path.startswith((f"lanes.{changed.label}.", f"boosts.{changed.label}.", "analyzer"))
+    own = path.startswith((f"lanes.{changed.label}.", f"boosts.{changed.label}.", "analyzer"))
     match changed.raw:
         case "stayed":
             return counted
         case "changed":
-            return mine or path.startswith("pass.") or not changed.kind
+            return own or path.startswith("pass.") or changed.lane is None
         case _:
-            return mine or counted
+            return own or counted
 
 
 def _by_model(path: str, changed: _Changed) -> bool:
     if path.startswith("rerank"):
         return changed.label == "rerank"
-    touched = _TOUCHED.get(path.removeprefix("generations."), "vector")
-    return changed.raw == "stayed" or changed.kind in (touched, "")
+    touched = "words" if path == "unread" else "vectors"
+    return changed.raw == "stayed" or changed.lane is None or changed.lane.generation == touched
 
 
 def _by_filter(path: str, changed: _Changed) -> bool:
     """A filter changes who is a candidate, and so the best of a lane; not what a lane measures."""
     del path
-    return changed.raw != "changed" or changed.kind not in _MEASURING
+    return changed.raw != "changed" or changed.lane is None or not changed.lane.independent
 
 
 def _by_question(path: str, changed: _Changed) -> bool:
@@ -318,7 +317,8 @@ def _by_question(path: str, changed: _Changed) -> bool:
     if path in _CUTTING:
         return False
     if path in ("now", "cycle"):
-        return changed.kind in ("", "moment") or changed.raw == "came or went"
+        reads = changed.lane is None or changed.lane.reads_time
+        return reads or changed.raw == "came or went"
     return True
 
 
@@ -327,10 +327,6 @@ def _by_data(path: str, changed: _Changed) -> bool:
     return True
 
 
-_TOUCHED: Final = {"words": "bm25", "unread": "bm25", "kin": "kin"}
-"""The kind of lane that reads something of a model; all else is for vectors."""
-_MEASURING: Final = ("bm25", "kin", "vector", "moment")
-"""Kinds of lanes whose raw score of a record does not know who else may be found."""
 _CUTTING: Final = ("limit", "require")
 """Parts of a question that no score knows."""
 _ABLE: Final[Mapping[Cause, Callable[[str, _Changed], bool]]] = {

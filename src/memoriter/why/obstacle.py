@@ -76,8 +76,8 @@ def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
     needs: list[dict[str, object]] = [{}, {}]
     for key, head in zip(("tokens", "chars"), head_size(), strict=True):
         if f"budget_{key}" in bounds:
-            mine = float(sizes[key][rank - 1])
-            needs[0][f"budget_{key}"] = head + int(np.nansum(sizes[key][above]) + mine)
+            own = float(sizes[key][rank - 1])
+            needs[0][f"budget_{key}"] = head + int(np.nansum(sizes[key][above]) + own)
             needs[1][f"budget_{key}"] = head + int(np.nansum(sizes[key][:rank]))
     taken = ", ".join(f"{key} {value}" for key, value in needs[0].items())
     reason = f"it stands at rank {rank}, and its entry does not fit: that takes {taken}"
@@ -87,13 +87,14 @@ def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
 def _not_found(ran: Ran, ctx: Context, row: int) -> Obstacle:
     """No lane found it, or none that gives a score."""
     brought = [label for label, ranking in ran.rankings.items() if row in ranking.rows]
-    told = misses(ran, ctx, row)
+    missed = misses(ran, ctx, row)
     listed = _listing(ran.plan.recipe, ctx, row)
     if brought:
         reason = f"lane {brought[0]} brought it, and nothing gave it a score"
-        return Obstacle("score", reason, (*told.options, listed), told.reasons)
-    short = "; ".join(f"{label}: {why}" for label, why in told.reasons.items())
-    return Obstacle("lanes", f"no lane found it: {short}", (*told.options, listed), told.reasons)
+        return Obstacle("score", reason, (*missed.options, listed), missed.reasons)
+    short = "; ".join(f"{label}: {why}" for label, why in missed.reasons.items())
+    reason = f"no lane found it: {short}"
+    return Obstacle("lanes", reason, (*missed.options, listed), missed.reasons)
 
 
 def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
@@ -110,18 +111,18 @@ def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
 def _scope(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
     asked = ctx.query.scope.filters()
-    mine = {key: strings(ctx.reading, np.array([row]), key)[0] for key in asked}
-    other = [key for key, value in asked.items() if mine[key] != value]
-    told = ", ".join(f"{key} {asked[key]!r}, and it is of {mine[key]!r}" for key in other)
+    own = {key: strings(ctx.reading, np.array([row]), key)[0] for key in asked}
+    other = [key for key, value in asked.items() if own[key] != value]
+    differing = ", ".join(f"{key} {asked[key]!r}, and it is of {own[key]!r}" for key in other)
     scope = {key: value for key, value in asked.items() if key not in other}
-    return Obstacle("scope", f"the question was asked for {told}", ({"scope": scope},))
+    return Obstacle("scope", f"the question was asked for {differing}", ({"scope": scope},))
 
 
 def _trust(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
-    (mine,) = strings(ctx.reading, np.array([row]), "trust")
+    (trust,) = strings(ctx.reading, np.array([row]), "trust")
     wanted = recipe.select.trust or ()
-    reason = f"its trust is {mine}; the recipe keeps to {' and '.join(wanted) or 'none'}"
-    return Obstacle("trust", reason, (_overriding("select.trust", [*wanted, mine]),))
+    reason = f"its trust is {trust}; the recipe keeps to {' and '.join(wanted) or 'none'}"
+    return Obstacle("trust", reason, (_overriding("select.trust", [*wanted, trust]),))
 
 
 def _reflections(ctx: Context, recipe: Recipe, row: int) -> Obstacle:

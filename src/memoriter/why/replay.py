@@ -89,7 +89,7 @@ def compared(receipt: Receipt, result: Result, gone: tuple[str, ...], forgotten:
 def check_vectors(case: Case, receipt: Receipt, result: Result) -> None:
     """Refuse where a lane that compared vectors then has none to compare any more."""
     then = cast("Mapping[str, str]", receipt.body.get("skipped") or {})
-    lanes = {label for label, lane in case.recipe.lanes.items() if lane.kind == "vector"}
+    lanes = {label for label, lane in case.recipe.lanes.items() if lane.generation == "vectors"}
     for label in sorted(lanes & set(result.skipped) - set(then)):
         raise Expired(
             f"the vectors of space {case.generations.vectors} are gone, and {label} compared them",

@@ -33,7 +33,7 @@ def trace_of(plan: Plan) -> dict[str, object]:
         "intent": _shown(steps, "intent", "intent"),
         "used_retry": len(plan.attempts) > 1,
         "attempts": [attempt.to_dict() for attempt in plan.attempts],
-        "embedder_used": any(recipe.lanes[label].kind == "vector" for label in plan.running),
+        "embedder_used": any(recipe.lanes[label].generation == "vectors" for label in plan.running),
         **_reranking(steps.get("rerank")),
         "agreements": _shown(steps, "rerank", "agreements"),
         "counts": {s.name: s.rows for s in plan.steps if s.rows is not None},

@@ -11,17 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from memoriter.doors.render.ink import DIM, STRONG
-from memoriter.doors.render.phrases import KEYS, KINDS, VALUES
-from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
-from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.lanes.spec import RecipePart, Spec, always_told, meaning_of, options_of, worded
+from memoriter.pipeline.fusing import FUSIONS
+from memoriter.pipeline.kinds import kinds
+from memoriter.pipeline.passes import Head, Pass, Rerank
+from memoriter.pipeline.recipe import Final_, Recipe, Select
 from memoriter.text.safe import one_line
 from memoriter.why.figures import short
 
 Data = Mapping[str, object]
+Declared = type[Spec] | None
+"""The class of a part of a recipe; None where no package brings it."""
 _NONE: Final = "—"
 _ALIKE: Final = "the same"
-_ALWAYS: Final = ("table", "factor", "share", "weighs")
-"""Settings that are told also where they are the usual ones."""
+_WEIGHS: Final = "weighs"
+"""What a fusion weighs a boost: it is told with the boost."""
 _GENERAL: Final = ("version", "analyzer", "ties", "otherwise", "window", "missing", "not_positive")
 _SPOKEN: Final = {
     "names": "names of its own",
@@ -31,11 +35,11 @@ _SPOKEN: Final = {
     "scores": "numbers on every hit",
     "modes": "modes",
 }
-_MADE: Final = {
+_PARTS: Final[Mapping[str, Sequence[type[RecipePart]]]] = {
     "lanes": kinds("lanes"),
     "boosts": kinds("boosts"),
     "order": kinds("orderings"),
-    "fuse": (Weighted, Rrf, Smooth),
+    "fuse": FUSIONS,
 }
 """The classes of the parts, by the place they stand at."""
 
@@ -58,16 +62,16 @@ class Section(NamedTuple):
 class Part(NamedTuple):
     """A lane, a boost or an ordering: all its settings, and those that its recipe spells out."""
 
-    told: Data
-    said: Data
+    settings: Data
+    spelled: Data
 
 
 def side_by_side(
-    heads: tuple[str, str], one: Data, two: Data, said: tuple[Data, Data] = ({}, {})
+    heads: tuple[str, str], one: Data, two: Data, spelled: tuple[Data, Data] = ({}, {})
 ) -> RenderableType:
     """What two recipes do, wherever they differ: all that they hold, and what they spell out."""
     parts: list[RenderableType] = []
-    for section in sections(one, two, said):
+    for section in sections(one, two, spelled):
         parts.append(Text(f"\n{section.title}" if parts else section.title, STRONG))
         table = Table(box=None, show_header=len(parts) == 1, padding=(0, 2, 0, 0), expand=True)
         table.add_column("", ratio=3)
@@ -75,83 +79,84 @@ def side_by_side(
         table.add_column(one_line(heads[1]), ratio=4, header_style=DIM)
         for row in section.rows:
             inside = len(row.label) - len(row.label.lstrip())
-            told = [Text(one_line(cell)) for cell in row]
-            table.add_row(Padding(told[0], (0, 0, 0, inside)), *told[1:])
+            cells = [Text(one_line(cell)) for cell in row]
+            table.add_row(Padding(cells[0], (0, 0, 0, inside)), *cells[1:])
         parts.append(table)
     return Group(*parts) if parts else Text("they differ in name alone")
 
 
-def sections(one: Data, two: Data, said: tuple[Data, Data] = ({}, {})) -> list[Section]:
+def sections(one: Data, two: Data, spelled: tuple[Data, Data] = ({}, {})) -> list[Section]:
     """The stages at which two recipes differ."""
-    mine, other = (one, said[0]), (two, said[1])
-    lanes, orders = ((_laid(*mine, at), _laid(*other, at), at) for at in ("lanes", "order"))
+    first, second = (one, spelled[0]), (two, spelled[1])
+    lanes, orders = ((_laid(*first, at), _laid(*second, at), at) for at in ("lanes", "order"))
     general = {key: (one.get(key), two.get(key)) for key in ("about", *_GENERAL)}
-    first, second = _passes(one), _passes(two)
-    found = [
-        Section("In general", list(_keys(general))),
-        Section("Select: what may be found", list(_both(one, two, "select"))),
+    passes, others = _passes(one), _passes(two)
+    every = [
+        Section("In general", list(_keys(general, Recipe))),
+        Section("Select: what may be found", list(_both(one, two, "select", Select))),
         Section("Lanes: who looks for candidates", list(_parts(*lanes))),
-        Section("Fusion: how their scores become one", list(_fusion(first[0], second[0]))),
-        Section("Boosts: what changes a score", list(_boosts(mine, other))),
-        Section("Second pass: the best once more", list(_again(first[1], second[1]))),
+        Section("Fusion: how their scores become one", list(_fusion(passes[0], others[0]))),
+        Section("Boosts: what changes a score", list(_boosts(first, second))),
+        Section("Second pass: the best once more", list(_again(passes[1], others[1]))),
         Section("Order: what moves or goes", list(_parts(*orders))),
-        Section("Final: what leaves", list(_both(one, two, "final"))),
+        Section("Final: what leaves", list(_both(one, two, "final", Final_))),
         Section("Its users' language", list(_spoken(one, two))),
     ]
-    return [section for section in found if section.rows]
+    return [section for section in every if section.rows]
 
 
-def phrase(key: str, kind: object = "") -> str:
-    """A key in words, with the key itself where the words are others."""
-    words = _words(key, kind).replace("_", " ")
+def phrase(part: Declared, key: str) -> str:
+    """What an option means, with its name where the words are others."""
+    words = _words(part, key)
     return words if words == key else f"{words} ({key})"
 
 
-def _words(key: str, kind: object) -> str:
-    """What a key says, in a part of a kind: there it may mean something else than elsewhere."""
-    return KEYS.get(f"{kind}.{key}", KEYS.get(key, key))
+def _words(part: Declared, key: str) -> str:
+    return "weight in the fusion" if key == _WEIGHS else meaning_of(part, key)
 
 
-def value(key: str, told: object) -> str:
-    """A value in words."""
-    known = cast("Mapping[object, str]", VALUES.get(key, {}))
-    if isinstance(told, Mapping):
-        items = cast("Mapping[str, object]", told)
-        return ", ".join(f"{name} {value(key, each)}" for name, each in items.items()) or _NONE
-    if isinstance(told, list):
-        return ", ".join(value(key, each) for each in cast("list[object]", told)) or _NONE
-    if isinstance(told, bool):
-        return "yes" if told else "no"
-    if told in known:
-        return known[told]
-    if isinstance(told, str) and told.startswith("-"):
-        return f"{told[1:]}, largest first"
-    return _NONE if told is None else short(told)
+def value(part: Declared, key: str, given: object) -> str:
+    """The value of an option in words."""
+    known = worded(part, key)
+    if isinstance(given, Mapping):
+        items = cast("Mapping[str, object]", given)
+        pairs = [f"{name} {value(part, key, each)}" for name, each in items.items()]
+        return ", ".join(pairs) or _NONE
+    if isinstance(given, list):
+        return ", ".join(value(part, key, each) for each in cast("list[object]", given)) or _NONE
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    if given in known:
+        return known[given]
+    if isinstance(given, str) and given.startswith("-"):
+        return f"{given[1:]}, largest first"
+    return _NONE if given is None else short(given)
 
 
 # -- stages ----------------------------------------------------------------------------------------
 
 
-def _both(one: Data, two: Data, key: str) -> Iterator[Row]:
+def _both(one: Data, two: Data, key: str, part: Declared) -> Iterator[Row]:
     first, second = _data(one.get(key)), _data(two.get(key))
-    yield from _keys({name: (first.get(name), second.get(name)) for name in {**first, **second}})
+    pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
+    yield from _keys(pairs, part)
 
 
 def _keys(
-    told: Mapping[str, tuple[object, object]], under: str = "", kind: object = ""
+    pairs: Mapping[str, tuple[object, object]], part: Declared, under: str = ""
 ) -> Iterator[Row]:
-    for key, (first, second) in told.items():
+    for key, (first, second) in pairs.items():
         if first != second:
-            yield Row(under + phrase(key, kind), value(key, first), value(key, second))
+            yield Row(under + phrase(part, key), value(part, key, first), value(part, key, second))
 
 
-def _laid(recipe: Data, said: Data, where: str) -> dict[str, Part]:
+def _laid(recipe: Data, spelled: Data, where: str) -> dict[str, Part]:
     """The parts at a place, by label or by number; to spell out everything says nothing."""
     laid: dict[str, Part] = {}
-    spelled = _labelled(said.get(where))
+    labelled = _labelled(spelled.get(where))
     for label, part in _labelled(recipe.get(where)).items():
-        told, mine = _data(part), _data(spelled.get(label))
-        laid[label] = Part(told, {} if set(told) <= set(mine) else mine)
+        settings, own = _data(part), _data(labelled.get(label))
+        laid[label] = Part(settings, {} if set(settings) <= set(own) else own)
     return laid
 
 
@@ -163,60 +168,59 @@ def _parts(one: Mapping[str, Part], two: Mapping[str, Part], where: str) -> Iter
 
 def _part(where: str, label: str, first: Part, second: Part) -> Iterator[Row]:
     """A part that both have key by key; any other as a whole."""
-    mine, other = first.told, second.told
-    if mine == other:
+    one, two = first.settings, second.settings
+    if one == two:
         return
-    if mine and other and mine.get("kind") == other.get("kind"):
-        what = _does(where, mine)
-        cells = _off(what, mine), _off(what, other)
+    if one and two and one.get("kind") == two.get("kind"):
+        what = _does(where, one)
+        cells = _off(what, one), _off(what, two)
         yield Row(label, cells[0], _ALIKE if cells[0] == cells[1] else cells[1])
-        keys = {name: _pair(name, first, second) for name in {**mine, **other}}
+        keys = {name: _pair(name, first, second) for name in {**one, **two}}
         keys.pop("enabled", None)
-        yield from _keys(keys, "  ", mine.get("kind"))
+        yield from _keys(keys, _declared(where, one), "  ")
     else:
         yield Row(label, _whole(where, *first), _whole(where, *second))
 
 
 def _pair(name: str, first: Part, second: Part) -> tuple[object, object]:
     """What two parts say of a key; where they agree, but one alone spells it out, that one's."""
-    mine, other = first.told.get(name), second.told.get(name)
-    if mine == other and (name in first.said) != (name in second.said):
-        return (mine, None) if name in first.said else (None, other)
-    return mine, other
+    one, two = first.settings.get(name), second.settings.get(name)
+    if one == two and (name in first.spelled) != (name in second.spelled):
+        return (one, None) if name in first.spelled else (None, two)
+    return one, two
 
 
 def _fusion(one: Data, two: Data) -> Iterator[Row]:
     first, second = _data(one.get("fuse")), _data(two.get("fuse"))
     if first.get("kind") != second.get("kind"):
         yield Row("score", _does("fuse", first), _does("fuse", second))
-    mine, other = _told(first), _told(second)
-    for words in {**mine, **other}:
-        if mine.get(words, _NONE) != other.get(words, _NONE):
-            yield Row(words, mine.get(words, _NONE), other.get(words, _NONE))
-    yield from _keys({"ties": (one.get("ties"), two.get("ties"))})
+    settings, others = _fused(first), _fused(second)
+    for words in {**settings, **others}:
+        if settings.get(words, _NONE) != others.get(words, _NONE):
+            yield Row(words, settings.get(words, _NONE), others.get(words, _NONE))
+    yield from _keys({"ties": (one.get("ties"), two.get("ties"))}, Recipe)
 
 
-def _told(fuse: Data) -> dict[str, str]:
+def _fused(fuse: Data) -> dict[str, str]:
     """What a fusion says: phrases and values."""
+    part = _declared("fuse", fuse)
     return {
-        phrase(key, fuse.get("kind")): value(key, told)
-        for key, told in fuse.items()
-        if key != "kind"
+        phrase(part, key): value(part, key, given) for key, given in fuse.items() if key != "kind"
     }
 
 
 def _boosts(one: tuple[Data, Data], two: tuple[Data, Data]) -> Iterator[Row]:
     yield from _parts(_weighed(*one), _weighed(*two), "boosts")
     first, second = _passes(one[0])[0], _passes(two[0])[0]
-    yield from _keys({"boosts": (first.get("boosts"), second.get("boosts"))})
+    yield from _keys({"boosts": (first.get("boosts"), second.get("boosts"))}, Pass)
 
 
-def _weighed(recipe: Data, said: Data) -> dict[str, Part]:
+def _weighed(recipe: Data, spelled: Data) -> dict[str, Part]:
     """The boosts, each with what the fusion weighs it."""
     weights = _data(_data(_passes(recipe)[0].get("fuse")).get("weights"))
     return {
-        label: Part({**told, **({"weighs": weights[label]} if label in weights else {})}, mine)
-        for label, (told, mine) in _laid(recipe, said, "boosts").items()
+        label: Part({**each, **({_WEIGHS: weights[label]} if label in weights else {})}, own)
+        for label, (each, own) in _laid(recipe, spelled, "boosts").items()
     }
 
 
@@ -225,21 +229,21 @@ def _again(one: Data, two: Data) -> Iterator[Row]:
         yield Row("", _second(one), _second(two))
 
 
-def _second(told: Data) -> str:
+def _second(step: Data) -> str:
     """A second pass in one sentence."""
-    if not told:
+    if not step:
         return _NONE
-    head = _data(told.get("head"))
-    columns = value("by", head.get("by"))
-    said = [f"the first {head.get('count')}" + ("" if columns == _NONE else f" by {columns}")]
-    fuse, judge = _data(told.get("fuse")), _data(told.get("rerank"))
+    head = _data(step.get("head"))
+    columns = value(Head, "by", head.get("by"))
+    parts = [f"the first {head.get('count')}" + ("" if columns == _NONE else f" by {columns}")]
+    fuse, judge = _data(step.get("fuse")), _data(step.get("rerank"))
     if fuse:
-        said.append(_whole("fuse", fuse, {}))
+        parts.append(_whole("fuse", fuse, {}))
     if judge:
-        said += ["a reranker reads the query and each text", *_settings("", judge, {})]
-    boosts = value("boosts", told.get("boosts"))
-    said += [] if boosts == _NONE else [f"then {boosts}"]
-    return _off("; ".join(said), told)
+        parts += [meaning_of(Pass, "rerank"), *_settings(Rerank, judge, {})]
+    boosts = value(Pass, "boosts", step.get("boosts"))
+    parts += [] if boosts == _NONE else [f"then {boosts}"]
+    return _off("; ".join(parts), step)
 
 
 def _spoken(one: Data, two: Data) -> Iterator[Row]:
@@ -253,42 +257,49 @@ def _spoken(one: Data, two: Data) -> Iterator[Row]:
 # -- words -----------------------------------------------------------------------------------------
 
 
+def _declared(where: str, part: Data) -> type[RecipePart] | None:
+    """The class of a part."""
+    kind = part.get("kind")
+    return next((each for each in _PARTS.get(where, ()) if each.kind_name() == kind), None)
+
+
 def _does(where: str, part: Data) -> str:
-    kind = str(part.get("kind", ""))
-    return KINDS.get(where, {}).get(kind, kind)
+    declared = _declared(where, part)
+    return (declared.about if declared else "") or str(part.get("kind", ""))
 
 
 def _off(what: str, part: Data) -> str:
     return what if part.get("enabled", True) else f"off; if on: {what}"
 
 
-def _whole(where: str, part: Data, said: Data) -> str:
+def _whole(where: str, part: Data, spelled: Data) -> str:
     """What a part does and how, where it says more than a part of its kind always does."""
     if not part:
         return _NONE
-    return _off("; ".join([_does(where, part), *_settings(where, part, said)]), part)
+    settings = _settings(_declared(where, part), part, spelled)
+    return _off("; ".join([_does(where, part), *settings]), part)
 
 
-def _settings(where: str, part: Data, said: Data) -> list[str]:
-    usual = _usual(where, part)
+def _settings(declared: Declared, part: Data, spelled: Data) -> list[str]:
+    usual = _usual(declared)
     return [
-        _setting(_words(key, part.get("kind")), key, told)
-        for key, told in part.items()
-        if key not in ("kind", "enabled") and told not in (None, [], {})
-        if key in _ALWAYS or key in said or told != usual.get(key)
+        _setting(declared, key, given)
+        for key, given in part.items()
+        if key not in ("kind", "enabled") and given not in (None, [], {})
+        if key == _WEIGHS or always_told(declared, key) or key in spelled or given != usual.get(key)
     ]
 
 
-def _setting(words: str, key: str, told: object) -> str:
-    if isinstance(told, bool):
-        return words if told else f"not: {words}"
-    return f"{words} {value(key, told)}"
+def _setting(declared: Declared, key: str, given: object) -> str:
+    words = _words(declared, key)
+    if isinstance(given, bool):
+        return words if given else f"not: {words}"
+    return f"{words}: {value(declared, key, given)}"
 
 
-def _usual(where: str, part: Data) -> Data:
-    """The defaults of a kind of part."""
-    made = next((m for m in _MADE.get(where, ()) if kind_of(m) == part.get("kind")), None)
-    fields = {} if made is None else made.model_fields
+def _usual(declared: Declared) -> Data:
+    """The defaults of a part."""
+    fields = {} if declared is None else options_of(declared)
     return {
         name: field.get_default(call_default_factory=True)
         for name, field in fields.items()
@@ -297,8 +308,8 @@ def _usual(where: str, part: Data) -> Data:
 
 
 def _passes(recipe: Data) -> tuple[Data, Data]:
-    told = _listed(recipe.get("pass"))
-    return _data(told[0]), _data(told[1] if len(told) > 1 else None)
+    steps = _listed(recipe.get("pass"))
+    return _data(steps[0]), _data(steps[1] if len(steps) > 1 else None)
 
 
 def _data(part: object) -> Data:

@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
-import numpy as np
-from pydantic import Field
-
+from memoriter.core.ranking import Scores
 from memoriter.core.slate import Slate
 from memoriter.index.reads import codes, numbers
 from memoriter.lanes.port import Context
-from memoriter.pipeline.boosts.port import Boost, Boosted
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boost, Boosted, lane_scores, positions_of
 from memoriter.pipeline.fusing import Label
-from memoriter.rank.decay import cohesion
+from memoriter.rank.decay import Reach, near_strong
 
 
-class Cohesion(Boost):
+class CohesionBoost(Boost):
     """Weak hits gain from a strong one that was written shortly before or after them."""
 
+    about: ClassVar[str] = "weak hits gain from a strong one written shortly before or after"
+
     kind: Literal["cohesion"]
-    lane: Label = "words"
-    """The lane whose raw score says who is strong."""
-    radius: int = Field(default=12, ge=1, le=10_000)
-    most: float = Field(default=1.2, ge=0.0, le=1000.0)
-    """At d records away: most · (1 − d / radius)."""
-    strong: float = Field(default=3.0, ge=0.0, le=1e6)
-    """From here on a hit helps its neighbours."""
-    weak: float = Field(default=5.0, ge=0.0, le=1e6)
-    """Below this a hit is helped."""
-    same_session: bool = False
-    """Whether only a strong hit of the same session helps."""
+    lane: Label = option("lane whose raw score says who is strong", "words")
+    radius: int = option("maximum distance in records", 12, ge=1, le=10_000)
+    most: float = option(
+        "maximum gain: at distance d, most · (1 − d / radius)", 1.2, ge=0.0, le=1000.0
+    )
+    strong: float = option("raw score from which a hit helps others", 3.0, ge=0.0, le=1e6)
+    weak: float = option("raw score below which a hit is helped", 5.0, ge=0.0, le=1e6)
+    same_session: bool = option("only a hit of the same session helps", default=False)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains."""
-        none = np.full(slate.rows.size, np.nan)
-        scores = slate.columns.get(f"{self.lane}.score", none)
         sessions = codes(ctx.reading, slate.rows, "session")[0] if self.same_session else None
         positions = numbers(ctx.reading, slate.rows, "position")
-        reach, bounds = (self.radius, self.most), (self.strong, self.weak)
-        return Boosted(cohesion(positions, scores, reach, bounds, sessions))
+        scores = lane_scores(slate, self.lane)
+        reach = Reach(self.radius, self.most, self.strong, self.weak)
+        return Boosted(near_strong(positions, scores, reach, sessions))
+
+    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
+        """Where records stand among all; sessions are no numbers."""
+        if self.same_session:
+            return {}
+        return positions_of(ctx, slate)

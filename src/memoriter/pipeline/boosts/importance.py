@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import numpy as np
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from memoriter.core.slate import Slate
 from memoriter.index.reads import numbers
 from memoriter.lanes.port import Context
-from memoriter.pipeline.boosts.port import Boost, Boosted
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boost, Boosted, lane_scores
 from memoriter.pipeline.fusing import Label
 from memoriter.rank.decay import importance
 
 
-class Importance(Boost):
+class ImportanceBoost(Boost):
     """The distance from one half, by how well a lane found the record; below one half it costs."""
 
+    about: ClassVar[str] = "the importance of a record, from one half up or down"
+
     kind: Literal["importance"]
-    lane: Label = "words"
-    """The lane whose raw score it goes by."""
-    found: float = Field(default=0.3, ge=0.0, le=1000.0)
-    """What the distance is worth, times that score, where the lane found the record."""
-    bare: float = Field(default=0.1, ge=0.0, le=1000.0)
-    """What it is worth elsewhere."""
+    lane: Label = option("lane whose raw score it goes by", "words")
+    matched: float = option(
+        "worth of the distance, times that score, where the lane found the record",
+        0.3,
+        ge=0.0,
+        le=1000.0,
+        alias="found",
+    )
+    bare: float = option("worth of the distance elsewhere", 0.1, ge=0.0, le=1000.0)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Each row's gain or loss."""
-        none = np.full(slate.rows.size, np.nan)
-        scores = slate.columns.get(f"{self.lane}.score", none)
         values = numbers(ctx.reading, slate.rows, "importance")
-        return Boosted(importance(values, scores, (self.found, self.bare)), {"given": values})
+        scores = lane_scores(slate, self.lane)
+        return Boosted(importance(values, scores, self.matched, self.bare), {"given": values})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -10,14 +10,15 @@ from memoriter.core.slate import Slate
 from memoriter.core.times import iso
 from memoriter.index.reads import numbers
 from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.pipeline.boosts.leaning import Leaning
-from memoriter.pipeline.boosts.port import Boosted
+from memoriter.pipeline.boosts.port import Boosted, Leaning
 from memoriter.rank.decay import nearness
 from memoriter.text.moments import moment_of
 
 
-class Moment(Leaning):
+class MomentBoost(Leaning):
     """1 inside the span that the question names, 1 / (1 + spans away) outside it."""
+
+    about: ClassVar[str] = "nearness to the time that the question names"
 
     kind: Literal["moment"]
 
@@ -26,8 +27,8 @@ class Moment(Leaning):
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)
-        told = {"said": moment.said, "since": iso(moment.since), "until": iso(moment.until)}
-        return Ready({**self.shows(), **told})
+        span = {"said": moment.said, "since": iso(moment.since), "until": iso(moment.until)}
+        return Ready({**self.shows(), **span})
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Each row's nearness."""

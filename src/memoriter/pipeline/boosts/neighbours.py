@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
 
 
-class Neighbours(Boost):
+class NeighboursBoost(Boost):
     """Σ over linked candidates of edge weight · the best of some columns · decay.
 
     Edges count in both directions, whatever their kind, if they are valid at the time asked about.
     """
 
+    about: ClassVar[str] = "linked candidates pass on a share of their scores"
+
     kind: Literal["neighbours"]
-    of: tuple[str, ...] = Field(min_length=1)
-    """The columns that travel, such as words.scaled; a candidate's value is the largest of them."""
-    decay: float = Field(default=0.5, ge=0.0, le=1.0)
-    most: int = Field(default=5, ge=1, le=1000)
-    """How many edges of a record count at most, the heaviest first."""
+    of: tuple[str, ...] = option(
+        "columns that are passed on, such as words.scaled; of several the largest", min_length=1
+    )
+    decay: float = option("share that a link passes on", 0.5, ge=0.0, le=1.0)
+    most: int = option("maximum links of a record that count, heaviest first", 5, ge=1, le=1000)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gets from its neighbours; nothing below 0."""

@@ -9,12 +9,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
 
 from memoriter.core.ranking import Scores
 from memoriter.core.slate import Slate
+from memoriter.index.reads import length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.spec import RecipePart, option
+from memoriter.rank.decay import priority
+from memoriter.rank.grid import snap
 
 Op = Literal["sum", "product", "max"]
 
@@ -30,13 +36,13 @@ class Boosted:
     """What the plan shows after it ran."""
 
 
-class Boost(Spec):
+class Boost(RecipePart):
     """A boost as a recipe declares it."""
 
     reads_score: ClassVar[bool] = False
     """Whether its values follow from the score so far, not only from columns and records."""
 
-    enabled: bool = True
+    enabled: bool = option("whether it runs", default=True)
 
     @property
     def excludes(self) -> str | None:
@@ -53,11 +59,50 @@ class Boost(Spec):
         del ctx
         return Ready(self.shows())
 
-    def shows(self) -> dict[str, object]:
-        """What the plan prints beside it."""
-        told = self.model_dump(mode="json", exclude={"kind", "enabled"})
-        return {key: value for key, value in told.items() if value is not None}
-
     @abstractmethod
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Its values for the rows of a slate."""
+
+    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
+        """What it read of records, as far as it is numbers: inputs of the receipt, by name."""
+        del ctx, slate
+        return {}
+
+
+class Leaning(Boost):
+    """A boost by a share: weight · share is added, or the score times 1 + alpha · (share − ½)."""
+
+    weight: float = option("what the whole share adds", 1.0, ge=0.0, le=1000.0)
+    alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
+        "multiplies the score by 1 + alpha · (share − ½) instead", None
+    )
+
+    @property
+    def op(self) -> Op:
+        """A product where it leans, else a sum."""
+        return "sum" if self.alpha is None else "product"
+
+    def worth(self, shares: Scores) -> Scores:
+        """What shares are worth, on the grid; no share leans nowhere and adds nothing."""
+        if self.alpha is None:
+            return snap(self.weight * shares)
+        return snap(1.0 + self.alpha * (np.where(np.isnan(shares), 0.5, shares) - 0.5))
+
+
+def lane_scores(slate: Slate, label: str) -> Scores:
+    """What a lane said of each row; NaN where it said nothing, or has no part in the search."""
+    return slate.columns.get(f"{label}.score", np.full(slate.rows.size, np.nan))
+
+
+def by_table(ctx: Context, slate: Slate, attribute: str, table: Mapping[str, float]) -> Scores:
+    """What a table says of an attribute of each row; 0 for what it does not name."""
+    return priority(strings(ctx.reading, slate.rows, attribute), table)
+
+
+def positions_of(ctx: Context, slate: Slate) -> dict[str, Scores]:
+    """Where records stand among all, and how many there are: inputs of a receipt."""
+    count = float(length(ctx.reading))
+    return {
+        "position": numbers(ctx.reading, slate.rows, "position"),
+        "length": np.full(slate.rows.size, count),
+    }

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.ranking import Scores
 from memoriter.core.slate import Slate
 from memoriter.index.reads import length, numbers
 from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.pipeline.boosts.leaning import Leaning
-from memoriter.pipeline.boosts.port import Boosted
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boosted, Leaning, lane_scores, positions_of
 from memoriter.pipeline.fusing import Label
 from memoriter.rank.decay import by_clock, by_cycle, by_position
 from memoriter.rank.grid import snap
@@ -20,28 +20,34 @@ from memoriter.rank.grid import snap
 _DAY = 86_400e6
 
 
-class Recency(Leaning):
+class RecencyBoost(Leaning):
     """Newer records count more. No clock is read: the query says when it is asked."""
 
+    about: ClassVar[str] = "newer records count more"
+
     kind: Literal["recency"]
-    unit: Literal["position", "cycle", "seconds", "days"] = "position"
-    """`position`: evenly from the first record to the last. `cycle` and `seconds`: half after each
-    half-life. `days`: 1 / (1 + age in days)."""
-    half_life: float = Field(default=50.0, gt=0.0, le=1e12)
-    of: Literal["created", "committed", "occurred"] = "created"
-    """The time that `seconds` and `days` go by."""
-
-    beside: Label | None = None
-    """A lane that must know a record; what it does not know has no age."""
-
-    rival: Label | None = None
-    """A boost that goes by another clock: both at once are an error."""
+    unit: Literal["position", "cycle", "seconds", "days"] = option(
+        "age in",
+        "position",
+        values={
+            "position": "records written since",
+            "cycle": "cycles, by half-life",
+            "seconds": "seconds, by half-life",
+            "days": "days: 1 / (1 + age)",
+        },
+    )
+    half_life: float = option("half-life", 50.0, gt=0.0, le=1e12)
+    of: Literal["created", "committed", "occurred"] = option(
+        "time that `seconds` and `days` go by", "created"
+    )
+    beside: Label | None = option("lane that must have found the record", None)
+    rival: Label | None = option("boost that cannot run beside it", None)
 
     def shows(self) -> dict[str, object]:
         """What the plan prints: what this unit goes by."""
         unused = {"position": ("half_life", "of"), "cycle": ("of",), "days": ("half_life",)}
-        told = {key: value for key, value in super().shows().items() if key != "rival"}
-        return {key: told[key] for key in told if key not in unused.get(self.unit, ())}
+        left_out = {"rival", *unused.get(self.unit, ())}
+        return {key: value for key, value in super().shows().items() if key not in left_out}
 
     @property
     def excludes(self) -> str | None:
@@ -58,9 +64,7 @@ class Recency(Leaning):
         """Each row's share of newness."""
         shares = self._shares(ctx, slate)
         if self.beside is not None:
-            none = np.full(slate.rows.size, np.nan)
-            known = slate.columns.get(f"{self.beside}.score", none)
-            shares = np.where(np.isnan(known), np.nan, shares)
+            shares = np.where(np.isnan(lane_scores(slate, self.beside)), np.nan, shares)
         return Boosted(self.worth(shares))
 
     def _shares(self, ctx: Context, slate: Slate) -> Scores:
@@ -76,3 +80,10 @@ class Recency(Leaning):
             case "days":
                 ages = (ctx.query.now - numbers(reading, rows, self.of)) / _DAY
                 return snap(1.0 / (1.0 + np.maximum(ages, 0.0)))
+
+    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
+        """Positions, cycles, or a time."""
+        if self.unit == "position":
+            return positions_of(ctx, slate)
+        name = "cycle" if self.unit == "cycle" else self.of
+        return {name: numbers(ctx.reading, slate.rows, name)}

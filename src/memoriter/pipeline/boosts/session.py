@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate
@@ -18,16 +17,19 @@ from memoriter.index.reading import Reading
 from memoriter.index.reads import numbers
 from memoriter.index.talks import Keys
 from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
 
 
-class Session(Boost):
+class SessionBoost(Boost):
     """A share of the score of the better neighbour in the same session."""
 
-    kind: Literal["session"]
-    weight: float = Field(default=0.3, ge=0.0, le=1000.0)
+    about: ClassVar[str] = "a share of the better neighbour's score in the same session"
     reads_score: ClassVar[bool] = True
+
+    kind: Literal["session"]
+    weight: float = option("share of the neighbour's score", 0.3, ge=0.0, le=1000.0)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What the better neighbour lends; none where neither is a candidate."""
@@ -51,8 +53,8 @@ def beside(reading: Reading, rows: Rows) -> tuple[Rows, Rows]:
     """
     keys = np.zeros(rows.size, np.uint64)
     for segment in reading.segments:
-        places, mine = segment.places(rows)
-        keys[mine] = segment.sessions[places]
+        places, inside = segment.places(rows)
+        keys[inside] = segment.sessions[places]
     positions = numbers(reading, rows, "position")
     return _nearest(reading, keys, positions, -1), _nearest(reading, keys, positions, 1)
 
@@ -60,9 +62,9 @@ def beside(reading: Reading, rows: Rows) -> tuple[Rows, Rows]:
 def _nearest(reading: Reading, keys: Keys, positions: NDArray[np.float64], step: int) -> Rows:
     best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
     for segment, seen in zip(reading.segments, reading.visible, strict=True):
-        found, places = segment.talks.beside(keys, positions, seen, step)
-        closer = ~np.isnan(found) & (np.isnan(best) | (step * (best - found) > 0.0)) & (keys > 0)
-        best = np.where(closer, found, best)
+        near, places = segment.talks.beside(keys, positions, seen, step)
+        closer = ~np.isnan(near) & (np.isnan(best) | (step * (best - near) > 0.0)) & (keys > 0)
+        best = np.where(closer, near, best)
         if len(segment):
             out = np.where(closer, segment.rows[np.where(closer, places, 0)], out)
     return out

@@ -5,35 +5,32 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.lanes.sources import sources_of
+from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted, Op
 from memoriter.rank.sources import Lift, lifted
 from memoriter.rank.top import top
 
 
-class Sources(Boost):
+class SourcesBoost(Boost):
     """The larger of a record's own score and a reflection's · factor · edge weight.
 
     A lane of kind `sources` brings what no other lane found.
     """
 
-    kind: Literal["sources"]
-    window: int = Field(default=25, ge=1, le=10_000)
-    """Reflections are looked for among so many of the best rows."""
-    reflections: int = Field(default=5, ge=1, le=1000)
-    """How many of them, at most."""
-    ceiling: int = Field(default=50, ge=1, le=100_000)
-    """A reflection with more sources says too little of each."""
-    sources: int = Field(default=20, ge=1, le=1000)
-    """How many of each, the heaviest edges first."""
-    factor: float = Field(default=0.7, ge=0.0, le=1.0)
-    kinds: tuple[str, ...] | None = None
-    """Which kinds of records may be lifted; None for all."""
+    about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
     reads_score: ClassVar[bool] = True
+
+    kind: Literal["sources"]
+    window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)
+    reflections: int = option("maximum reflections that lend", 5, ge=1, le=1000)
+    ceiling: int = option("maximum sources of a reflection that lends", 50, ge=1, le=100_000)
+    sources: int = option("maximum sources of each that are lent to", 20, ge=1, le=1000)
+    factor: float = option("share of the score that is lent", 0.7, ge=0.0, le=1.0, always=True)
+    kinds: tuple[str, ...] | None = option("record kinds that may be lent to", None)
 
     @property
     def op(self) -> Op:

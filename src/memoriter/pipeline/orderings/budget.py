@@ -18,8 +18,8 @@ def within(ctx: Context, slate: Slate) -> Moved:
     records = ctx.fetch(slate.rows.tolist())
     replaced = ctx.replaced_by(slate.rows)
     known = [at for at, record in enumerate(records) if record is not None]
-    told = [(record, bool(replaced[at])) for at, record in enumerate(records) if record is not None]
-    pieces = packed(told, ctx.query.budget)
+    entries = [(record, bool(replaced[at])) for at, record in enumerate(records) if record]
+    pieces = packed(entries, ctx.query.budget)
     sizes = np.full((2, slate.rows.size), np.nan)
     for at, piece in zip(known, pieces, strict=True):
         sizes[:, at] = piece.tokens, piece.chars

@@ -2,45 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import math
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.slate import Slate
 from memoriter.index.reads import strings
 from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.pipeline.orderings.port import Moved, Ordering
+from memoriter.lanes.spec import option
+from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 
-class Cap(Ordering):
+class CapOrdering(Ordering):
     """Keeps the best of a kind, up to a share of the recipe's window, and drops the others."""
 
+    about: ClassVar[str] = "one kind of record has a limited share of the places"
+
     kind: Literal["cap"]
-    of: str = "reflection"
-    """The kind of record."""
-    share: float = Field(default=0.3, ge=0.0, le=1.0)
-    """Of the recipe's window, rounded down."""
+    of: str = option("record kind", "reflection")
+    share: float = option(
+        "maximum share of the window, rounded down", 0.3, ge=0.0, le=1.0, always=True
+    )
 
     def ready(self, ctx: Context, recipe: Recipe) -> Ready | Skipped:
         """Says so where none can be shown."""
         del ctx
         shown = int(self.share * recipe.window)
-        told: dict[str, object] = {**self.shows(), "window": recipe.window, "at_most": shown}
+        shows: dict[str, object] = {**self.shows(), "window": recipe.window, "at_most": shown}
         if not shown:
-            told["warning"] = f"no {self.of} can be shown"
-        return Ready(told)
+            shows["warning"] = f"no {self.of} can be shown"
+        return Ready(shows)
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows without what is too many."""
         kinds = strings(ctx.reading, slate.rows, "kind")
-        mine = np.array([kind == self.of for kind in kinds], np.bool_)
-        over = mine & (np.cumsum(mine) > int(self.share * recipe.window))
+        of_kind = np.array([kind == self.of for kind in kinds], np.bool_)
+        over = of_kind & (np.cumsum(of_kind) > int(self.share * recipe.window))
         return Moved(
             np.flatnonzero(~over),
             noted={"evicted": int(over.sum())},
-            looked={"of": np.flatnonzero(mine).tolist()},
+            looked={"of": np.flatnonzero(of_kind).tolist()},
         )
+
+    def dropped(self, dropping: Dropping) -> Dropped:
+        """There were enough of its kind above it."""
+        kinds = strings(dropping.ctx.reading, dropping.slate.rows[: dropping.at + 1], "kind")
+        nth, window = kinds.count(self.of), dropping.recipe.window
+        most = int(self.share * window)
+        reason = f"it is {self.of} number {nth}, and at most {most} are shown"
+        share = nth / window
+        while int(share * window) < nth:  # the quotient may lie a bit too low
+            share = math.nextafter(share, math.inf)
+        return Dropped(reason, {"share": share} if share <= 1.0 else {})

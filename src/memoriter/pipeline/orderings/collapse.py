@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.slate import Slate
+from memoriter.index.ids import ids_of
 from memoriter.index.reads import numbers
 from memoriter.index.vectors import units_of
 from memoriter.lanes.port import Context
-from memoriter.pipeline.orderings.port import Moved, Ordering
+from memoriter.lanes.spec import option
+from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
 from memoriter.rank.near import near_duplicates
 from memoriter.text.fingerprint import fingerprint
 
@@ -25,23 +27,28 @@ if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 
-class Collapse(Ordering):
+class CollapseOrdering(Ordering):
     """Keeps the best places of each group of records that share a key."""
 
+    about: ClassVar[str] = "of records that say the same, one stays"
+
     kind: Literal["collapse"]
-    by: Literal["fingerprint", "near", "key"] = "fingerprint"
-    """`fingerprint`: how the text begins. `near`: the vector. `key`: attributes or metadata."""
-    keys: tuple[str, ...] = ()
-    """What makes the key: attributes, or paths such as metadata.topic; a record that lacks one of
-    them is a group of its own."""
-    cosine: float = Field(default=0.95, gt=0.0, le=1.0)
-    """From here on two vectors are one."""
-    most: int = Field(default=1, ge=1, le=1000)
-    """How many of a group stay."""
-    keep: Literal["best", "newest"] = "best"
-    """Which of a group stay: those placed best, or the newest ones at the best places."""
-    head: int = Field(default=1000, ge=1, le=10_000)
-    """How many of the best rows are looked at; the rest stay as they are."""
+    by: Literal["fingerprint", "near", "key"] = option(
+        "records are one by",
+        "fingerprint",
+        values={"fingerprint": "how texts begin", "near": "their vectors", "key": "a key"},
+    )
+    keys: tuple[str, ...] = option(
+        "attributes or paths such as metadata.topic that make the key; without one of them a "
+        "record is a group of its own",
+        (),
+    )
+    cosine: float = option("cosine from which two vectors are one", 0.95, gt=0.0, le=1.0)
+    most: int = option("rows of a group that stay", 1, ge=1, le=1000)
+    keep: Literal["best", "newest"] = option(
+        "keeps", "best", values={"best": "the best", "newest": "the newest, at the best place"}
+    )
+    head: int = option("best rows that are looked at", 1000, ge=1, le=10_000)
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
@@ -80,6 +87,28 @@ class Collapse(Ordering):
             looked["created"] = [[int(created[at]) for at in places] for places in shared]
         return Moved(at, {"group": standing}, {"dropped": dropped}, looked)
 
+    def dropped(self, dropping: Dropping) -> Dropped:
+        """Another row stands for it."""
+        size = int(dropping.move.beside["group"][dropping.at])
+        names = [name for name in self._standing(dropping) if name]
+        by = f"{names[0]} stands for it" if names else "others stand for it"
+        reason = f"{size} records are one by {self.by}: {by}"
+        for most in range(self.most + 1, size + 1):
+            wider = self.model_copy(update={"most": most})
+            if dropping.at in wider.move(dropping.ctx, dropping.recipe, dropping.slate).at:
+                return Dropped(reason, {"most": most})
+        return Dropped(reason)
+
+    def _standing(self, dropping: Dropping) -> Iterator[str]:
+        """The ids of rows that stayed and, looked at beside it, are one with it."""
+        groups, slate = dropping.move.beside["group"], dropping.slate
+        alone = self.model_copy(update={"most": 1})
+        for at in dropping.move.at.tolist():
+            if groups[at] == groups[dropping.at]:
+                pair = slate.take(np.array(sorted((at, dropping.at)), np.intp))
+                if alone.move(dropping.ctx, dropping.recipe, pair).at.size == 1:
+                    yield ids_of(dropping.ctx.reading, slate.rows[[at]])[0]
+
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[int]]:
         """The places of each group, best first."""
         if self.by == "near":
@@ -108,17 +137,17 @@ class Collapse(Ordering):
 def _value(record: Record, path: str) -> Json:
     """An attribute, or what stands at a path in the metadata; None where there is nothing."""
     if not path.startswith("metadata."):
-        found = cast("Json", attrgetter(path)(record))
-        return cast("Json", list(found) or None) if isinstance(found, tuple) else found
+        value = cast("Json", attrgetter(path)(record))
+        return cast("Json", list(value) or None) if isinstance(value, tuple) else value
     below: Json = record.metadata
     for part in path.split(".")[1:]:
         below = _below(below, part)
     return below
 
 
-def _below(found: Json, part: str) -> Json:
-    if isinstance(found, dict):
-        return found.get(part)
-    if isinstance(found, Sequence) and not isinstance(found, str) and part.isdigit():
-        return found[int(part)] if int(part) < len(found) else None
+def _below(value: Json, part: str) -> Json:
+    if isinstance(value, dict):
+        return value.get(part)
+    if isinstance(value, Sequence) and not isinstance(value, str) and part.isdigit():
+        return value[int(part)] if int(part) < len(value) else None
     return None

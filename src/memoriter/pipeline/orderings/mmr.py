@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Container
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
-from memoriter.core.ranking import Scores
+from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import TIER, Slate
 from memoriter.index.vectors import units_of
 from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
 from memoriter.pipeline.fusing import Label
-from memoriter.pipeline.orderings.port import Moved, Ordering
+from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
 from memoriter.rank.diverse import mmr
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 
-class Mmr(Ordering):
+class MmrOrdering(Ordering):
     """Takes, one by one, who has the most of trade · relevance − (1 − trade) · likeness.
 
     Rows without a vector are like nobody: they follow after those taken. Rows below the head of a
     second pass have scores of another scale, and take no part.
     """
 
+    about: ClassVar[str] = "the best that does not repeat what stands above it (MMR)"
+
     kind: Literal["mmr"]
-    trade: float = Field(default=0.5, ge=0.0, le=1.0)
-    """1: relevance alone; 0: likeness alone."""
-    relevance: Literal["score", "unit"] = "score"
-    """The score as it is, or on the scale from the least to the greatest of the head."""
-    of: Label | None = None
-    """The vector lane whose vectors are compared; None: those that the memory is searched by."""
-    head: int = Field(default=200, ge=1, le=10_000)
-    """How many of the best rows take part."""
-    take: int = Field(default=0, ge=0, le=10_000)
-    """How many are taken; 0: all of the head."""
-    drop: bool = False
-    """Whether what is not taken is dropped; else it follows in the order it had."""
+    trade: float = option("relevance against repetition (1: relevance alone)", 0.5, ge=0.0, le=1.0)
+    relevance: Literal["score", "unit"] = option(
+        "relevance is",
+        "score",
+        values={"score": "the score", "unit": "the score between least and greatest of the head"},
+    )
+    of: Label | None = option(
+        "vector lane whose vectors are compared (none: those that the memory is searched by)", None
+    )
+    head: int = option("best rows that take part", 200, ge=1, le=10_000)
+    take: int = option("rows that are taken (0: all of the head)", 0, ge=0, le=10_000)
+    drop: bool = option("what is not taken is dropped", default=False)
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -70,6 +73,18 @@ class Mmr(Ordering):
         noted |= {"without a vector": int(bare.size)} if bare.size else {}
         looked = {"bare": bare.tolist()}
         return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
+
+    def dropped(self, dropping: Dropping) -> Dropped:
+        """Others were taken, and the rest was dropped."""
+        count = dropping.move.at.size
+        return Dropped(f"{count} rows were taken, and it was none of them", {"drop": False})
+
+    def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
+        """Those taken, up to the last hit: each was compared with those before it."""
+        penalty = move.beside["penalty"]
+        taken = [int(rows[at]) for at in move.at.tolist() if not np.isnan(penalty[at])]
+        last = max((n for n, row in enumerate(taken) if row in hits), default=-1)
+        return taken[: last + 1]
 
     def _relevance(self, score: Scores) -> Scores:
         if self.relevance == "score" or not score.size:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.ranking import Scores
+from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.spec import RecipePart, option
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -32,10 +32,30 @@ class Moved:
     """What it looked at beside the slate, as plain data by place: inputs of the receipt."""
 
 
-class Ordering(Spec):
+@dataclass(frozen=True, slots=True)
+class Dropping:
+    """An ordering that dropped a row, and what it was given."""
+
+    ctx: Context
+    recipe: Recipe
+    slate: Slate
+    move: Moved
+    at: int
+    """Where the row stood in the slate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Why an ordering dropped a row, and values of its options under which it would have stayed."""
+
+    reason: str
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+class Ordering(RecipePart):
     """An ordering as a recipe declares it."""
 
-    enabled: bool = True
+    enabled: bool = option("whether it runs", default=True)
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -52,22 +72,22 @@ class Ordering(Spec):
         del ctx, recipe
         return Ready(self.shows())
 
-    def shows(self) -> dict[str, object]:
-        """What the plan prints beside it."""
-        told = self.model_dump(mode="json", exclude={"kind", "enabled"})
-        return {key: value for key, value in told.items() if value is not None}
-
     @abstractmethod
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The new order of a slate."""
+
+    def dropped(self, dropping: Dropping) -> Dropped:
+        """Why it dropped a row; the smallest change alone, since each option is tried."""
+        del dropping
+        return Dropped("it was dropped there")
+
+    def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
+        """The rows whose vectors a receipt needs to derive the hits, of those it was given."""
+        del move, rows, hits
+        return []
 
 
 def moved(slate: Slate, name: str, move: Moved) -> Slate:
     """The slate as a move leaves it, with what it noted."""
     beside = {f"{name}.{key}": values for key, values in move.beside.items()}
     return slate.noting(beside).ordered(name, move.at)
-
-
-def kept(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The places that stay where a mask says so, in the order they had."""
-    return np.flatnonzero(mask)

@@ -22,9 +22,9 @@ from .again import check_second
 from .envelope import check_envelope, check_rest, check_shape
 from .evidence import check_evidence
 from .fusing import check_first
-from .lanes import check_lanes
+from .moves import check_hits, check_moves
 from .numbers import Data, canonical, columns_of
-from .orders import check_hits, check_moves
+from .ranking import check_lanes
 from .search import Search
 from .skipping import check_skipped
 from .units import check_units
@@ -62,8 +62,10 @@ class Verified:
     """What does not follow from the rest."""
 
     def __repr__(self) -> str:
-        found = "ok" if self.ok else f"{len(self.problems)} problem{'s'[: len(self.problems) != 1]}"
-        return f"<Verified: {found}, {len(self.checked)} checked, {len(self.attested)} attested>"
+        verdict = (
+            "ok" if self.ok else f"{len(self.problems)} problem{'s'[: len(self.problems) != 1]}"
+        )
+        return f"<Verified: {verdict}, {len(self.checked)} checked, {len(self.attested)} attested>"
 
     @property
     def ok(self) -> bool:
@@ -72,8 +74,12 @@ class Verified:
 
     def to_dict(self) -> Data:
         """The finding as plain data."""
-        told = {"checked": self.checked, "attested": self.attested, "problems": self.problems}
-        return {"ok": self.ok, **{key: list(value) for key, value in told.items()}}
+        return {
+            "ok": self.ok,
+            "checked": list(self.checked),
+            "attested": list(self.attested),
+            "problems": list(self.problems),
+        }
 
 
 def verify(given: object) -> Verified:
@@ -120,7 +126,7 @@ def check_version(body: object) -> None:
 
 
 def _once(pairs: list[tuple[str, object]]) -> Data:
-    """An object whose keys are said once: of two, readers would not all take the same."""
+    """An object whose keys come once: of two equal keys readers differ in which they take."""
     out = dict(pairs)
     if len(out) != len(pairs):
         raise ValueError("an object has a key twice")

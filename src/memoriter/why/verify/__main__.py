@@ -20,16 +20,16 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python -m verify receipt.json …\n")
     for path in arguments:
         try:
-            found = verify(Path(path))
+            verified = verify(Path(path))
         except NotAReceipt as error:
             sys.stderr.write(f"{path}: {error}\n")
             worst = max(worst, 2)
             continue
-        told = f"{len(found.checked)} parts derived again, {len(found.attested)} attested"
-        sys.stdout.write(f"{path}: {'verified' if found.ok else 'NOT verified'}: {told}\n")
-        for problem in found.problems:
+        counts = f"{len(verified.checked)} parts derived again, {len(verified.attested)} attested"
+        sys.stdout.write(f"{path}: {'verified' if verified.ok else 'NOT verified'}: {counts}\n")
+        for problem in verified.problems:
             sys.stdout.write(f"  {problem}\n")
-        worst = worst if found.ok else DAMAGED
+        worst = worst if verified.ok else DAMAGED
     return worst
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .boosts import applies, boosted
+from .boosting import applies, boosted
 from .fusing import Heard, added, scaled_by
-from .lanes import ranked
 from .numbers import Column, Data, either, snap
+from .ranking import ranked
 from .search import Search
 
 
@@ -76,16 +76,16 @@ def _reranked(s: Search, step: Data, head: Sequence[int]) -> list[int]:
     """The head by what the reranker answered; equals stay as they stood."""
     answer = s.body["outcomes"]["rerank"]
     s.same("outcomes/rerank/rows", answer["rows"], [s.rows[at] for at in head])
-    told: Column = [None] * len(s.rows)
+    scores: Column = [None] * len(s.rows)
     for at, score in zip(head, answer["scores"], strict=True):
-        told[at] = snap(score)
+        scores[at] = snap(score)
     _asked(s, step, asked=True)
-    s.derived("rerank.score", told)
+    s.derived("rerank.score", scores)
     if step["rerank"]["score"] == "replace":
         s.step("rerank", "sum", ["rerank.score"], "rerank")
         boosted(s, "rerank", [n for n in step["boosts"] if applies(s, n)])
-        told = s.score
-    return sorted(head, key=lambda at: -either(told[at], math.nan))
+        scores = s.score
+    return sorted(head, key=lambda at: -either(scores[at], math.nan))
 
 
 def _unasked(s: Search, step: Data) -> None:

@@ -11,7 +11,7 @@ from .search import Search
 DERIVED: Final = frozenset(
     ("digest", "receipt", "recipe", "slate", "moves", "budget", "hits", "evidence")
 )
-"""Keys whose parts are told one by one."""
+"""Keys whose parts are listed one by one."""
 TAG: Final = b"memoriter/receipt/2\0"
 
 
@@ -29,12 +29,12 @@ def check_shape(s: Search) -> None:
     """As many values as rows in every column, and no row twice."""
     slate = s.body["slate"]
     s.skipped, s.rows, s.ids = s.body["skipped"], slate["rows"], slate["ids"]
-    s.told = columns_of(slate["columns"])
-    s.known = dict(s.told)
+    s.columns = columns_of(slate["columns"])
+    s.known = dict(s.columns)
     size = len(s.rows)
     if len(set(s.rows)) != size or len(set(s.ids)) != len(s.ids):
         s.wrong("slate/rows", "holds a row twice")
-    for name, column in {**s.told, "ids": s.ids}.items():
+    for name, column in {**s.columns, "ids": s.ids}.items():
         if len(column) != size:
             raise ValueError(f"{name} has {len(column)} values for {size} rows")
     s.score = [None] * size
@@ -43,7 +43,7 @@ def check_shape(s: Search) -> None:
 def check_rest(s: Search) -> None:
     """Everything else is an input."""
     inputs = [key for key in s.body if key not in DERIVED]
-    named = [f"slate/columns/{name}" for name in s.told]
+    named = [f"slate/columns/{name}" for name in s.columns]
     for path in (*inputs, "slate/ids", *named):
         if path not in s.checked:
             s.attested[path] = None

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .boosts import applies, boosted, valued
-from .lanes import lanes_run
+from .boosting import applies, boosted, valued
 from .numbers import STEP, Column, Data, either, mapped, snap, total_of
+from .ranking import lanes_run
 from .search import Search
 
 

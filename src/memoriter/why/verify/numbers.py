@@ -22,9 +22,9 @@ def snap(value: float) -> float:
     return round(value * 2.0**32) * STEP
 
 
-def columns_of(told: Mapping[str, Mapping[str, Sequence[float | None]]]) -> dict[str, Column]:
+def columns_of(columns: Mapping[str, Mapping[str, Sequence[float | None]]]) -> dict[str, Column]:
     """Columns by name, from what the receipt holds: `grid` steps, `whole` numbers, `float`s."""
-    return {name: unpacked(packed) for name, packed in told.items()}
+    return {name: unpacked(packed) for name, packed in columns.items()}
 
 
 def unpacked(packed: Mapping[str, Sequence[float | None]]) -> Column:
@@ -88,7 +88,7 @@ def unit_of(values: Sequence[float]) -> tuple[float, ...]:
 
 def canonical(value: object) -> bytes:
     """The one spelling of data as JSON: keys sorted, no spaces, shortest floats."""
-    told = json.dumps(
+    text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
-    return told.encode()
+    return text.encode()

@@ -1,4 +1,4 @@
-"""A receipt while it is read: what was derived of it so far, and what was found."""
+"""A receipt while it is read: what was derived of it so far, and its problems."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ATTRIBUTES: Final = frozenset(
 
 
 class Search:
-    """A receipt, what was derived of it so far, and what was found."""
+    """A receipt, what was derived of it so far, and its problems."""
 
     def __init__(self, body: Data) -> None:
         self.body = body
@@ -53,16 +53,18 @@ class Search:
         self.skipped: Data = {}
         self.rows: list[int] = []
         self.ids: list[str] = []
-        self.told: dict[str, Column] = {}
+        self.columns: dict[str, Column] = {}
         """The columns as the receipt has them."""
         self.known: dict[str, Column] = {}
         """The columns as they follow, with those that the receipt leaves out."""
+        self.valued: set[str] = set()
+        """Columns of boosts that were derived or attested."""
         self.score: Column = []
         """The score of every row so far."""
         self.first: Column = []
         """The score that the first pass gave."""
         self.common: dict[str, object] = {}
-        """What must be the same at every hit, as it was told first."""
+        """What must be the same at every hit, as it came first."""
         self.steps: list[Data] = []
         self.standing: list[int] = []
         """The places of the slate, in the order so far."""
@@ -71,32 +73,32 @@ class Search:
         """Note a problem."""
         self.problems[f"{path}: {what}"] = None
 
-    def same(self, path: str, found: object, expected: object) -> None:
-        """What is found must be what follows."""
+    def same(self, path: str, value: object, expected: object) -> None:
+        """A value must be what follows."""
         self.checked[path] = None
-        if found != expected:
-            self.wrong(path, f"is {_brief(found)}, and follows as {_brief(expected)}")
+        if value != expected:
+            self.wrong(path, f"is {_brief(value)}, and follows as {_brief(expected)}")
 
     def derived(self, name: str, expected: Column) -> None:
         """A column must be what follows."""
         path = f"slate/columns/{name}"
         self.checked[path] = None
         self.known[name] = expected
-        found = self.told.get(name)
-        if found is None:
+        column = self.columns.get(name)
+        if column is None:
             self.wrong(path, "is missing")
             return
-        for at, (is_, made) in enumerate(zip(found, expected, strict=True)):
+        for at, (is_, made) in enumerate(zip(column, expected, strict=True)):
             if is_ != made:
                 self.wrong(path, f"at row {self.rows[at]} is {is_!r}, and follows as {made!r}")
                 return
 
     def step(self, stage: str, op: str, inputs: Sequence[str], out: str) -> None:
         """A score must be what its parts make."""
-        told = [self.known[name] for name in inputs]
+        columns = [self.known[name] for name in inputs]
         made: Column = []
         for at in range(len(self.rows)):
-            parts = [value for column in told if (value := column[at]) is not None]
+            parts = [value for column in columns if (value := column[at]) is not None]
             made.append(OPS[op](parts) if parts else None)
         self.derived(out, made)
         spelled = sorted(inputs) if op == "sum" else list(inputs)

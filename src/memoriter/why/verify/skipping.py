@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from .kinds import boost_rules, lane_rules, ordering_rules
+from .moves import orderings
 from .numbers import Data
-from .orders import MOVES, orderings
 from .search import Search
 
 OFF: Final = "switched off"
 """The reason of what a recipe switches off."""
-ASKING: Final = frozenset(("intent", "moment"))
-"""Boosts that depend on what a question says; this is not read here."""
-BOOSTS: Final = frozenset(
-    ("recency", "importance", "confidence", "priority", "trust", "reflection", "cohesion",
-     "session", "neighbours", "sources", "intent", "moment")
-)  # fmt: skip
-"""The kinds of boosts that are known here."""
 
 
 def check_skipped(s: Search) -> None:
@@ -45,8 +39,9 @@ def _parts(s: Search) -> Iterator[tuple[str, Data, bool]]:
     spare = _mode(s).get("otherwise")
     for label, lane in recipe["lanes"].items():
         if label != spare:  # which runs when no other does, whatever the recipe says of it alone
-            listed = lane["kind"] == "list" and label in s.body["query"].get("lists", {})
-            yield label, lane, not listed or label not in _mode(s).get("lanes", [label])
+            rule = lane_rules().get(lane["kind"])
+            must = rule is not None and rule.must_run(s, label)
+            yield label, lane, not must or label not in _mode(s).get("lanes", [label])
     weights: Data = recipe["pass"][0]["fuse"].get("weights", {})
     used = {*weights, *(label for each in recipe["pass"] for label in each["boosts"])}
     for label, boost in recipe["boosts"].items():
@@ -56,7 +51,7 @@ def _parts(s: Search) -> Iterator[tuple[str, Data, bool]]:
         asks = step.get("rerank") is not None
         yield "rerank" if asks else "again", step, asks
     for name, spec in orderings(s).items():
-        yield name, spec, spec["kind"] not in MOVES
+        yield name, spec, spec["kind"] not in ordering_rules()
 
 
 def _mode(s: Search) -> Data:
@@ -67,6 +62,5 @@ def _mode(s: Search) -> Data:
 
 def _depends(s: Search, boost: Data) -> bool:
     """Whether a boost that is on may have nothing to go by."""
-    if boost["kind"] == "recency" and boost["unit"] == "cycle":
-        return s.body["query"].get("cycle") is None
-    return boost["kind"] in ASKING or boost["kind"] not in BOOSTS
+    rule = boost_rules().get(boost["kind"])
+    return rule is None or rule.may_skip(s, boost)

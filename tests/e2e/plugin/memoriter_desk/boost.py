@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.rank.grid import snap
 
@@ -16,8 +16,10 @@ from memoriter.rank.grid import snap
 class Brevity(Boost):
     """Adds weight / words of the text."""
 
+    about: ClassVar[str] = "short notes count more"
+
     kind: Literal["brevity"]
-    weight: float = Field(default=1.0, ge=0.0, le=1000.0)
+    weight: float = option("what a text of one word adds", 1.0, ge=0.0, le=1000.0)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gets."""

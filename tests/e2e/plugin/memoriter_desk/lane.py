@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.index.reads import numbers
-from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.lanes.spec import Spec
+from memoriter.lanes.port import Context, Lane, Ready, Skipped, plain_evidence
+from memoriter.lanes.spec import option
 
 
-class Pinned(Spec):
+class Pinned(Lane):
     """Pinned records that may be found, by their position."""
 
+    about: ClassVar[str] = "records that somebody pinned, newest first"
+
     kind: Literal["pinned"]
-    enabled: bool = True
-    pool: int = Field(default=100, ge=1, le=10_000)
+    pool: int = option("maximum candidates", 100, ge=1, le=10_000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready."""
@@ -36,5 +35,4 @@ class Pinned(Spec):
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The place of each record among all."""
         del ctx
-        score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
-        return [Explanation("position", score[row]) for row in rows.tolist()]
+        return plain_evidence("position", ranking, rows)

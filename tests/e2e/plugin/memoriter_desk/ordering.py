@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from memoriter.core.slate import Slate
 from memoriter.index.reads import strings
 from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Moved, Ordering
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Spread(Ordering):
     """Keeps the best few records of each agent."""
 
+    about: ClassVar[str] = "each agent has at most a few records"
+
     kind: Literal["spread"]
-    most: int = Field(default=2, ge=1, le=1000)
+    most: int = option("maximum records of an agent", 2, ge=1, le=1000)
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows without those that are too many."""

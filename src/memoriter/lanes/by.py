@@ -1,0 +1,75 @@
+"""All records by one of their attributes."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Ranking, Rows
+from memoriter.index.columns import NUMBER_COLUMNS, TIME_COLUMNS
+from memoriter.index.reads import numbers
+from memoriter.index.ties import ATTRIBUTES, ties_of
+from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, plain_evidence
+from memoriter.lanes.spec import option
+from memoriter.rank.top import top
+
+
+class ByLane(Lane):
+    """Every record that may be found, by one of its attributes."""
+
+    about: ClassVar[str] = "all records, by an attribute"
+
+    kind: Literal["by"]
+    by: Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")] = option(
+        "attribute, smallest first (a leading -: largest first)"
+    )
+    flat: bool = option("all score 0, only their order counts", default=False)
+    blank: bool = option("it answers blank questions alone", default=False)
+    pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
+
+    @model_validator(mode="after")
+    def _can_be_ranked(self) -> Self:
+        known = ATTRIBUTES if self.flat else (*NUMBER_COLUMNS, *TIME_COLUMNS)
+        if self.by.removeprefix("-") not in known:
+            raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
+        return self
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Always ready."""
+        del ctx
+        shows = {"by": self.by, "flat": self.flat, "pool": self.pool}
+        return Ready({**shows, "blank": True} if self.blank else shows)
+
+    def rank(self, ctx: Context) -> Ranking:
+        """Records that have the attribute; all of them where only the order counts."""
+        if self.blank and ctx.query.text.strip():
+            return Ranking.empty()
+        rows = ctx.selection.rows(ctx.reading)
+        if self.flat:
+            order = top(np.zeros(rows.size), rows, self.pool, ties_of(ctx.reading, [self.by]))
+            return Ranking(rows[order], np.zeros(order.size))
+        values = numbers(ctx.reading, rows, self.by.removeprefix("-"))
+        rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]
+        scores = values if self.by.startswith("-") else 0.0 - values
+        order = ctx.best(scores, rows, self.pool)
+        return Ranking(rows[order], scores[order])
+
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """The attribute of each row."""
+        del ctx
+        name = self.by.removeprefix("-")
+        whole = not self.flat and name in ("cycle", "position", *TIME_COLUMNS)
+        return plain_evidence(name, ranking, rows, whole=whole)
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """It lacks the attribute."""
+        del ctx, row
+        return Miss("it does not have that attribute")
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """Where all score 0, the attribute alone puts them in order."""
+        return (self.by,) if self.flat else ()

@@ -1,0 +1,48 @@
+"""Which records does a cheap way of links lead to from given ones?"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.lanes.legs import Leg
+from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.lanes.spec import option
+from memoriter.lanes.terrain import Terrain
+from memoriter.rank.grid import snap
+from memoriter.rank.walk import Budget, Tree, cheapest
+
+
+class CheapestLane(Leg):
+    """The cheapest way from any seed, within a budget: a score of −cost."""
+
+    about: ClassVar[str] = "records that a cheap way of links leads to from seeds"
+
+    kind: Literal["cheapest"]
+    max_nodes: int = option("maximum records visited, seeds included", ge=1, le=100_000)
+    max_cost: float | None = option("maximum cost of a way", None, ge=0.0, le=1e9)
+    cost: Literal["weight", "hop"] = option(
+        "cost of a link (one of negative weight is not walked)",
+        "weight",
+        values={"weight": "its weight", "hop": "1"},
+    )
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """As every leg."""
+        ready = cast("Ready", super().ready(ctx))
+        budget: dict[str, object] = {"cost": self.cost, "max_nodes": self.max_nodes}
+        if self.max_cost is not None:
+            budget["max_cost"] = self.max_cost
+        return Ready({**ready.shows, **budget})
+
+    def tree(self, terrain: Terrain) -> Tree:
+        """Cheapest first."""
+        budget = Budget(self.max_nodes, self.max_hops, self.max_cost)
+        seeds = terrain.seeds.tolist()
+        return cheapest(terrain.steps, terrain.ways, seeds, self._costs(terrain), budget)
+
+    def _costs(self, terrain: Terrain) -> NDArray[np.float64]:
+        weights = terrain.graph.edges.weights
+        return snap(weights) if self.cost == "weight" else np.ones(weights.size)

@@ -1,0 +1,48 @@
+"""A ranked list that comes with the call."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Ranking, Rows
+from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, plain_evidence
+from memoriter.lanes.spec import option
+
+
+class ListLane(Lane):
+    """A list of the caller's own, under this lane's label."""
+
+    about: ClassVar[str] = "a ranked list that comes with the call"
+
+    kind: Literal["list"]
+    pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready when the call brings the list."""
+        if ctx.label not in ctx.lists:
+            return Skipped("the call brings no such list", idle=True)
+        return Ready({"given": int(ctx.lists[ctx.label][0].size), "pool": self.pool})
+
+    def rank(self, ctx: Context) -> Ranking:
+        """The rows of the list that may be found, by the caller's scores."""
+        rows, scores = ctx.lists[ctx.label]
+        places = np.isin(rows, ctx.selection.rows(ctx.reading))
+        rows, scores = rows[places], scores[places]
+        order = ctx.best(scores, rows, self.pool)
+        left_out = int((~places).sum())
+        noted = {"outside the filter": left_out} if left_out else {}
+        return Ranking(rows[order], scores[order], noted=noted)
+
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """The caller's score of each row."""
+        pairs = ctx.query.lists.get(ctx.label, ())
+        whole = all(isinstance(score, int) for _, score in pairs)
+        return plain_evidence("given", ranking, rows, whole=whole)
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """The list does not name it."""
+        del ctx, row
+        return Miss("it is not on the list")

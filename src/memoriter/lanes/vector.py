@@ -1,0 +1,184 @@
+"""Which records mean something like the query? Cosine over the selection, best part first.
+
+Where a memory reads several spaces, a record counts what it is worth in the best of them.
+
+Exact up to a number of vectors that the recipe names; above it, by codes first (`lanes.nearest`),
+and the plan says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.explanation import Explanation
+from memoriter.core.ranking import Mask, Ranking, Rows, Scores
+from memoriter.index.held import holds
+from memoriter.index.reading import Reading
+from memoriter.index.vectors import best_parts
+from memoriter.lanes.missed import EVERY, pooled, score_of, with_options
+from memoriter.lanes.nearest import Nearest, Scan, scan_of
+from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
+from memoriter.lanes.spec import option
+from memoriter.rank.grid import snap
+
+
+class VectorLane(Lane):
+    """Cosine between the query's vector and each record's."""
+
+    about: ClassVar[str] = "records whose vector is near that of the query (cosine)"
+    reads: ClassVar[tuple[str, ...]] = ("vector", "query")
+    generation: ClassVar = "vectors"
+    independent: ClassVar[bool] = True
+
+    kind: Literal["vector"]
+    pool: int = option("maximum candidates", ge=1, le=10_000_000)
+    min_cosine: float = option("minimum cosine (-1: all that have a vector)", ge=-1.0, le=1.0)
+    exact_up_to: int = option(
+        "number of vectors up to which the search is exact", 300_000, ge=0, le=2**31
+    )
+    breadth: int = option(
+        "breadth of a graph search, which no search here is: it changes no answer",
+        50,
+        ge=1,
+        le=1_000_000,
+    )
+    fresh: float = option(
+        "weight of a cosine when every record has its vector", 1.0, ge=0.0, le=1000.0
+    )
+    stale: float = option("weight of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready when the query has a vector and the view has some to compare it with."""
+        verdicts = {each.name: (each, _able(each)) for each in ctx.spaces}
+        able = [each for each, why in verdicts.values() if why is None]
+        lacks = {name: why for name, (_, why) in verdicts.items() if why is not None}
+        if not able:
+            return lacks[ctx.space]
+        scans = {scan_of(each.reading, _masks(ctx, each), self.exact_up_to) for each in able}
+        shows: dict[str, object] = {
+            "min_cosine": self.min_cosine,
+            "pool": self.pool,
+            "scan": "approximate" if "approximate" in scans else "exact",
+        }
+        if ctx.beside:
+            shows["spaces"] = {each.name: self._weight(each.reading) for each in able}
+        elif (weight := self._weight(ctx.reading)) != 1.0:
+            shows["weight"] = weight
+        if behind := max(each.reading.behind for each in able):
+            shows["vectors"] = f"{behind} row{'' if behind == 1 else 's'} behind"
+        return Ready(shows, {name: why.reason for name, why in lacks.items() if not why.idle})
+
+    def _weight(self, reading: Reading) -> float:
+        return self.stale if reading.behind else self.fresh
+
+    def rank(self, ctx: Context) -> Ranking:
+        """Records with a vector, by the cosine of their best part, in their best space."""
+        hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
+        rows = np.unique(np.concatenate([each.rows for each in hits]))
+        values = np.full(rows.size, -np.inf)
+        for each in hits:
+            at = np.searchsorted(rows, each.rows)
+            values[at] = np.maximum(values[at], each.values)
+        order = ctx.best(values, rows, self.pool)
+        approximate = any(each.scan == "approximate" for each in hits)
+        noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
+        if any(each.is_zero for each in hits):
+            noted["vector"] = "zero, which points nowhere"
+        return Ranking(rows[order], values[order], noted=noted, memo=hits)
+
+    def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
+        query, weight = cast("NDArray[np.float32]", each.vector), self._weight(each.reading)
+        if not query.any():
+            return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
+        near = Nearest(each.reading, _masks(ctx, each), query)
+        floor = self.min_cosine if self.min_cosine > -1.0 else -np.inf
+        rows, cosines, scan = near.best(self.pool, floor, self.exact_up_to)
+        kept = np.flatnonzero(cosines >= floor)
+        kept = kept[np.argsort(rows[kept])]
+        return _SpaceHits(each.name, rows[kept], cosines[kept], weight, scan)
+
+    def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
+        """Each row's cosine, weighed, in each space that found it."""
+        del ctx
+        hits = cast("list[_SpaceHits]", ranking.memo)
+        if len(hits) == 1:
+            return [hits[0].evidence("meaning", row, bare=True) for row in rows.tolist()]
+        out: list[Explanation] = []
+        for row in rows.tolist():
+            parts = tuple(each.evidence(each.name, row) for each in hits if each.holds(row))
+            best = max(part.value for part in parts)
+            out.append(Explanation("meaning", best, "max", parts))
+        return out
+
+    def missed(self, ctx: Context, row: int) -> Miss:
+        """Its cosine is too low, or it has no vector."""
+        options = {"min_cosine": -1.0, "fresh": 1.0, "stale": 1.0, "exact_up_to": 2**31}
+        scored = score_of(with_options(self, pool=EVERY, **options), ctx, row)
+        if scored is None:
+            return Miss("it has no vector")
+        place, cosine = scored
+        reason = f"its cosine of {cosine:.4f} lies below min_cosine = {self.min_cosine:g}"
+        return Miss(reason, pooled(self.pool, place, {"min_cosine": max(cosine, -1.0)}))
+
+    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
+        """The best part of each row, by space."""
+        parts = {
+            each.name: best_parts(each.reading, rows, each.vector)
+            for each in ctx.spaces
+            if isinstance(each.vector, np.ndarray)
+        }
+        return {name: vectors for name, vectors in parts.items() if vectors}
+
+
+@dataclass(frozen=True, slots=True)
+class _SpaceHits:
+    """What one space gives: rows ascending, their cosines, what a cosine counts there."""
+
+    name: str
+    rows: Rows
+    cosines: Scores
+    weight: float
+    scan: Scan = "exact"
+    is_zero: bool = False
+
+    @property
+    def values(self) -> Scores:
+        return self.cosines if self.weight == 1.0 else snap(self.weight * self.cosines)
+
+    def holds(self, row: int) -> bool:
+        at = int(np.searchsorted(self.rows, row))
+        return at < self.rows.size and int(self.rows[at]) == row
+
+    def evidence(self, label: str, row: int, *, bare: bool = False) -> Explanation:
+        """The cosine of a row times what it counts; bare where it counts 1."""
+        at = int(np.searchsorted(self.rows, row))
+        cosine = float(self.cosines[at])
+        leaf = Explanation("cosine", cosine, facts={"distance": 1.0 - cosine})
+        if bare and self.weight == 1.0:
+            return leaf
+        value = float(snap(self.weight * self.cosines[at : at + 1])[0])
+        return Explanation(label, value, "product", (leaf, Explanation("freshness", self.weight)))
+
+
+def _able(each: InSpace) -> Skipped | None:
+    """Why a space cannot take part; None when it can."""
+    if isinstance(each.vector, Skipped):
+        return each.vector
+    if each.reading.damage is not None:
+        return Skipped(each.reading.damage)
+    if each.reading.total and not holds(each.reading):
+        return Skipped("no record has a vector yet")
+    return None
+
+
+def _masks(ctx: Context, each: InSpace) -> tuple[Mask, ...]:
+    """What may be found, in the segments of a space: the rows are the same, their places not."""
+    if each.reading is ctx.reading:
+        return ctx.selection.masks
+    rows = ctx.selection.rows(ctx.reading)
+    return tuple(np.isin(s.rows, rows, assume_unique=True) for s in each.reading.segments)

@@ -1,0 +1,27 @@
+"""How urgent is a record?"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from memoriter.core.slate import Slate
+from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boosted, Leaning, by_table
+
+
+class PriorityBoost(Leaning):
+    """The priority of a record, by a table; one that it does not name is worth nothing."""
+
+    about: ClassVar[str] = "the priority of a record, by a table"
+
+    kind: Literal["priority"]
+    table: dict[str, float] = option(
+        "share by value",
+        default_factory=lambda: {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0},
+        always=True,
+    )
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """What the table says."""
+        return Boosted(self.worth(by_table(ctx, slate, "priority", self.table)))

@@ -1,0 +1,27 @@
+"""Where does a record come from?"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from memoriter.core.slate import Slate
+from memoriter.lanes.port import Context
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boosted, Leaning, by_table
+
+
+class TrustBoost(Leaning):
+    """The trust of a record, by a table; one that it does not name is worth nothing."""
+
+    about: ClassVar[str] = "where a record comes from, by a table"
+
+    kind: Literal["trust"]
+    table: dict[str, float] = option(
+        "share by value",
+        default_factory=lambda: {"system": 1.0, "learned": 0.5, "external": 0.0},
+        always=True,
+    )
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """What the table says."""
+        return Boosted(self.worth(by_table(ctx, slate, "trust", self.table)))

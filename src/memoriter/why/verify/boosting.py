@@ -1,0 +1,119 @@
+"""What changes a score: each step from its parts, and values whose inputs are here.
+
+A boost of an unknown kind is attested alone: its values stand as the receipt has them, how it
+changes a score is read from the step that applies it, and everything beside it is derived as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from .kinds import boost_rules
+from .numbers import Column, Data
+from .rules import BoostColumn
+from .search import Search
+
+
+def applies(s: Search, label: str) -> bool:
+    """Whether a boost, or a lane among the boosts, has a say."""
+    return f"{label}.score" in s.columns if label in s.recipe["lanes"] else s.runs(label)
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """A boost among those of a pass: how it changes a score, and whether it begins a new step."""
+
+    label: str
+    op: str
+    begins: bool
+
+
+def boosted(s: Search, stage: str, labels: Sequence[str]) -> None:
+    """The score after these boosts, neighbours of one kind in one step."""
+    base, marks, at = stage, list[tuple[int, _Applied]](), 0
+    for each in _applied(s, stage, labels):
+        at += each.begins
+        marks.append((at, each))
+    grouped = groupby(marks, key=lambda mark: (mark[0], mark[1].op))
+    for n, ((_, op), group) in enumerate(grouped, start=1):
+        known = [value is not None for value in s.known[base]]
+        inputs = [base, *(_input(s, stage, each, known) for _, each in group)]
+        out = f"{stage}.boosted" if n == 1 else f"{stage}.boosted.{n}"
+        s.step("boosted", op, inputs, out)
+        base = out
+
+
+def _applied(s: Search, stage: str, labels: Sequence[str]) -> list[_Applied]:
+    """How each of these changes the score."""
+    out: list[_Applied] = []
+    for label in labels:
+        spec = s.recipe["boosts"].get(label)
+        rule = None if spec is None else boost_rules().get(spec["kind"])
+        if label in s.recipe["lanes"]:
+            out.append(_Applied(label, "sum", begins=False))
+        elif spec is not None and rule is not None:
+            out.append(_Applied(label, rule.op(spec), rule.reads_score))
+        else:
+            out.append(_as_applied(s, stage, label, out[-1] if out else None))
+    return out
+
+
+def _as_applied(s: Search, stage: str, label: str, before: _Applied | None) -> _Applied:
+    """An unknown boost as the receipt applies it.
+
+    Whether it reads the score shows only beside a boost of the same op: in a step of its own it
+    does, in the same step it does not.
+    """
+    step = _step_of(s, stage, label)
+    s.attested[f"slate/steps/{label}"] = None
+    if step["op"] != s.common.setdefault(f"op/{label}", step["op"]):
+        s.wrong(f"slate/steps/{label}", "it changes a score in two ways")
+    same_op = before is not None and before.op == step["op"]
+    alone = before is not None and step is not _step_of(s, stage, before.label)
+    return _Applied(label, step["op"], begins=same_op and alone)
+
+
+def _step_of(s: Search, stage: str, label: str) -> Data:
+    """The step of a pass that applies a boost or a lane."""
+    name = _column(s, label)
+    for step in s.body["slate"]["steps"]:
+        if step["out"].startswith(f"{stage}.boosted") and {name, f"{stage}.{name}"} & {
+            *step["inputs"]
+        }:
+            return step
+    raise ValueError(f"no step of {stage} applies {label}")
+
+
+def _column(s: Search, label: str) -> str:
+    return f"{label}.score" if label in s.recipe["lanes"] else f"boost.{label}"
+
+
+def _input(s: Search, stage: str, boost: _Applied, known: Sequence[bool]) -> str:
+    """The column of a boost, under another name where some rows must not have it."""
+    name, widest = _column(s, boost.label), boost.op == "max"
+    if boost.label in s.recipe["boosts"] and name not in s.valued:
+        valued(s, boost.label, name, [True] * len(known) if widest else known)
+    values = s.known[name]
+    if widest or not any(v is not None and not k for v, k in zip(values, known, strict=True)):
+        return name
+    masked: Column = [v if k else None for v, k in zip(values, known, strict=True)]
+    s.derived(f"{stage}.{name}", masked)
+    return f"{stage}.{name}"
+
+
+def valued(s: Search, label: str, name: str, among: Sequence[bool]) -> None:
+    """The values of a boost, where what they follow from is here."""
+    s.valued.add(name)
+    spec = s.recipe["boosts"][label]
+    rule = boost_rules().get(spec["kind"])
+    derive = None if rule is None else rule.values
+    values = None if derive is None else derive(BoostColumn(s, label, name, spec))
+    if values is None:
+        s.attested[f"slate/columns/{name}"] = None
+        for value, inside in zip(s.columns[name], among, strict=True):
+            if value is not None and not inside:
+                s.wrong(f"slate/columns/{name}", "boosts a row that has no score")
+        return
+    s.derived(name, [v if inside else None for v, inside in zip(values, among, strict=True)])

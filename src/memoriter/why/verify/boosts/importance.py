@@ -1,0 +1,17 @@
+"""The distance of the importance from one half, by how well a lane found the record."""
+
+from __future__ import annotations
+
+from ..numbers import Column, snap
+from ..rules import BoostColumn, BoostRule
+
+
+def _values(b: BoostColumn) -> Column:
+    out: Column = []
+    for given, score in zip(b.s.columns[f"{b.label}.given"], b.lane_scores, strict=True):
+        share = score * b.spec["found"] if score > 0.0 else b.spec["bare"]
+        out.append(0.0 if given is None else snap((given - 0.5) * share))
+    return out
+
+
+RULE = BoostRule(values=_values)

@@ -1,0 +1,7 @@
+"""What linked candidates pass on: links are not in the receipt, so the values are attested."""
+
+from __future__ import annotations
+
+from ..rules import BoostRule
+
+RULE = BoostRule()

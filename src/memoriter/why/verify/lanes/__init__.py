@@ -1,0 +1,1 @@
+"""One file for each kind of lane: `RULE` says what of its numbers follows, and from what."""

@@ -1,0 +1,16 @@
+"""All records by an attribute: the attribute itself is attested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..numbers import Data
+from ..rules import LaneRule
+
+
+def _ties(lane: Data, ties: Sequence[str]) -> Sequence[str]:
+    """Where all score 0, the attribute alone puts them in order."""
+    return [lane["by"]] if lane["flat"] else ties
+
+
+RULE = LaneRule(ties=_ties)

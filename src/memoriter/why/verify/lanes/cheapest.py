@@ -1,0 +1,24 @@
+"""The cheapest way: minus its cost."""
+
+from __future__ import annotations
+
+import math
+
+from ..numbers import snap
+from ..rules import Comparison, LaneRule, Leaf, led, no_parts
+
+
+def _reached(leaf: Leaf) -> list[Comparison]:
+    """Each link costs its weight, or 1."""
+    facts = leaf.facts
+    hops = facts["path"][1:]
+    by_weight = leaf.lane["cost"] == "weight"
+    cost = math.fsum(snap(hop["weight"]) for hop in hops) if by_weight else float(len(hops))
+    return [
+        *led(leaf, facts),
+        ("cost", facts["cost"], cost),
+        ("value", leaf.node["value"], 0.0 - cost),
+    ]
+
+
+RULE = LaneRule(leaf=_reached, shape=no_parts)

@@ -1,0 +1,18 @@
+"""Shared entities: tanh(½ · how many)."""
+
+from __future__ import annotations
+
+import math
+
+from ..numbers import snap
+from ..rules import Comparison, LaneRule, Leaf, no_parts
+
+
+def _shared(leaf: Leaf) -> list[Comparison]:
+    """The entities are named, so they can be counted."""
+    count = len(leaf.facts["entities"])
+    value = snap(math.tanh(0.5 * count))
+    return [("shared", leaf.facts["shared"], count), ("value", leaf.node["value"], value)]
+
+
+RULE = LaneRule(leaf=_shared, shape=no_parts)

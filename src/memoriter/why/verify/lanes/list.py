@@ -1,0 +1,32 @@
+"""A list of the caller's own: the query holds its scores."""
+
+from __future__ import annotations
+
+from ..numbers import Column
+from ..rules import Comparison, LaneRule, Leaf, no_parts
+from ..search import Search
+
+
+def _given(leaf: Leaf) -> list[Comparison]:
+    """The value of a hit is the score that the list gives it."""
+    return [("value", leaf.node["value"], leaf.s.known[f"{leaf.label}.score"][leaf.at])]
+
+
+def _listed(s: Search, label: str) -> None:
+    """The scores are those of the query, of an id that comes twice the best."""
+    best: dict[str, float] = {}
+    for one, score in s.body["query"].get("lists", {}).get(label, ()):
+        best[one] = max(score, best.get(one, score))
+    column = s.columns[f"{label}.score"]
+    scores: Column = [
+        None if column[at] is None else float(best[one]) for at, one in enumerate(s.ids)
+    ]
+    s.derived(f"{label}.score", scores)
+
+
+def _is_given(s: Search, label: str) -> bool:
+    """A list that comes with the call is read."""
+    return label in s.body["query"].get("lists", {})
+
+
+RULE = LaneRule(leaf=_given, shape=no_parts, scores=_listed, must_run=_is_given)

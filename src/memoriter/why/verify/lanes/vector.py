@@ -1,0 +1,45 @@
+"""Cosines: from the vectors of the hits and of the query."""
+
+from __future__ import annotations
+
+from ..numbers import Data, dot_of, snap, vector_of
+from ..rules import Comparison, LaneRule, Leaf
+from ..search import Search
+
+
+def _cosine(leaf: Leaf) -> list[Comparison]:
+    """The cosine of the best part, or what it counts while vectors are missing."""
+    if leaf.node["label"] != "cosine":
+        known = (leaf.lane["fresh"], leaf.lane["stale"])
+        weighs = leaf.above is not leaf.node and leaf.node["value"] in known
+        return [("value", weighs, True)]
+    body, row = leaf.s.body, str(leaf.s.rows[leaf.at])
+    spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
+    space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
+    query = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
+    cosine = snap(dot_of(vector_of(spaces[space]), vector_of(query)))
+    distance = leaf.facts.get("distance", 1.0 - cosine)
+    return [
+        ("value", leaf.node["value"], cosine),
+        ("distance", distance, 1.0 - cosine),
+        ("min_cosine", cosine, max(cosine, snap(leaf.lane["min_cosine"]))),
+    ]
+
+
+def _weighed(above: Data, node: Data) -> bool:
+    """A cosine times what it counts; where there are several spaces, the best of these."""
+    if node["op"] == "max":
+        return node is above and all(part["op"] == "product" for part in node["parts"])
+    labels = [part["label"] for part in node["parts"] if part["op"] == "leaf"]
+    return node["op"] == "product" and labels == ["cosine", "freshness"]
+
+
+def _near_enough(s: Search, label: str) -> None:
+    """No cosine is less than the lane takes, weighed as fresh vectors or as stale ones."""
+    lane = s.recipe["lanes"][label]
+    least = min(snap(lane[weight] * lane["min_cosine"]) for weight in ("fresh", "stale"))
+    if any(value is not None and value < least for value in s.columns[f"{label}.score"]):
+        s.wrong(f"slate/columns/{label}.score", f"a score is less than {least!r}")
+
+
+RULE = LaneRule(leaf=_cosine, shape=_weighed, scores=_near_enough)

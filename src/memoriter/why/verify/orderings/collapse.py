@@ -1,0 +1,36 @@
+"""Of records that say the same, the best or the newest few; which ones do is attested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..numbers import Column, Data, unpacked
+from ..rules import OrderingRule
+from ..search import Search
+
+
+def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+    """Of each group, the best or the newest few, at the best places of the group."""
+    size, count = len(s.standing), min(spec["head"], len(s.standing))
+    looked, stays = move["looked"], dict[int, int]()
+    standing: Column = [None] * size
+    grouped = {at for places in looked["groups"] for at in places}
+    for nth, places in enumerate(looked["groups"]):
+        kept = places
+        if spec["keep"] == "newest":
+            kept = _newest(s, places, looked["created"][nth])
+        stays |= dict(zip(places, kept[: spec["most"]], strict=False))
+        for at in places:
+            standing[at] = float(len(places))
+    stays |= {at: at for at in range(count) if at not in grouped}
+    s.same(f"{path}/beside/group", unpacked(move["beside"]["group"]), standing)
+    return [*(stays[at] for at in sorted(stays)), *range(count, size)]
+
+
+def _newest(s: Search, places: Sequence[int], created: Sequence[int]) -> list[int]:
+    """Places by age, the newest first, of equals the younger row."""
+    ages = dict(zip(places, created, strict=True))
+    return sorted(places, key=lambda at: (-ages[at], -s.rows[s.standing[at]]))
+
+
+RULE = OrderingRule(_kept)

@@ -1,0 +1,92 @@
+"""Maximal marginal relevance: who was taken, one by one, as far as vectors are here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..numbers import Data, dot_of, either, snap, unpacked, vector_of
+from ..rules import OrderingRule
+from ..search import Search
+
+
+def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+    """Who was taken, one by one, as far as vectors are here: up to the last hit."""
+    size, bare = len(s.standing), list(move["looked"]["bare"])
+    tiers = s.known.get("tier", [1.0] * len(s.rows))
+    head = min(spec["head"], sum(tiers[at] == 1.0 for at in s.standing))
+    part = [n for n in range(head) if n not in set(bare)]
+    count = min(spec["take"], len(part)) if spec["take"] else len(part)
+    taken = move["kept"][:count]
+    if not set(taken) <= set(part):
+        s.wrong(f"{path}/kept", "takes what has no vector")
+        return []
+    _picked(s, spec, move, _Taking(path, head, part, taken))
+    gone = {*taken, *bare}
+    left = [] if spec["drop"] else [n for n in range(size) if n not in gone]
+    return [*taken, *bare, *left]
+
+
+@dataclass(frozen=True)
+class _Taking:
+    """Of the first `head` places those of `part` have vectors, and `taken` were taken in turn."""
+
+    path: str
+    head: int
+    part: list[int]
+    taken: list[int]
+
+
+def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
+    """Each place that was taken had the most left, as far as vectors are here."""
+    path, part, taken = taking.path, taking.part, taking.taken
+    penalty, cause = (unpacked(move["beside"][key]) for key in ("penalty", "cause"))
+    units = {int(row): vector_of(v) for row, v in s.body["vectors"].get("units", {}).items()}
+    names = [s.rows[at] for at in s.standing]
+    sure = next((n for n, at in enumerate(taken) if names[at] not in units), len(taken))
+    hits = set(s.body["hits"])
+    if any(s.ids[s.standing[at]] in hits for at in taken[sure:]):
+        s.wrong("vectors/units", "the vector of a hit is missing")
+    if taken[sure:]:
+        s.attested[f"{path}/kept, behind the last hit"] = None
+    worth = dict(zip(part, _worths(s, spec, part, taking.head), strict=True))
+    closest, nearest = dict.fromkeys(taken[:sure], -math.inf), dict[int, int]()
+    free, rest = set(taken[:sure]), set(part) - set(taken[:sure])
+    made: dict[int, tuple[float, float | None]] = {}
+    for nth, at in enumerate(taken[:sure]):
+        cost = {n: snap((1.0 - spec["trade"]) * closest[n]) if nth else 0.0 for n in free}
+        value = {n: (snap(spec["trade"] * worth[n]) if nth else worth[n]) - cost[n] for n in free}
+        most = {n: _least(spec, worth[n], penalty[n], nth) for n in rest}
+        best = max([*value.items(), *most.items()], key=lambda pair: (pair[1], -pair[0]))[0]
+        if best != at:
+            s.wrong(f"{path}/kept", f"place {at} is taken, and {best} has more")
+        made[at] = (cost[at], float(names[nearest[at]]) if nth else None)
+        free.discard(at)
+        for n in free:
+            alike = dot_of(units[names[n]], units[names[at]])
+            if alike > closest[n]:
+                closest[n], nearest[n] = alike, at
+    s.same(f"{path}/beside/penalty", [penalty[at] for at in made], [m for m, _ in made.values()])
+    s.same(f"{path}/beside/cause", [cause[at] for at in made], [c for _, c in made.values()])
+    known = [n for n, value in enumerate(penalty) if value is not None]
+    s.same(f"{path}/taken", known, sorted(taken))
+
+
+def _least(spec: Data, worth: float, penalty: float | None, nth: int) -> float:
+    """The least that a row was worth when another was taken, which is taken later or never."""
+    if not nth:
+        return worth
+    return -math.inf if penalty is None else snap(spec["trade"] * worth) - penalty
+
+
+def _worths(s: Search, spec: Data, part: Sequence[int], head: int) -> list[float]:
+    """How relevant rows are: their score, or its place between the least and the greatest."""
+    scores = [either(s.score[at], math.nan) for at in s.standing[:head]]
+    if spec["relevance"] == "unit" and scores:
+        low, high = min(scores), max(scores)
+        scores = [(v - low) / (high - low) if high > low else 0.5 for v in scores]
+    return [snap(scores[n]) for n in part]
+
+
+RULE = OrderingRule(_kept)

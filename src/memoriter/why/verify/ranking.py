@@ -1,0 +1,63 @@
+"""Ranks follow from scores, and some scores from their parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .kinds import lane_rules
+from .numbers import Column, either
+from .search import ATTRIBUTES, Search
+
+
+def lanes_run(s: Search) -> list[str]:
+    """The lanes that scored rows."""
+    return [label for label in s.recipe["lanes"] if s.runs(label) and not _brings(s, label)]
+
+
+def _brings(s: Search, label: str) -> bool:
+    """Whether a lane only brings rows; one of an unknown kind does when no fusion counts it."""
+    rule = lane_rules().get(s.recipe["lanes"][label]["kind"])
+    if rule is not None:
+        return rule.brings
+    first = s.body["slate"]["steps"][0]
+    return first["out"] == "fuse" and f"fuse.{label}" not in first["inputs"]
+
+
+def check_lanes(s: Search) -> None:
+    """Ranks follow from scores, and some scores from their parts."""
+    for label in s.recipe["lanes"]:
+        if s.runs(label) != (f"{label}.score" in s.columns):
+            s.wrong(f"skipped/{label}", "a lane that ran has scores, and no other")
+    ties = [tie for tie in s.recipe["ties"] if tie.lstrip("-") in ATTRIBUTES]
+    for label in lanes_run(s):
+        lane, scores = s.recipe["lanes"][label], s.columns[f"{label}.score"]
+        rule = lane_rules().get(lane["kind"])
+        if rule is not None and rule.scores is not None:
+            rule.scores(s, label)
+        scored = [at for at, value in enumerate(scores) if value is not None]
+        if len(scored) > lane.get("pool", math.inf):
+            s.wrong(f"slate/columns/{label}.score", f"the pool of the lane holds {lane['pool']}")
+        if rule is None:
+            _falling(s, label, scored)
+        else:
+            order = s.ordered(scores, rule.ties(lane, ties), scored)
+            s.derived(f"{label}.rank", ranked(len(scores), order))
+
+
+def ranked(size: int, order: Sequence[int]) -> Column:
+    """Ranks from 1 in this order; none for the others."""
+    out: Column = [None] * size
+    for nth, at in enumerate(order, start=1):
+        out[at] = float(nth)
+    return out
+
+
+def _falling(s: Search, label: str, scored: Sequence[int]) -> None:
+    """A lane of an unknown kind: its ranks count from 1, and its scores never rise."""
+    ranks, scores = s.columns[f"{label}.rank"], s.columns[f"{label}.score"]
+    order = sorted(scored, key=lambda at: either(ranks[at], math.inf))
+    s.derived(f"{label}.rank", ranked(len(ranks), order))
+    values = [either(scores[at], math.nan) for at in order]
+    if values != sorted(values, reverse=True):
+        s.wrong(f"slate/columns/{label}.rank", "a better rank has a lower score")

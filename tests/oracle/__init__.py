@@ -1,0 +1,1 @@
+"""The oracle: the formulas of the engine once more, in plain Python, as slow as they read."""

@@ -1,0 +1,14 @@
+"""The trust of a record, by a table."""
+
+from __future__ import annotations
+
+from tests.oracle.numbers import Column
+from tests.oracle.rules import BoostOracle, Spec, by_table, leans
+from tests.oracle.table import Scene, Table
+
+
+def _values(spec: Spec, scene: Scene, table: Table) -> Column:
+    return by_table(spec, scene, table, "trust")
+
+
+ORACLE = BoostOracle(_values, leans)
