@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memoriter
-from memoriter.pipeline.load import ours
+from memoriter.pipeline.load import library
 from memoriter.testing.fakes import ToyEmbedder, ToyReranker
 
 LOOKS = {"kind", "enabled"}
@@ -27,7 +27,7 @@ def numbers(told: object) -> Iterator[float]:
         yield float(told)
 
 
-@pytest.mark.parametrize("name", ours())
+@pytest.mark.parametrize("name", library())
 def test_every_number_of_what_runs_is_shown(name: str) -> None:
     memory = memoriter.open(":memory:", embedder=ToyEmbedder(), reranker=ToyReranker())
     memory.remember("which port do I prefer for ssh", id="a")

@@ -11,10 +11,11 @@ from memoriter.doors.render.phrases import KEYS, KINDS, VALUES
 from memoriter.doors.render.recipes import sections, side_by_side, value
 from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
 from memoriter.pipeline.kinds import kind_of, kinds
-from memoriter.pipeline.load import ours, recipe_of
+from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Recipe, Select
-from memoriter.text.analyzers import NAMES
+from memoriter.text.analyzers import every
+from memoriter.text.dialects import dialect, dialect_names
 
 
 def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
@@ -83,8 +84,8 @@ def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:
-    for first in ours():
-        for second in ours():
+    for first in library():
+        for second in library():
             assert bool(_told(first, second)) == (first != second)
 
 
@@ -128,13 +129,14 @@ def test_every_key_and_every_kind_of_ours_has_words_and_none_has_gone() -> None:
 
 
 def test_every_analyzer_and_every_word_for_a_value_is_there() -> None:
-    assert set(VALUES["analyzer"]) == set(NAMES)
+    assert all(one.about for one in every())
+    assert all(dialect(name).about for name in dialect_names())
     fields = [
         field
         for each in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Weighted, Rrf, Smooth)
         for field in each.model_fields.items()
     ]
-    for key in ("dialect", "form", "idf", "stop", "unit", "keep", "absent"):
+    for key in ("form", "idf", "stop", "unit", "keep", "absent"):
         known = {v for name, field in fields if name == key for v in get_args(field.annotation)}
         assert set(VALUES[key]) == known, key
     assert value("pool", told=True) == "yes"

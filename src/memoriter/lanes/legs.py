@@ -1,6 +1,6 @@
 """Which records are few hops, or a cheap way, from given ones?
 
-The graph legs of mnestic. Seeds come with the call; lanes may add some. Seeds have no score of
+Seeds come with the call; lanes may add some. Seeds have no score of
 their own, even where one reaches another. Equal scores go to the older record.
 """
 

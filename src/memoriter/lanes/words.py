@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
@@ -20,7 +20,7 @@ from memoriter.lanes.scoring import Form, Formula, Measure, Scorer
 from memoriter.lanes.spec import Spec
 from memoriter.lanes.telling import told
 from memoriter.rank.bm25 import Rarity
-from memoriter.text.dialects import Options, read
+from memoriter.text.dialects import Options, known_dialect, read
 from memoriter.text.retry import sanitised, strongest, tokens
 from memoriter.text.tree import Any, Asked, Term, excludes, spelled
 
@@ -41,7 +41,7 @@ class Words(Spec):
     reads: ClassVar[tuple[str, ...]] = ("query",)
     enabled: bool = True
     pool: int = Field(ge=1, le=100_000)
-    dialect: Literal["bare", "jeffs-brain", "engrava", "mnestic"] = "bare"
+    dialect: Annotated[str, AfterValidator(known_dialect)] = "bare"
     expert: bool = True
     """Whether quotes and operators mean something."""
     stop: Literal["none", "latin"] = "none"

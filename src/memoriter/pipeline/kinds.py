@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
+from memoriter.core import plugins
 from memoriter.core.errors import message_of
 from memoriter.lanes.spec import Spec
 
@@ -62,7 +63,7 @@ def kinds(what: str) -> tuple[type[Spec], ...]:
         module, _, name = place.partition(":")
         ours.append(getattr(import_module(module), name))
     known = {kind_of(each) for each in ours}
-    for point in sorted(entry_points(group=f"memoriter.{what}"), key=lambda each: each.name):
+    for point in plugins.points(what).values():
         made = _loaded(point, what, known)
         if made is not None:
             ours.append(made)

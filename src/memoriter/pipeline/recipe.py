@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from memoriter.core.canonical import canonical
-from memoriter.core.errors import BadQuery
+from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
@@ -22,7 +22,7 @@ from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, Tie
 from memoriter.pipeline.spoken import Mean, Mix, Path
 from memoriter.pipeline.waves import waves_of
-from memoriter.text.analyzers import NAMES
+from memoriter.text.analyzers import analyzer
 
 if TYPE_CHECKING:
     from memoriter.lanes.port import Lane as AnyLane
@@ -136,9 +136,10 @@ class Recipe(Spec):
     @field_validator("analyzer")
     @classmethod
     def _analyzer_is_known(cls, name: str) -> str:
-        if name not in NAMES:
-            raise ValueError(f"no analyzer is called {name!r}; known: {', '.join(NAMES)}")
-        return name
+        try:
+            return analyzer(name).name
+        except BadRecipe as error:
+            raise ValueError(f"{error.message}; {error.hint}") from None
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:

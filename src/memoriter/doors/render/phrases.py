@@ -164,22 +164,8 @@ KEYS: Final = {
 
 VALUES: Final = {
     "absent": {"keep": "is lost", "redistribute": "goes to the others"},
-    "analyzer": {
-        "memoriter": "words and stems, scripts without spaces by pairs",
-        "porter2": "letters and digits, stems, irregular forms",
-        "simple": "letters and digits in small letters, no stems",
-        "fts5-porter": "letters and digits, stems",
-        "fts5-porter-cjk": "letters and digits, stems, scripts without spaces by pairs",
-        "fts5-dashed": "letters, digits, - and _, no stems",
-    },
     "as_of": {"validity": "its validity", "append": "when it was written"},
     "by": {"fingerprint": "how texts begin", "near": "their vectors", "key": "a key"},
-    "dialect": {
-        "bare": "any of the words",
-        "engrava": "any of the words, or an expression with columns",
-        "jeffs-brain": "any of the words but stop words, or an expression",
-        "mnestic": "all of the words, or an expression with NEAR and ^",
-    },
     "form": {"fields": "each field", "row": "all fields together"},
     "idf": {"floored": "never below a floor", "positive": "always positive"},
     "keep": {"best": "the best", "newest": "the newest, at the best place"},

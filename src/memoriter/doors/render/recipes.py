@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, cast
 
 from rich.console import Group, RenderableType
@@ -14,6 +14,8 @@ from memoriter.doors.render.ink import DIM, STRONG
 from memoriter.doors.render.phrases import KEYS, KINDS, VALUES
 from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
 from memoriter.pipeline.kinds import kind_of, kinds
+from memoriter.text.analyzers import analyzer
+from memoriter.text.dialects import dialect
 from memoriter.text.safe import one_line
 from memoriter.why.figures import short
 
@@ -112,9 +114,18 @@ def _words(key: str, kind: object) -> str:
     return KEYS.get(f"{kind}.{key}", KEYS.get(key, key))
 
 
+_ABOUT: Final[Mapping[str, Callable[[str], str]]] = {
+    "analyzer": lambda name: analyzer(name).about,
+    "dialect": lambda name: dialect(name).about,
+}
+"""Keys whose values say themselves what they do: they may come from another package."""
+
+
 def value(key: str, told: object) -> str:
     """A value in words."""
     known = cast("Mapping[object, str]", VALUES.get(key, {}))
+    if key in _ABOUT and isinstance(told, str):
+        known = cast("Mapping[object, str]", {told: _ABOUT[key](told) or told})
     if isinstance(told, Mapping):
         items = cast("Mapping[str, object]", told)
         return ", ".join(f"{name} {value(key, each)}" for name, each in items.items()) or _NONE
