@@ -34,8 +34,10 @@ def formats() -> tuple[Format, ...]:
 
 
 def format_names() -> tuple[str, ...]:
-    """What a call may name as its format."""
-    return (AUTO, *(each.name for each in formats()))
+    """What a call may name as its format; no importer is loaded for it."""
+    own = [each.name for each in _OWN]
+    others = (name for name in plugins.points(_GROUP) if name not in own)
+    return (AUTO, own[0], *others, *own[1:])
 
 
 class Chosen(NamedTuple):
