@@ -11,9 +11,9 @@ from tests.http.live import TENANT, Live, live, rpc
 
 from memoriter.core.canonical import canonical
 from memoriter.core.times import to_micros
-from memoriter.doors.compat.comis import METHODS
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.comis.methods import METHODS
 
 DAY = 86_400_000
 FIRST = 1_767_225_600_000
@@ -80,7 +80,7 @@ def test_co_26_the_tenant_comes_from_the_credential(site: Live, client: httpx.Cl
     assert len(search(theirs)) == 30
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [each.name for each in METHODS])
 def test_co_26_another_tenant_in_a_request_is_refused(client: httpx.Client, method: str) -> None:
     params: dict[str, dict[str, Any]] = {
         "memory.search": {"query": "deadline"},

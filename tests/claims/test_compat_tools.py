@@ -11,15 +11,16 @@ from tests.claims.corpus import VECTOR, close, open_corpus, open_empty
 
 import memoriter
 from memoriter.core.errors import Forbidden, InputError
-from memoriter.doors.compat import jeffs_brain, mentisdb
-from memoriter.doors.compat.tools import COMPAT
 from memoriter.doors.desk import Desk
 from memoriter.doors.mcp.tools import tools_of
+from memoriter.doors.port import foreign_tools
 from memoriter.doors.schema import schema_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.jeffs_brain import tools as jeffs_brain
+from memoriter.systems.mentisdb import tools as mentisdb
 
-BY_NAME = {tool.name: tool for tool in COMPAT}
+BY_NAME = {tool.name: tool for tool in foreign_tools(())}
 NUMBERS = {
     "lexical", "vector", "graph", "relation", "seed_support", "importance", "confidence",
     "recency", "session_cohesion", "rrf", "total",
@@ -359,7 +360,7 @@ def test_every_field_is_a_name_of_the_recipe_or_read_by_its_tool() -> None:
         "engrava": {"filters"},
         "comis": {"limit"},
     }
-    for tool in COMPAT:
+    for tool in foreign_tools(()):
         names = recipe_of(tool.recipe).names
         assert set(tool.request.model_fields) - set(names) <= apart[tool.recipe], tool.name
         assert set(mentisdb.FILTERS) <= set(recipe_of("mentisdb").names)

@@ -15,7 +15,7 @@ from tests.claims.corpus import (
 )
 
 from memoriter.memory.facade import Memory
-from memoriter.text.dialects import engrava
+from memoriter.systems.engrava import dialect as engrava
 from memoriter.why.result import Result
 
 

@@ -20,8 +20,8 @@ from tests.claims.corpus import (
 
 from memoriter.core.errors import BadFilter, BadQuery, Unavailable
 from memoriter.memory.facade import Memory
+from memoriter.systems.jeffs_brain.dialect import compiled, parse
 from memoriter.testing.fakes import ToyEmbedder
-from memoriter.text.dialects.jeffs_brain import compiled, parse
 from memoriter.text.retry import jaccard, trigrams
 from memoriter.why.result import Result
 

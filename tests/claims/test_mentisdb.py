@@ -11,7 +11,7 @@ import pytest
 from tests.claims.corpus import close, ids, open_empty, open_texts, scores, understood
 
 from memoriter.memory.facade import Memory
-from memoriter.text.lemmas import LEMMAS
+from memoriter.systems.runs import LEMMAS
 from memoriter.why.result import Result
 
 

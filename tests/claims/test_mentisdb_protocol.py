@@ -11,8 +11,9 @@ import pytest
 from memoriter.core.errors import InputError
 from memoriter.evaluate.command import run_eval
 from memoriter.evaluate.data import Case, Dataset, Item, Question
-from memoriter.evaluate.protocols import PROTOCOLS, compared, pooled
+from memoriter.evaluate.protocols import compared, protocol_of
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.mentisdb.protocol import pooled
 
 
 def talk(word: str) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
 
 def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
     ours = {label: recipe_of(label) for label in ("mentisdb", "memoriter")}
-    settings = PROTOCOLS["mentisdb"].settings
+    settings = protocol_of("mentisdb").settings
     made = compared(ours, settings, ["cohesion"])
     walk = made["mentisdb"].to_data()["lanes"]["links"]
     told = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]

@@ -9,14 +9,14 @@ import pytest
 from tests.compat.make_receipts import ASKS, FOLDER, receipts
 
 import memoriter
-from memoriter.pipeline.load import ours
+from memoriter.pipeline.load import library
 
 SAVED = sorted(FOLDER.glob("*.json"))
 
 
 def test_there_is_one_for_each_recipe_and_each_kind_of_fusion() -> None:
     assert {path.stem for path in SAVED} >= {f"v2-{name}" for name in ASKS}
-    assert set(ours()) <= set(ASKS)
+    assert set(library()) <= set(ASKS)
 
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ import memoriter
 from memoriter.doors.cli import keeping
 from memoriter.doors.cli.main import app
 from memoriter.doors.cli.tree import PANELS
-from memoriter.imports.table import NAMES
+from memoriter.imports.table import format_names
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 Cli = Callable[..., Any]
@@ -474,7 +474,7 @@ def test_a_dry_run_tells_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:
 
 def test_the_help_of_import_names_every_format(cli: Cli) -> None:
     shown = re.sub(r"[\s│]+", " ", cli("import", "--help").stdout)
-    assert all(name in shown for name in NAMES)
+    assert all(name in shown for name in format_names())
 
 
 def test_an_export_comes_back_whole(cli: Cli, tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 import memoriter
 from memoriter.core.canonical import canonical
-from memoriter.doors.compat.tools import COMPAT
 from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.port import foreign_tools
 from memoriter.doors.tokens import Tokens
 
 SRC = str(Path(__file__).parents[2] / "src")
@@ -253,7 +253,7 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
             assert answer == canonical(BY_NAME[name].run(desk, data)), name
         direct = memory.recall("cache eviction", now=NOW)
         assert ours[0] == canonical(direct.to_dict())
-        for tool in COMPAT:
+        for tool in foreign_tools(()):
             if tool.name in theirs:
                 at = list(theirs).index(tool.name)
                 mine = tool.run(desk, theirs[tool.name])
@@ -366,7 +366,7 @@ def test_answers_that_are_owed_come_after_the_input_has_ended(wire: Wire) -> Non
 
 def mangled(rng: random.Random) -> bytes:
     """A message with something wrong in it, somewhere."""
-    names = [*CORE, *(tool.name for tool in COMPAT), "nope", "", "\0", "../x"]
+    names = [*CORE, *(tool.name for tool in foreign_tools(())), "nope", "", "\0", "../x"]
     values: list[Any] = [
         None, True, -1, 0, 1e308, 2**70, "", "x" * 300, "ssh", "\u0000", "\ufffe", "'; --",
         "/etc/x", [], [[]], {}, {"a": {"b": []}}, ["ssh"] * 50, {"any": ["x"]}, "P1",

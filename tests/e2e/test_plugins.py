@@ -1,4 +1,4 @@
-"""A package of its own brings a lane, a boost, an ordering and a recipe; a broken one is named."""
+"""A package of its own brings a recipe, an importer, a dialect and more; a broken one is named."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 BROKEN = {
     "memoriter.lanes": "gone = nowhere_at_all:Lane\nbm25 = memoriter_desk.lane:Pinned\n",
     "memoriter.boosts": "plain = memoriter_desk:DESK\n",
-    "memoriter.recipes": "gone = nowhere_at_all:TEXT\nhalf = memoriter_broken:HALF\n",
+    "memoriter.recipes": (
+        "gone = nowhere_at_all:TEXT\nhalf = memoriter_broken:HALF\nengrava = memoriter_desk:DESK\n"
+    ),
+    "memoriter.importers": "gone = nowhere_at_all:FORMAT\nchat = memoriter_desk.importer:SLIPS\n",
+    "memoriter.dialects": "gone = memoriter_desk:DESK\n",
+    "memoriter.analyzers": "gone = memoriter_desk.words:Spaced\n",
+    "memoriter.tools": "gone = memoriter_desk:DESK\n",
 }
 
 
@@ -177,3 +183,129 @@ def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
     where, hint = told["nonsense"]
     assert where == "lanes.x"
     assert "recipe show" in hint
+
+
+READ = """
+import json, memoriter
+from pathlib import Path
+from memoriter.doors.desk import Desk
+from memoriter.doors.http.rpc import methods
+from memoriter.doors.mcp.tools import tools_of
+
+Path("pile.txt").write_text("slip: The Port of the shop\\nslip: port 22\\nno mark\\n")
+Path("pile.slips").write_bytes(bytes(64))
+memory = memoriter.open("slips.db", embedder=None)
+done = memory.import_file("pile.txt")
+out = {"import": [done.format, done.why, done.records.written, done.refused[0].reason]}
+asked = {"photograph": ("pile.slips", "auto"), "strict": ("pile.slips", "slips"),
+         "gone": ("pile.txt", "gone")}
+for name, (path, form) in asked.items():
+    try:
+        memory.import_file(path, form)
+    except memoriter.InputError as error:
+        out[name] = [error.message.rpartition("/")[2], error.hint]
+out["shadowed"] = memoriter.open(":memory:", embedder=None).plan("x", recipe="engrava").recipe.name
+every = {"lanes.words.dialect": "every"}
+out["any"] = len(memory.recall("port shop", recipe="desk"))
+hits = memory.recall("port shop", recipe="desk", overrides=every)
+out["every"] = [hit.record.text for hit in hits]
+data = {**memory.plan("x", recipe="desk").recipe.to_data(), "analyzer": "spaced"}
+out["spaced"] = [hit.record.text for hit in memory.recall("shop port", recipe=data)]
+memory.analyzers.add("spaced")
+out["kept"] = [one.rows for one in memory.analyzers.list() if one.name == "spaced"]
+memory.close()
+memory = memoriter.open("slips.db", embedder=None)
+out["after"] = [one.added for one in memory.analyzers.list() if one.name == "spaced"]
+for key in ("lanes.words.dialect", "analyzer"):
+    try:
+        memory.plan("x", recipe="desk", overrides={key: "gone"})
+    except memoriter.BadRecipe as error:
+        out[key] = error.message
+desk = Desk(memory)
+tools = {tool.name: tool for tool in tools_of("compat", "read")}
+own = tools["recall"].run(desk, {"query": "x"})
+out["tools"] = [tools["desk_height"].run(desk, {}), "hits" in own]
+own = methods()["status"].run(desk, {})
+out["methods"] = [methods()["desk.height"].run(desk, {}), "tenant" in own]
+print(json.dumps(out))
+"""
+
+
+def test_an_importer_a_dialect_an_analyzer_and_tools_from_outside_are_used_like_ours(
+    run: Run,
+) -> None:
+    done = run("-c", READ)
+    assert done.returncode == 0, done.stderr
+    out = json.loads(done.stdout.splitlines()[-1])
+    assert out["import"] == ["slips", "it begins with a slip", 2, "is no slip"]
+    assert out["photograph"] == [
+        "pile.slips is neither text nor SQLite",
+        "it is a photograph: type it",
+    ]
+    assert out["strict"][0] == "pile.slips is not slips of paper"
+    assert out["gone"][0] == (
+        "format 'gone' cannot be loaded: ModuleNotFoundError: No module named 'nowhere_at_all'"
+    )
+    assert (out["any"], out["every"]) == (2, ["The Port of the shop"])
+    assert set(out["spaced"]) == {"The Port of the shop", "port 22"}
+    assert (out["kept"], out["after"]) == ([2], [True])
+    assert (
+        "dialect 'gone' cannot be loaded: memoriter_desk:DESK is no "
+        in (out["lanes.words.dialect"])
+    )
+    assert "analyzer 'gone' cannot be loaded: it is called 'spaced'" in out["analyzer"]
+    assert out["tools"] == [{"notes": 2}, True]
+    assert out["methods"] == [{"notes": 2}, True]
+    assert out["shadowed"] == "engrava"
+
+
+def test_formats_from_outside_stand_in_the_help_and_a_taken_name_stays(run: Run) -> None:
+    shown = run("-m", "memoriter", "import", "--help").stdout
+    assert "slips" in shown
+    (Path(run("-c", "import os; print(os.getcwd())").stdout.strip()) / "a.json").write_text(
+        '[{"role": "user", "content": "slip"}]'
+    )
+    done = run("-m", "memoriter", "import", "a.json", "--json")
+    assert json.loads(done.stdout)["files"][0]["format"] == "chat"
+
+
+BARE = """
+import json
+from memoriter.core import plugins
+from memoriter.imports.table import chosen
+from memoriter.pipeline.load import library, recipe_of
+from memoriter.text.analyzers import analyzer
+from memoriter.text.dialects import dialect
+from pathlib import Path
+import memoriter
+
+out = {"library": library()}
+for what in (recipe_of, analyzer, dialect, lambda name: chosen(Path("x"), name)):
+    try:
+        what("mnestic")
+    except memoriter.InputError as error:
+        out[error.message] = error.hint
+memory = memoriter.open(":memory:", embedder=None)
+memory.remember("port 22")
+out["hits"] = len(memory.recall("port"))
+print(json.dumps(out))
+"""
+
+
+def test_a_copy_without_metadata_works_and_says_what_it_lacks(tmp_path: Path) -> None:
+    """The folder of the package alone, and the libraries it needs, without anything installed."""
+    (tmp_path / "memoriter").symlink_to(SRC / "memoriter")
+    hidden = "import importlib.metadata as m; m.entry_points = lambda **_: m.EntryPoints()\n"
+    done = subprocess.run(  # noqa: S603  # our own program
+        [sys.executable, "-c", hidden + BARE], cwd=tmp_path, text=True, capture_output=True,
+        check=False, timeout=120, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    out = json.loads(done.stdout)
+    assert (out.pop("hits"), "memoriter" in out["library"], len(out.pop("library"))) == (
+        1,
+        True,
+        5,
+    )
+    assert len(out) == 4
+    assert all("this copy of Memoriter is not installed" in hint for hint in out.values())

@@ -10,12 +10,12 @@ from starlette.routing import Mount, Route
 from tests.http.asks import FIELDS, HANDLES, asked, request
 from tests.http.live import JSON, Live, rpc
 
-from memoriter.doors.compat import comis
 from memoriter.doors.http import app as application
 from memoriter.doors.http.guards import OPEN
-from memoriter.doors.http.rpc import METHODS
+from memoriter.doors.http.rpc import methods
 from memoriter.doors.mcp.http import beside
 from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS
+from memoriter.systems.comis.methods import METHODS
 
 OWN: dict[str, tuple[str, str | None]] = {
     "/healthz": ("GET", None),
@@ -103,12 +103,12 @@ def test_a_call_needs_the_right_of_its_operation(site: Live, held: str) -> None:
         "memory.store": {"content": "kept by a call"},
         "memory.delete": {"ids": ["nothing"]},
     }
-    for name, offered in METHODS.items():
+    for name, offered in methods().items():
         told = rpc(client, name, **(FIELDS.get(name) or params.get(name, {})))
         refused = RIGHTS.index(offered.right) > RIGHTS.index(held)  # type: ignore[arg-type]
         error = told.get("error", {}).get("data", {}).get("error")
         assert (error == "Forbidden") == refused, (name, told)
-    assert set(METHODS) == {*BY_NAME, *comis.METHODS}
+    assert set(methods()) == {*BY_NAME, *(each.name for each in METHODS)}
 
 
 def test_another_tenants_memories_are_not_there(site: Live) -> None:

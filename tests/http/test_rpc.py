@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.http.live import JSON, Live, rpc
 
-from memoriter.doors.http.rpc import METHODS
+from memoriter.doors.http.rpc import methods
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
 
@@ -134,7 +134,7 @@ _words = st.sampled_from(
     ["query", "limit", "where", "recipe", "overrides", "id", "text", "tags", "sort", "offset",
      "minScore", "trustLevels", "receipt", "seeds", "lists", "vector", "cursor", "mode", "content"]
 )  # fmt: skip
-_harmless = sorted(set(METHODS) - {"forget", "memory.delete", "maintain", "reflect"})
+_harmless = sorted(set(methods()) - {"forget", "memory.delete", "maintain", "reflect"})
 _call = st.fixed_dictionaries(
     {"jsonrpc": st.just("2.0") | _json, "method": st.sampled_from(_harmless) | st.text(max_size=9)},
     optional={"id": _json, "params": st.dictionaries(_words, _json, max_size=4) | _json},

@@ -13,7 +13,7 @@ from tests.imports import files
 
 import memoriter
 from memoriter import MemoriterError
-from memoriter.imports.table import FORMATS
+from memoriter.imports.table import formats
 
 NAMES = st.sampled_from(
     [
@@ -78,7 +78,7 @@ def imported(data: bytes, name: str, asked: str) -> None:
             assert memory.verify_store().sound
 
 
-ASKED = st.sampled_from(["auto", *(each.name for each in FORMATS)])
+ASKED = st.sampled_from(["auto", *(each.name for each in formats())])
 
 
 @settings(max_examples=150, deadline=None)

@@ -18,7 +18,7 @@ import memoriter
 from memoriter import Conflict, Corrupt, InputError, NotFound, Unsupported
 from memoriter.embed.callable import Function
 from memoriter.imports import source as sources
-from memoriter.imports.table import FORMATS, NAMES, chosen
+from memoriter.imports.table import chosen, format_names, formats
 from memoriter.memory.facade import Memory
 
 
@@ -55,7 +55,7 @@ def made(folder: Path) -> dict[str, Path]:
 
 def test_every_format_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
     paths = made(tmp_path)
-    assert tuple(paths) == tuple(each.name for each in FORMATS)
+    assert set(paths) == {each.name for each in formats()}
     for name, path in paths.items():
         plain = path if path.is_dir() else path.rename(path.with_name(f"{name}.bin"))
         if name == "markdown":  # only its name tells it from lines of text
@@ -96,7 +96,7 @@ def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'marckdown' is none") as told:
         chosen(tmp_path, "marckdown")
     assert "did you mean markdown?" in told.value.hint
-    assert all(name in told.value.hint for name in NAMES)
+    assert all(name in told.value.hint for name in format_names())
 
 
 # --- what cannot be read ----------------------------------------------------------------------
@@ -246,7 +246,7 @@ def test_a_database_that_breaks_off_gives_what_was_read(
         yield from ()
         raise Corrupt("page 7", hint="restore it")
 
-    monkeypatch.setattr("memoriter.imports.engrava._edge", broken)
+    monkeypatch.setattr("memoriter.systems.engrava.importer._edge", broken)
     done = memory.import_file(files.engrava(tmp_path / "theirs.db"))
     assert done.records.written == 2
     assert done.refused[-1].reason == "reading stopped: page 7"

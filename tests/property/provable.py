@@ -11,7 +11,7 @@ from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
 
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.load import ours
+from memoriter.pipeline.load import library
 from memoriter.testing.fakes import START, ToyReranker
 from memoriter.why.result import Result
 
@@ -92,7 +92,7 @@ def asked(memory: Memory, random: Random) -> Result | None:
 
 def _library(random: Random) -> Data:
     """The options of a call with a recipe of ours, some of its numbers changed."""
-    name = random.choice(ours())
+    name = random.choice(library())
     if name != "memoriter":
         return {"recipe": name}
     numbers = {

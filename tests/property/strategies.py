@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from memoriter.core.attributes import ATTRIBUTES
-from memoriter.pipeline.load import ours
+from memoriter.pipeline.load import library
 from memoriter.testing.fakes import SECOND, START
 
 EXAMPLES = settings().max_examples
@@ -165,5 +165,5 @@ def wheres() -> st.SearchStrategy[dict[str, Any]]:
 
 
 queries = plain_text | st.sampled_from(["port", "ssh port", "…", "café 東京", ""]) | any_text
-recipes = st.sampled_from(ours())
+recipes = st.sampled_from(library())
 """The recipes that come with this package."""

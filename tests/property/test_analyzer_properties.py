@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from memoriter.core.fold import bare, fold
 from memoriter.core.words import Words
 from memoriter.embed.static import words
-from memoriter.text.analyzers import NAMES, analyzer
+from memoriter.text.analyzers import analyzer, analyzer_names
 from memoriter.text.chunk import chunks
 from memoriter.text.port import Analyzer
 
-ALL = [analyzer(name) for name in NAMES]
-each_analyzer = pytest.mark.parametrize("each", ALL, ids=NAMES)
+ALL = [analyzer(name) for name in analyzer_names()]
+each_analyzer = pytest.mark.parametrize("each", ALL, ids=analyzer_names())
 
 anything = st.text(st.characters(exclude_categories=()))
 dense = st.text(

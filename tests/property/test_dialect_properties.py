@@ -10,7 +10,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.unit.test_dialects import PLAIN, leaves, satisfies
 
-from memoriter.text.dialects import NAMES, Options, engrava, jeffs_brain, read
+from memoriter.systems.engrava import dialect as engrava
+from memoriter.systems.jeffs_brain import dialect as jeffs_brain
+from memoriter.text.dialects import Options, dialect_names, read
 from memoriter.text.dialects.expression import DEPTH, parse
 from memoriter.text.dialects.grammar import Malformed
 from memoriter.text.dialects.parts import LEAVES
@@ -53,7 +55,7 @@ def depth(node: Node | None) -> int:
             return 1
 
 
-@given(st.sampled_from(NAMES), texts, options)
+@given(st.sampled_from(dialect_names()), texts, options)
 def test_any_text_is_read_in_any_dialect(dialect: str, text: str, how: Options) -> None:
     asked = read(dialect, text, OWN, how)
     assert asked == read(dialect, text, OWN, how)

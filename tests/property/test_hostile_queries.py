@@ -27,7 +27,7 @@ from memoriter.pipeline.bind import bind
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.text.analyzers import analyzer as analyzer_of
-from memoriter.text.dialects import NAMES
+from memoriter.text.dialects import dialect_names
 from memoriter.text.dialects.parts import LEAVES
 
 COUNT: Final = 1_000_000 if os.environ.get("MEMORITER_NIGHT") == "1" else 100_000
@@ -157,14 +157,16 @@ def answered(ask: Callable[[str], object], text: str) -> float:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("dialect", dialect_names())
 def test_a_hostile_query_is_answered_or_refused_by_name(
     memory: Memory, dialect: str, part: int
 ) -> None:
     recipes = [recipe(dialect, analyzer) for analyzer in ANALYZERS[dialect]]
     lanes = [searching(memory, each) for each in recipes]
     slowest = (0.0, "")
-    for nth, text in enumerate(queries(f"{dialect}/{part}", COUNT // len(NAMES) // PARTS)):
+    for nth, text in enumerate(
+        queries(f"{dialect}/{part}", COUNT // len(dialect_names()) // PARTS)
+    ):
         slowest = max(slowest, (answered(lanes[nth % len(lanes)], text), text))
         if nth % WHOLE == 0:
             how = recipes[nth // WHOLE % len(recipes)]
@@ -172,7 +174,7 @@ def test_a_hostile_query_is_answered_or_refused_by_name(
     assert slowest[0] < SLOW, slowest
 
 
-@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("dialect", dialect_names())
 def test_the_longest_queries_visit_a_bounded_number_of_postings(
     memory: Memory, dialect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ from memoriter.core.errors import NothingToRun
 from memoriter.index.ground import Ground
 from memoriter.index.match import Sought
 from memoriter.memory.facade import Memory
-from memoriter.text.analyzers import NAMES, analyzer
+from memoriter.text.analyzers import analyzer, analyzer_names
 
 OWN_FIELDS = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 DIALECTS = ("bare", "bare", "jeffs-brain", "engrava", "mnestic")
@@ -35,7 +35,7 @@ MARKS = ("AND", "OR", "NOT", "(", ")", '"', "*", "text:", "title:", "NEAR/3(", "
 @st.composite
 def recipes(draw: st.DrawFn) -> dict[str, Any]:
     """A recipe of one word lane."""
-    reader = draw(st.sampled_from(NAMES))
+    reader = draw(st.sampled_from(analyzer_names()))
     known = ("text", "essence") if reader == "fts5-dashed" else OWN_FIELDS
     listed = draw(st.lists(st.sampled_from((*known, "agent_registry")), min_size=1, unique=True))
     weights = {name: draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])) for name in listed}
@@ -114,7 +114,9 @@ def test_any_word_lane_answers_as_the_oracle_does(
         memory.close()
 
 
-@given(histories, st.sampled_from(NAMES), st.lists(st.sampled_from(OWN_FIELDS), unique=True))
+@given(
+    histories, st.sampled_from(analyzer_names()), st.lists(st.sampled_from(OWN_FIELDS), unique=True)
+)
 def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, listed: Any) -> None:
     reader = analyzer(name)
     wanted = [field for field in listed if field in reader.fields] or ["text"]

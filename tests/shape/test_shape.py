@@ -191,6 +191,28 @@ def test_a_stranger_in_the_verifier_is_noticed() -> None:
     assert list(strangers("from ...receipt import x\n", 2)) == ["...receipt"]
 
 
+# --- the five systems plug in, and the core knows none of them by name -----------------------
+
+SYSTEMS = re.compile(r"(?i)mentisdb|mnestic|jeffs|engrava|\bcomis\b")
+
+
+def test_the_core_names_none_of_the_five_systems() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted((*SRC.rglob("*.py"), *SRC.rglob("*.toml")))
+        if path.relative_to(SRC).parts[0] != "systems"
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if SYSTEMS.search(line)
+    ]
+    assert not named, "\n".join(named)
+
+
+def test_a_system_named_in_the_core_is_noticed() -> None:
+    assert SYSTEMS.search("as engrava does")
+    assert SYSTEMS.search("Comis' list")
+    assert not SYSTEMS.search("a promise, no compromise")
+
+
 # --- laws ------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memoriter
-from memoriter.pipeline.load import ours, recipe_of
+from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.plan import reranks
 from memoriter.testing.fakes import ToyEmbedder, ToyReranker
 
@@ -28,7 +28,7 @@ def numbers(told: object) -> Iterator[float]:
         yield float(told)
 
 
-@pytest.mark.parametrize("name", ours())
+@pytest.mark.parametrize("name", library())
 def test_every_number_of_what_runs_is_shown(name: str) -> None:
     asks = reranks(recipe_of(name))
     reranker = ToyReranker() if asks else None

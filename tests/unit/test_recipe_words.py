@@ -12,11 +12,12 @@ from memoriter.lanes.bm25 import Bm25Lane
 from memoriter.lanes.spec import meaning_of, options_of, worded
 from memoriter.pipeline.fusing import FUSIONS, Rrf, Smooth
 from memoriter.pipeline.kinds import kinds
-from memoriter.pipeline.load import ours, recipe_of
+from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.orderings.mmr import MmrOrdering
 from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
-from memoriter.text.analyzers import NAMES
+from memoriter.text.analyzers import analyzer_names, every
+from memoriter.text.dialects import dialect, dialect_names
 
 
 def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
@@ -91,8 +92,8 @@ def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:
-    for first in ours():
-        for second in ours():
+    for first in library():
+        for second in library():
             assert bool(_told(first, second)) == (first != second)
 
 
@@ -114,7 +115,10 @@ def test_every_option_of_a_recipe_says_what_it_means() -> None:
 
 
 def test_words_for_values_are_those_of_the_option() -> None:
-    assert set(worded(Recipe, "analyzer")) == set(NAMES)
+    assert all(one.about for one in every())
+    assert all(dialect(name).about for name in dialect_names())
+    assert all(value(Recipe, "analyzer", name) != name for name in analyzer_names())
+    assert all(value(Bm25Lane, "dialect", name) != name for name in dialect_names())
     for part in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Rrf, Smooth, Rerank):
         for key, field in options_of(part).items():
             if known := set(worded(part, key)):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.imports.fields import Filling
-from memoriter.imports.port import Found, Lost
+from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
 from memoriter.imports.shapes import is_list, is_object, object_of
-from memoriter.imports.source import Refused, Source, expanded, sampled
+from memoriter.imports.source import JSON, Refused, Source, expanded, sampled
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)
@@ -32,15 +32,15 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """The messages of every conversation; bare ones are one conversation, named by the file."""
     bare = 0
-    for found in source.values():
-        if isinstance(found, Refused):
-            yield found
+    for item in source.values():
+        if isinstance(item, Refused):
+            yield item
             continue
-        for nth, row in enumerate(expanded(found.value, *_LISTS)):
-            where = found.where if row is found.value else f"{found.where}[{nth}]"
+        for nth, row in enumerate(expanded(item.value, *_LISTS)):
+            where = item.where if row is item.value else f"{item.where}[{nth}]"
             if not is_object(row):
                 yield Refused(where, "expected a message or a conversation, an object")
             elif _talk(row):
@@ -73,7 +73,7 @@ def _path(row: dict[str, Any]) -> list[dict[str, Any]]:
     return out[::-1]
 
 
-def _conversation(where: str, row: dict[str, Any], stem: str, nth: int) -> Iterator[Found]:
+def _conversation(where: str, row: dict[str, Any], stem: str, nth: int) -> Iterator[Extracted]:
     named = row.get("id") or row.get("uuid") or row.get("conversation_id")
     title = row.get("title") or row.get("name")
     session = str(named or f"{stem}-{where.rpartition(':')[2]}-{nth}")
@@ -86,9 +86,9 @@ def _conversation(where: str, row: dict[str, Any], stem: str, nth: int) -> Itera
         at = _at(turn) or at  # one without a time was said no earlier than those before it
         yield from _message(f"{where}.{number}", {**turn, _TIME: at}, session, number, title)
     tree = object_of(row.get("mapping")).values()
-    told = sum(1 for node in tree if is_object(object_of(node).get("message")))
-    if told > len(turns):
-        yield Lost("branches that were left", session, times=told - len(turns))
+    messages = sum(1 for node in tree if is_object(object_of(node).get("message")))
+    if messages > len(turns):
+        yield Lost("branches that were left", session, times=messages - len(turns))
 
 
 def _at(row: dict[str, Any]) -> object:
@@ -97,13 +97,13 @@ def _at(row: dict[str, Any]) -> object:
 
 def _role(row: dict[str, Any]) -> str:
     author = row.get("author")
-    told = author.get("role") if is_object(author) else row.get("role") or row.get("sender")
-    return str(told or "").lower()
+    role = author.get("role") if is_object(author) else row.get("role") or row.get("sender")
+    return str(role or "").lower()
 
 
 def _message(
     where: str, row: dict[str, Any], session: str, number: int, title: object = None
-) -> Iterator[Found]:
+) -> Iterator[Extracted]:
     role = _role(row)
     texts, others = _parts(row.get("content", row.get("text", row.get("parts"))))
     if not texts and isinstance(row.get("text"), str):
@@ -129,7 +129,7 @@ def _message(
     yield from (
         Lost(called, where) for called in ("tool_calls", "function_call") if row.get(called)
     )
-    yield from filling.found(json.dumps([session, filling.origin.get("id", number), role, text]))
+    yield from filling.entry(json.dumps([session, filling.origin.get("id", number), role, text]))
 
 
 def _parts(content: Any) -> tuple[list[str], list[str]]:
@@ -146,3 +146,8 @@ def _parts(content: Any) -> tuple[list[str], list[str]]:
         elif is_object(part):
             others.append(str(part.get("type") or part.get("content_type") or "unknown"))
     return texts, others
+
+
+FORMAT: Final = Format(
+    NAME, "chats of OpenAI and Anthropic (JSON)", JSON, recognise, read, rows_unknown
+)

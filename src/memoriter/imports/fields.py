@@ -65,11 +65,11 @@ class Filling:
         """Take a time, however it is spelled."""
         if value is None or value == "":
             return
-        found = moment(value)
-        if found is None:
+        when = moment(value)
+        if when is None:
             self.drop(called or field, value)
         else:
-            self.fields[field] = found
+            self.fields[field] = when
 
     def share(self, field: str, value: object, called: str = "") -> None:
         """Take a number from 0 to 1; one beyond is brought back to the nearer end, and kept."""
@@ -103,7 +103,7 @@ class Filling:
         """Leave a field out, and say so."""
         self.lost.append(Lost(called, shown(value)))
 
-    def found(self, key: str) -> Iterator[Entry | Lost]:
+    def entry(self, key: str) -> Iterator[Entry | Lost]:
         """The record, and what of its row has no place."""
         since, until = self.fields.get("valid_from"), self.fields.get("valid_until")
         try:
@@ -111,17 +111,17 @@ class Filling:
         except BadRecord:
             self.drop("valid_until", self.fields.pop("valid_until"))
         try:
-            metadata(self._told(), "metadata")
+            metadata(self._kept(), "metadata")
         except BadRecord:
             self.drop("metadata", self.metadata)
             self.metadata = {}
-        yield Entry(self.where, key, {**self.fields, "metadata": self._told()}, self.tenant)
+        yield Entry(self.where, key, {**self.fields, "metadata": self._kept()}, self.tenant)
         yield from self.lost
 
-    def _told(self) -> dict[str, Any]:
+    def _kept(self) -> dict[str, Any]:
         theirs = self.metadata.get(ORIGIN)
-        mine = self.origin if theirs is None else {**self.origin, ORIGIN: theirs}
-        return {**self.metadata, ORIGIN: mine}
+        origin = self.origin if theirs is None else {**self.origin, ORIGIN: theirs}
+        return {**self.metadata, ORIGIN: origin}
 
 
 def usable(original: str) -> str:
@@ -149,8 +149,8 @@ def moment(value: object) -> int | None:
             scale = 1_000_000 if size < _SECONDS else 1_000 if size < _MILLIS else 1
             return micros(round(value * scale), "time")
         text = _WEEKDAY.sub("", str(value).strip().replace("/", "-"))
-        found = datetime.fromisoformat(text)
-        return micros(found if found.tzinfo else found.replace(tzinfo=UTC), "time")
+        parsed = datetime.fromisoformat(text)
+        return micros(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC), "time")
     except (BadRecord, ValueError, OverflowError):
         return None
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from memoriter.imports.fields import Filling, moment
-from memoriter.imports.port import Found, Lost
+from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
 from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import Refused, Source, rows, sampled
+from memoriter.imports.source import JSON, Refused, Source, rows, sampled
 
 NAME: Final = "locomo"
 _SESSION: Final = re.compile(r"session_(\d+)")
@@ -33,20 +33,20 @@ def _sessions(talk: dict[str, Any]) -> list[str]:
     return [key for key in talk if _SESSION.fullmatch(key) and is_list(talk[key])]
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """Every turn of every dialog."""
     nth = 0
-    for found in rows(source):
-        if isinstance(found, Refused):
-            yield found
-        elif not is_object(found.value) or not _sessions(_dialog(found.value)):
-            yield Refused(found.where, "expected a dialog with session_1, session_2 …")
+    for item in rows(source):
+        if isinstance(item, Refused):
+            yield item
+        elif not is_object(item.value) or not _sessions(_dialog(item.value)):
+            yield Refused(item.where, "expected a dialog with session_1, session_2 …")
         else:
-            yield from _talk(found.where, found.value, f"{source.path.stem}-{nth}")
+            yield from _talk(item.where, item.value, f"{source.path.stem}-{nth}")
             nth += 1
 
 
-def _talk(where: str, row: dict[str, Any], named: str) -> Iterator[Found]:
+def _talk(where: str, row: dict[str, Any], named: str) -> Iterator[Extracted]:
     talk = _dialog(row)
     name = str(row.get("sample_id") or named)
     for session in _sessions(talk):
@@ -64,7 +64,7 @@ def _talk(where: str, row: dict[str, Any], named: str) -> Iterator[Found]:
 
 def _turn(
     where: str, turn: dict[str, Any], at: tuple[str, str, int], date: object
-) -> Iterator[Found]:
+) -> Iterator[Extracted]:
     name, session, number = at
     spoken = turn.get("dia_id") or f"{session}.{number}"
     filling = Filling(NAME, where, f"{name}/{spoken}")
@@ -80,7 +80,7 @@ def _turn(
     filling.put("session", f"{name}/{session.removeprefix('session_')}")
     filling.when("created", _time(date), f"{session}_date_time")
     filling.rest(turn, "dia_id", "text", "speaker", "blip_caption")
-    yield from filling.found(f"{name} {spoken} {text}")
+    yield from filling.entry(f"{name} {spoken} {text}")
 
 
 def _time(date: object) -> object:
@@ -91,3 +91,8 @@ def _time(date: object) -> object:
         return datetime.strptime(date, _DATE).replace(tzinfo=UTC).isoformat()
     except ValueError:
         return date
+
+
+FORMAT: Final = Format(
+    NAME, "dialogs in LoCoMo's shape (JSON)", JSON, recognise, read, rows_unknown
+)

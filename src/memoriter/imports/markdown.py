@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from memoriter.core.errors import InputError
 from memoriter.imports.fields import Filling
 from memoriter.imports.frontmatter import listed, split
-from memoriter.imports.port import Found
-from memoriter.imports.source import MARKDOWN, Refused, Source, read_text
+from memoriter.imports.port import Extracted, Format
+from memoriter.imports.source import MARKDOWN, NOTES, Refused, Source, read_text
 
 _HEADING: Final = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
 _FENCE: Final = re.compile(r"\s*(```|~~~)")
@@ -32,8 +32,8 @@ class Note(NamedTuple):
 def recognise(source: Source) -> str | None:
     """Whether it is a Markdown file, or a folder of such."""
     if source.kind == "folder":
-        found = next(files(source.path), None)
-        return "it is a folder with Markdown files" if found else None
+        first = next(files(source.path), None)
+        return "it is a folder with Markdown files" if first else None
     if source.kind == "text" and source.path.suffix.lower() in MARKDOWN:
         return "its name says that it is Markdown"
     return None
@@ -59,27 +59,27 @@ def notes(source: Source) -> Iterator[Note | Refused]:
         yield Note(source.name, *split(source.text))
         return
     for path in files(source.path):
-        told = path.relative_to(source.path).as_posix()
+        name = path.relative_to(source.path).as_posix()
         try:
-            yield Note(told, *split(read_text(path)))
+            yield Note(name, *split(read_text(path)))
         except InputError as error:
-            yield Refused(told, error.message, error.hint)
+            yield Refused(name, error.message, error.hint)
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """The sections of every note."""
     for note in notes(source):
         if isinstance(note, Refused):
             yield note
             continue
-        told = sections(note.text)
-        if not told:
+        parts = sections(note.text)
+        if not parts:
             yield Refused(note.path, "holds no text", "")
-        for headings, line, text in told:
+        for headings, line, text in parts:
             yield from _section(note, headings, line, text)
 
 
-def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Iterator[Found]:
+def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Iterator[Extracted]:
     fields = note.fields
     filling = Filling("markdown", f"{note.path}:{line}")
     filling.put("text", text)
@@ -96,7 +96,7 @@ def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Ite
     who = {"who": str(fields["author"])} if fields.get("author") else {}
     filling.put("source", {"path": note.path, **who})
     filling.rest(fields, *_TAKEN)
-    yield from filling.found("\n".join([note.path, *headings, text]))
+    yield from filling.entry("\n".join([note.path, *headings, text]))
 
 
 def sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
@@ -111,10 +111,10 @@ def sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
     begun, fenced = 1, False
 
     def close() -> None:
-        said = "\n".join(lines).strip("\n").rstrip()
-        if said.strip():
+        body = "\n".join(lines).strip("\n").rstrip()
+        if body.strip():
             skipped = next(n for n, line in enumerate(lines) if line.strip())
-            out.append((tuple(name for _, name in above), begun + skipped, said))
+            out.append((tuple(name for _, name in above), begun + skipped, body))
 
     for number, line in enumerate(text.splitlines(), start=1):
         fenced ^= bool(_FENCE.match(line))
@@ -128,3 +128,6 @@ def sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
         lines, begun = [], number + 1
     close()
     return out
+
+
+FORMAT: Final = Format("markdown", "Markdown notes", NOTES, recognise, read, general=True)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memoriter.imports.port import Entry, Found
+from memoriter.imports.port import Entry, Extracted, Format
 from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import Refused, Source, rows
+from memoriter.imports.source import JSON, LINES, Refused, Source, rows
 
 _HEAD_KEYS: Final = 3
 """`head`, `tenant`, and the name of the program with its export format."""
@@ -17,13 +17,13 @@ _HEAD_KEYS: Final = 3
 def is_export(source: Source) -> str | None:
     """Whether it is a tenant that `export` wrote."""
     begun = source.kind in ("lines", "document") and source.head.startswith(b'{"head":')
-    told = source.sample[0] if begun and source.sample else None
-    if is_object(told) and {"head", "tenant"} <= set(told) and len(told) == _HEAD_KEYS:
+    head = source.sample[0] if begun and source.sample else None
+    if is_object(head) and {"head", "tenant"} <= set(head) and len(head) == _HEAD_KEYS:
         return "its first line is the head of a Memoriter export"
     return None
 
 
-def read_export(source: Source) -> Iterator[Found]:
+def read_export(source: Source) -> Iterator[Extracted]:
     """Nothing: an export is not read row by row, it is restored whole."""
     del source
     yield from ()
@@ -41,24 +41,30 @@ def _ours(row: Any) -> bool:
     return isinstance(row, str) or (is_object(row) and "text" in row)
 
 
-def read_jsonl(source: Source) -> Iterator[Found]:
+def read_jsonl(source: Source) -> Iterator[Extracted]:
     """Each row is a text, or an object with fields of a record; every field is checked."""
-    for found in rows(source):
-        if isinstance(found, Refused):
-            yield found
-        elif isinstance(found.value, str):
-            yield Entry(found.where, found.value, {"text": found.value})
-        elif is_object(found.value):
-            yield Entry(found.where, _key(found.value), found.value)
+    for item in rows(source):
+        if isinstance(item, Refused):
+            yield item
+        elif isinstance(item.value, str):
+            yield Entry(item.where, item.value, {"text": item.value})
+        elif is_object(item.value):
+            yield Entry(item.where, _key(item.value), item.value)
         else:
-            reason = f"expected a text or an object, got {type(found.value).__name__}"
-            yield Refused(found.where, reason, '"a text", or {"text": …}')
+            reason = f"expected a text or an object, got {type(item.value).__name__}"
+            yield Refused(item.where, reason, '"a text", or {"text": …}')
 
 
 def _key(row: dict[str, Any]) -> str:
     """The id of a row that has one, else all that it says."""
-    told = row.get("id")
-    return f"id {told}" if isinstance(told, str) else json.dumps(row, sort_keys=True)
+    id = row.get("id")
+    return f"id {id}" if isinstance(id, str) else json.dumps(row, sort_keys=True)
+
+
+def lines_of_text(source: Source) -> int | None:
+    """How many lines there are; a single one says nothing before it is read."""
+    lines = source.count()
+    return lines if lines is not None and lines > 1 else None
 
 
 def is_text(source: Source) -> str | None:
@@ -66,9 +72,19 @@ def is_text(source: Source) -> str | None:
     return "it is plain text: each line is a memory" if source.kind == "text" else None
 
 
-def read_text_lines(source: Source) -> Iterator[Found]:
+def read_text_lines(source: Source) -> Iterator[Extracted]:
     """Each line that is not blank is a text."""
     for line in source.lines():
         yield (
             line if isinstance(line, Refused) else Entry(line.where, line.text, {"text": line.text})
         )
+
+
+EXPORT: Final = Format(
+    "memoriter", "a tenant that export wrote", JSON, is_export, read_export, strict=True
+)
+JSONL: Final = Format("jsonl", "texts or records as JSON", JSON, is_jsonl, read_jsonl, general=True)
+TEXT: Final = Format(
+    "text", "a text on each line", LINES, is_text, read_text_lines,
+    lines_of_text, general=True,
+)  # fmt: skip

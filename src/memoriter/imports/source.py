@@ -27,9 +27,15 @@ SAMPLE: Final = 20
 _CHUNK: Final = 1024 * 1024
 _SQLITE: Final = b"SQLite format 3\0"
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
-_JSON: Final = frozenset({".json", *_LINES})
+_DOCUMENTS: Final = frozenset({".json", *_LINES})
 MARKDOWN: Final = frozenset({".md", ".markdown"})
 Kind = Literal["folder", "sqlite", "binary", "document", "lines", "text"]
+JSON: Final[frozenset[Kind]] = frozenset({"document", "lines"})
+"""Kinds of files that hold JSON values."""
+LINES: Final[frozenset[Kind]] = frozenset({"text", "lines"})
+"""Kinds of files that are read line by line."""
+NOTES: Final[frozenset[Kind]] = frozenset({"folder", "text"})
+"""Kinds of files that may be notes."""
 
 
 class Refused(NamedTuple):
@@ -105,7 +111,7 @@ class Source:
                 pass
             else:
                 return "lines"
-        if suffix in _JSON or begun.startswith(b"{"):
+        if suffix in _DOCUMENTS or begun.startswith(b"{"):
             return "document"
         try:
             return "document" if self.document is not None else "text"
@@ -124,7 +130,7 @@ class Source:
             return json.loads(self.text, parse_constant=_absent)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{self.path}: is not whole JSON: {_told(error)}",
+                f"{self.path}: is not whole JSON: {_reason(error)}",
                 hint="was it cut short? write it again; JSON lines may be cut anywhere",
             ) from None
 
@@ -217,7 +223,7 @@ def loaded(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_number)
     except RecursionError as error:
-        raise ValueError(_told(error)) from None
+        raise ValueError(_reason(error)) from None
 
 
 def expanded(value: Any, *lists: str) -> Iterator[Any]:
@@ -235,13 +241,13 @@ def expanded(value: Any, *lists: str) -> Iterator[Any]:
 
 def rows(source: Source, *lists: str) -> Iterator[Value | Refused]:
     """The rows of all values of a file."""
-    for found in source.values():
-        if isinstance(found, Refused):
-            yield found
+    for item in source.values():
+        if isinstance(item, Refused):
+            yield item
             continue
-        for nth, row in enumerate(expanded(found.value, *lists)):
-            alone = row is found.value
-            yield Value(found.where if alone else f"{found.where}[{nth}]", row)
+        for nth, row in enumerate(expanded(item.value, *lists)):
+            alone = row is item.value
+            yield Value(item.where if alone else f"{item.where}[{nth}]", row)
 
 
 def sampled(source: Source, *lists: str) -> list[dict[str, Any]]:
@@ -256,11 +262,11 @@ def _head(path: Path) -> bytes:
 
 
 def _unread(path: Path, error: Exception) -> InputError:
-    told = getattr(error, "strerror", None) or str(error)
-    return InputError(f"{path}: {told}", hint="check the path and its rights")
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(f"{path}: {reason}", hint="check the path and its rights")
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 

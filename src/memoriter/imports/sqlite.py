@@ -77,5 +77,5 @@ def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any
 
 def counted(db: apsw.Connection, table: str) -> int:
     """How many rows a table has."""
-    ((found,),) = db.execute(f'SELECT count(*) FROM "{table}"').fetchall()  # noqa: S608  # ours
-    return int(cast("int", found))
+    ((rows,),) = db.execute(f'SELECT count(*) FROM "{table}"').fetchall()  # noqa: S608  # ours
+    return int(cast("int", rows))

@@ -1,50 +1,43 @@
-"""Every format that can be imported, and which of them a file is."""
+"""Every format that can be imported, and which of them a file is.
+
+Formats of other systems come by entry points of the group `memoriter.importers`, each named as its
+format and leading to a `Format`.
+"""
 
 from __future__ import annotations
 
 import difflib
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from memoriter.core import plugins
 from memoriter.core.errors import InputError
-from memoriter.imports import (
-    chat,
-    comis,
-    engrava,
-    jeffs_brain,
-    locomo,
-    markdown,
-    mentisdb,
-    mnestic,
-    ours,
-)
+from memoriter.imports import chat, locomo, markdown, ours
 from memoriter.imports.port import Format
 from memoriter.imports.source import Source
 from memoriter.imports.sqlite import tables
 
 AUTO: Final = "auto"
-EXPORT: Final = "memoriter"
-FORMATS: Final = (
-    Format(EXPORT, "a tenant that export wrote", ours.is_export, ours.read_export),
-    Format(
-        engrava.NAME, "an engrava database, snapshot or export", engrava.recognise, engrava.read,
-    ),
-    Format(mentisdb.NAME, "a MentisDB chain or MEMORY.md", mentisdb.recognise, mentisdb.read),
-    Format(mnestic.NAME, "a dump of mnestic relations (JSON)", mnestic.recognise, mnestic.read),
-    Format(comis.NAME, "entries that Comis exported (JSON)", comis.recognise, comis.read),
-    Format(
-        jeffs_brain.NAME, "a jeffs-brain folder, note or JSON", jeffs_brain.recognise,
-        jeffs_brain.read,
-    ),
-    Format(chat.NAME, "chats of OpenAI and Anthropic (JSON)", chat.recognise, chat.read),
-    Format(locomo.NAME, "dialogs in LoCoMo's shape (JSON)", locomo.recognise, locomo.read),
-    Format("jsonl", "texts or records as JSON", ours.is_jsonl, ours.read_jsonl, general=True),
-    Format("markdown", "Markdown notes", markdown.recognise, markdown.read, general=True),
-    Format("text", "a text on each line", ours.is_text, ours.read_text_lines, general=True),
+EXPORT: Final = ours.EXPORT.name
+_GROUP: Final = "importers"
+_OWN: Final = (
+    ours.EXPORT, chat.FORMAT, locomo.FORMAT, ours.JSONL, markdown.FORMAT, ours.TEXT,
 )  # fmt: skip
-NAMES: Final = (AUTO, *(each.name for each in FORMATS))
-_JSON: Final = frozenset({EXPORT, "mnestic", "chat", "locomo", "jsonl"})
-_FOLDERS: Final = frozenset({"markdown", "jeffs-brain", "comis"})
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format: ours, and those of other systems that can be loaded."""
+    others = plugins.load_all(_GROUP, Format, taken=[each.name for each in _OWN])
+    return (_OWN[0], *others.values(), *_OWN[1:])
+
+
+def format_names() -> tuple[str, ...]:
+    """What a call may name as its format; no importer is loaded for it."""
+    own = [each.name for each in _OWN]
+    others = (name for name in plugins.points(_GROUP) if name not in own)
+    return (AUTO, own[0], *others, *own[1:])
 
 
 class Chosen(NamedTuple):
@@ -57,46 +50,47 @@ class Chosen(NamedTuple):
 
 def chosen(path: Path, asked: str = AUTO) -> Chosen:
     """What a file is: as asked, or as its content tells; a file that nobody knows is refused."""
-    if asked not in NAMES:
-        near = difflib.get_close_matches(asked, NAMES, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise InputError(
-            f"format: {asked!r} is none", hint=f"{hint}known: {', '.join(NAMES)}", field="format"
-        )
+    form = next((each for each in formats() if each.name == asked), None)
+    if form is None and asked != AUTO:
+        raise _no_format(asked)
     source = Source(path)
-    if asked != AUTO:
-        return _as_asked(source, next(each for each in FORMATS if each.name == asked))
+    if form is not None:
+        return _as_asked(source, form)
     for general in (False, True):
-        found = [
+        fitting = [
             (each, why)
-            for each in FORMATS
+            for each in formats()
             if each.general is general and (why := each.recognise(source))
         ]
-        if len(found) > 1 and not general:
-            told = "; ".join(f"{each.name} ({why})" for each, why in found)
+        if len(fitting) > 1 and not general:
+            listed = "; ".join(f"{each.name} ({why})" for each, why in fitting)
             raise InputError(
-                f"{path} may be more than one thing: {told}",
+                f"{path} may be more than one thing: {listed}",
                 hint="say which with --format",
                 field="format",
             )
-        if found:
-            return Chosen(source, *found[0])
+        if fitting:
+            return Chosen(source, *fitting[0])
     raise _unknown(source)
+
+
+def _no_format(asked: str) -> InputError:
+    if asked in plugins.points(_GROUP):
+        try:
+            plugins.load(_GROUP, asked, Format)
+        except plugins.CannotLoad as error:
+            message = f"format {asked!r} cannot be loaded: {error}"
+            hint = f"it is {plugins.points(_GROUP)[asked].value}"
+            return InputError(message, hint=hint, field="format")
+    near = difflib.get_close_matches(asked, format_names(), 1)
+    hint = (f"did you mean {near[0]}? " if near else "") + plugins.known(format_names())
+    return InputError(f"format: {asked!r} is none", hint=hint, field="format")
 
 
 def _as_asked(source: Source, form: Format) -> Chosen:
     """The format that was asked for, unless the file cannot be of it at all."""
     why = form.recognise(source)
-    fits = {
-        "sqlite": form.name == engrava.NAME,
-        "binary": False,
-        "folder": form.name in _FOLDERS,
-        "text": form.name not in _JSON and form.name != engrava.NAME,
-        "document": form.name not in ("markdown", "text"),
-        "lines": form.name != "markdown",
-    }[source.kind]
-    strict = form.name in (EXPORT, engrava.NAME, mnestic.NAME)
-    if not fits or (strict and why is None):
+    if source.kind not in form.kinds or (form.strict and why is None):
         raise InputError(
             f"{source.path} is not {form.about}",
             hint="leave --format out to see what it is",
@@ -106,40 +100,29 @@ def _as_asked(source: Source, form: Format) -> Chosen:
 
 
 def _unknown(source: Source) -> InputError:
-    known = ", ".join(NAMES[1:])
     if source.kind == "sqlite":
-        return InputError(
-            f"{source.path} is a SQLite file, but not of engrava", hint=_database(source)
-        )
+        readers = " or ".join(each.name for each in formats() if "sqlite" in each.kinds)
+        readable = f", but not of {readers}" if readers else ", which no format reads"
+        return InputError(f"{source.path} is a SQLite file{readable}", hint=_advice(source))
     if source.kind == "folder":
         return InputError(
             f"{source.path} is a folder without Markdown files",
             hint="name a file, or a folder of Markdown notes",
         )
     if source.kind == "binary":
-        return InputError(f"{source.path} is neither text nor SQLite", hint=_binary(source))
+        return InputError(f"{source.path} is neither text nor SQLite", hint=_advice(source))
     return InputError(
         f"{source.path} is JSON of no shape that is known",
-        hint=f"say what it is with --format: {known}",
+        hint=f"say what it is with --format: {', '.join(format_names()[1:])}",
         field="format",
     )
 
 
-def _database(source: Source) -> str:
-    """What to do with a database that cannot be read here."""
-    known = tables(source.path)
-    if "chain" in known and "tenants" in known:
+def _advice(source: Source) -> str:
+    """What to do with a file that no format reads."""
+    if source.kind == "sqlite" and {"chain", "tenants"} <= set(tables(source.path)):
         return "it is a store of Memoriter: memoriter export writes a file that can be imported"
-    if "cozo" in known:
-        return "it is a store of mnestic: write export_relations([…]) to a JSON file"
-    if {"content", "trust_level"} <= known.get("memories", set()):
-        return "it is a store of Comis: import what its memory.export answers"
-    return "import reads " + ", ".join(NAMES[1:])
-
-
-def _binary(source: Source) -> str:
-    if source.path.suffix == ".tcbin":
-        return "it is a binary chain of MentisDB: export it as JSON or as a MEMORY.md"
     if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "it is UTF-16: convert it to UTF-8"
-    return "import reads " + ", ".join(NAMES[1:])
+    advice = (each.advise(source) for each in formats())
+    return next(filter(None, advice), "import reads " + ", ".join(format_names()[1:]))

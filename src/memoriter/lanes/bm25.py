@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
@@ -20,7 +20,7 @@ from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.scoring import Form, Formula, Measure, Scorer
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Rarity
-from memoriter.text.dialects import Options, read
+from memoriter.text.dialects import Options, dialect, known_dialect, read
 from memoriter.text.retry import sanitised, strongest, tokens
 from memoriter.text.tree import Any, Asked, Term, excludes, spelled
 
@@ -44,15 +44,8 @@ class Bm25Lane(Lane):
 
     kind: Literal["bm25"]
     pool: int = option("maximum candidates", ge=1, le=100_000)
-    dialect: Literal["bare", "jeffs-brain", "engrava", "mnestic"] = option(
-        "query syntax",
-        "bare",
-        values={
-            "bare": "any of the words",
-            "engrava": "any of the words, or an expression with columns",
-            "jeffs-brain": "any of the words but stop words, or an expression",
-            "mnestic": "all of the words, or an expression with NEAR and ^",
-        },
+    dialect: Annotated[str, AfterValidator(known_dialect)] = option(
+        "query syntax", "bare", values=lambda name: dialect(name).about
     )
     expert: bool = option("quotes and operators have a meaning", default=True)
     stop: Literal["none", "latin"] = option(

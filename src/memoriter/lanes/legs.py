@@ -1,6 +1,6 @@
-"""What the lanes `hops` and `cheapest` share: the graph legs of mnestic.
+"""What the lanes `hops` and `cheapest` share: graph distance from seeds.
 
- Seeds come with the call; lanes may add some. Seeds have no score of
+Seeds come with the call; lanes may add some. Seeds have no score of
 their own, even where one reaches another. Equal scores go to the older record.
 """
 

@@ -6,7 +6,7 @@ the same words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,18 +50,19 @@ def option(
     about: str,
     default: Any = ...,
     *,
-    values: Mapping[Any, str] | None = None,
+    values: Mapping[Any, str] | Callable[[str], str] | None = None,
     always: bool = False,
     **rules: Any,
 ) -> Any:
     """An option of a part of a recipe: what it means, its default, and what is allowed.
 
-    `values` puts single values in words. `always` says that its value is worth telling even where
+    `values` puts single values in words: a table, or a function where other packages bring some.
+    `always` says that its value is worth telling even where
     it is the default. Rules are those of pydantic: `ge`, `le`, `min_length`, `default_factory`.
     """
     if "default_factory" not in rules:
         rules["default"] = default
-    extra: Any = {"values": dict(values or {}), "always": always}
+    extra: Any = {"values": values or {}, "always": always}
     return Field(description=about, json_schema_extra=extra, **rules)
 
 
@@ -77,9 +78,12 @@ def meaning_of(part: type[BaseModel] | None, key: str) -> str:
     return (field.description if field is not None else None) or key.replace("_", " ")
 
 
-def worded(part: type[BaseModel] | None, key: str) -> Mapping[object, str]:
-    """Values of an option that say more in other words."""
-    return cast("Mapping[object, str]", _extra(part, key).get("values", {}))
+def worded(part: type[BaseModel] | None, key: str, value: object = None) -> Mapping[object, str]:
+    """Values of an option that say more in other words; where a function says it, of this value."""
+    values = _extra(part, key).get("values", {})
+    if callable(values):
+        return {value: str(values(value))} if isinstance(value, str) else {}
+    return cast("Mapping[object, str]", values)
 
 
 def always_told(part: type[BaseModel] | None, key: str) -> bool:

@@ -1,7 +1,7 @@
 """Which records hang on what was found? A bounded walk from each seed, nearest first.
 
 A record reached scores 1/depth, plus what the best kind of edge on its path is worth by depth, plus
-a little for every further seed that reaches it (MentisDB's graph lane).
+a little for every further seed that reaches it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from memoriter.index.tenant import texts_of
 from memoriter.memory.parts import Parts
 from memoriter.store.port import Log
 from memoriter.store.rows import WordsRow, words_sum
-from memoriter.text.analyzers import NAMES, analyzer
+from memoriter.text.analyzers import OWN, analyzer, by_fingerprint, every
 from memoriter.text.port import Analyzer
 from memoriter.write.progress import Told
 from memoriter.write.progress import progress as showing
@@ -30,11 +30,8 @@ _BATCH: Final = 2000
 
 def added(log: Log) -> tuple[Analyzer, ...]:
     """The analyzers, beside our own, that a store keeps words of."""
-    spaces = log.spaces()
-    if len(spaces) < 2:  # noqa: PLR2004  # our own, and nothing else
-        return ()
-    others = (analyzer(name) for name in NAMES[1:])
-    return tuple(one for one in others if one.fingerprint in spaces)
+    kept = filter(None, map(by_fingerprint, log.spaces()))
+    return tuple(one for one in kept if one is not OWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +73,8 @@ class Analyzers:
                 counts[row.generation] = counts.get(row.generation, 0) + 1
         kept = {each.name for each in (self._parts.shop.analyzer, *added(log))}
         return [
-            Kept(name, counts.get(analyzer(name).fingerprint, 0), total, name in kept)
-            for name in NAMES
+            Kept(one.name, counts.get(one.fingerprint, 0), total, one.name in kept)
+            for one in every()
         ]
 
     def add(self, name: str, *, progress: bool | Told = False) -> Kept:
@@ -87,7 +84,7 @@ class Analyzers:
         tenants = log.tenants()
         total = sum(1 for tenant in tenants for _ in _rows(log, tenant))
         done = 0
-        with showing(progress, f"reading with {name}", total) as told:
+        with showing(progress, f"reading with {name}", total) as report:
             for tenant in tenants:
                 have = {r.row for r in log.words(tenant) if r.generation == one.fingerprint}
                 done += len(have)
@@ -95,7 +92,7 @@ class Analyzers:
                 while batch := list(islice(missing, _BATCH)):
                     log.mend(tenant, _words(log, tenant, batch, one), ())
                     done += len(batch)
-                    told(min(done, total))
+                    report(min(done, total))
         self._parts.shelf.drop(one)
         for tenant in tenants:
             if self._parts.shelf.folder is not None:
@@ -126,9 +123,9 @@ def _rows(log: Log, tenant: str) -> Iterator[int]:
 
 
 def _words(log: Log, tenant: str, rows: list[int], one: Analyzer) -> list[WordsRow]:
-    found: list[Record | None] = log.records(tenant, rows)
+    records: list[Record | None] = log.records(tenant, rows)
     out: list[WordsRow] = []
-    for record in found:
+    for record in records:
         if record is not None:
             body = one.analyse(texts_of(record)).encode()
             guard = words_sum(tenant, record.row, one.fingerprint, body)

@@ -357,9 +357,9 @@ class Memory:
 
     def _checkup(self, *, repair: bool) -> Checkup:
         parts, shop = self._parts, self._parts.shop
-        from memoriter.text.analyzers import EACH  # noqa: PLC0415  # rarely asked for
+        from memoriter.text.analyzers import every  # noqa: PLC0415  # rarely asked for
 
-        known = {one.fingerprint: one for one in (*EACH, shop.analyzer)}
+        known = {one.fingerprint: one for one in (*every(), shop.analyzer)}
         bench = Bench(parts.log, parts.shelf, known, shop.space)
         return checkup(bench, repair=repair)
 

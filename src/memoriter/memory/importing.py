@@ -1,4 +1,4 @@
-"""Many rows of somebody's file into a memory: what is there stays, what is bad is told."""
+"""Imports the rows of a file into a memory: existing records are kept, bad rows are reported."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
 from memoriter.core.names import flag
 from memoriter.core.shown import counted, plain, quoted, shown
-from memoriter.imports.engrava_rows import thoughts_in
-from memoriter.imports.port import Entry, Found, Known, Linked, Lost
+from memoriter.imports.port import Entry, Extracted, Known, Linked, Lost
 from memoriter.imports.source import Refused
 from memoriter.imports.table import EXPORT, Chosen, chosen
 from memoriter.memory.agents import Agents
@@ -27,8 +26,6 @@ from memoriter.write.writer import BATCH, Writer
 
 LISTED: Final = 10_000
 """So many refused rows are named; all are counted."""
-_DIALOGS: Final = frozenset({"chat", "locomo"})
-"""Formats whose lines hold several rows."""
 _Refusal: Final = (BadRecord, Conflict, NotFound)
 _CHANGED: Final = "was imported before, and has changed since"
 _OTHERWISE: Final = "change the record here with update, or give the row another id"
@@ -54,8 +51,8 @@ class Left:
     became: str
 
     def __repr__(self) -> str:
-        told = f"{counted(self.count, 'time')}, {plain(self.became, 16)}"
-        return shown(f"Left {plain(self.field, 24)}", f"{told}, {quoted(self.example, 40)}")
+        became = f"{counted(self.count, 'time')}, {plain(self.became, 16)}"
+        return shown(f"Left {plain(self.field, 24)}", f"{became}, {quoted(self.example, 40)}")
 
 
 @dataclass(slots=True)
@@ -81,10 +78,10 @@ class Imported:
 
     def to_dict(self) -> dict[str, object]:
         """The report as plain data."""
-        told = asdict(self)
-        told["refused"] = [row._asdict() for row in self.refused]
-        told["left"] = [asdict(one) for one in self.left.values()]
-        return told
+        data = asdict(self)
+        data["refused"] = [row._asdict() for row in self.refused]
+        data["left"] = [asdict(one) for one in self.left.values()]
+        return data
 
 
 def imported(
@@ -100,18 +97,9 @@ def imported(
     if what.format.name == EXPORT:
         return _restored(parts, writer, what, dry_run=dry_run)
     run = _Run(parts, writer, what, dry_run=dry_run)
-    with progress(show, f"importing {what.source.name}", _total(what)) as told:
-        return run.all(told)
-
-
-def _total(what: Chosen) -> int | None:
-    """How many rows there are, where that is known before they are read."""
-    kind, name = what.source.kind, what.format.name
-    if kind == "sqlite":
-        return thoughts_in(what.source)
-    by_line = name == "text" if kind == "text" else kind == "lines" and name not in _DIALOGS
-    lines = what.source.count() if by_line else None
-    return lines if lines is not None and lines > 1 else None  # one line may be one whole value
+    rows = what.format.rows(what.source)
+    with progress(show, f"importing {what.source.name}", rows) as report:
+        return run.all(report)
 
 
 def load(parts: Parts, writer: Writer, path: Path) -> int:
@@ -152,11 +140,11 @@ class _Run:
         self._vectors: dict[int, int] = {}
         self.done = Imported(str(what.source.path), what.format.name, what.why, dry_run)
 
-    def all(self, told: Told) -> Imported:
+    def all(self, report: Told) -> Imported:
         """Both passes; the second reads the file again, so that no link has to be kept."""
-        self._pass(self._first, self._records, told)
+        self._pass(self._first, self._records, report)
         if self._linked:
-            self._pass(self._second, self._links, told)
+            self._pass(self._second, self._links, report)
         own = [n for n in self._vectors if f"given:{n}" != self._parts.shop.space]
         self.done.notes += [
             f"{self._vectors[n]:,} rows brought a vector of {n} numbers, kept beside ours: "
@@ -167,23 +155,23 @@ class _Run:
 
     def _pass(
         self,
-        take: Callable[[Found], Draft | Link | None],
+        take: Callable[[Extracted], Draft | Link | None],
         flush: Callable[[list[Any]], None],
-        told: Told,
+        report: Told,
     ) -> None:
         batch: list[tuple[str, Draft | Link]] = []
-        for found in self._found(first=take == self._first):
-            ready = take(found)
-            if ready is not None and not isinstance(found, Lost):
-                batch.append((found.where, ready))
+        for item in self._items(first=take == self._first):
+            ready = take(item)
+            if ready is not None and not isinstance(item, Lost):
+                batch.append((item.where, ready))
             if len(batch) == BATCH:
                 flush(batch)
                 batch = []
-                told(self.done.read)
+                report(self.done.read)
         flush(batch)
-        told(self.done.read)
+        report(self.done.read)
 
-    def _found(self, *, first: bool) -> Iterator[Found]:
+    def _items(self, *, first: bool) -> Iterator[Extracted]:
         """What the reader finds; if it breaks off after the first rows, these still count."""
         try:
             yield from self._what.format.read(self._what.source)
@@ -194,20 +182,20 @@ class _Run:
                 name = self._what.source.name
                 yield Refused(name, f"reading stopped: {error.message}", error.hint)
 
-    def _first(self, found: Found) -> Draft | None:
+    def _first(self, item: Extracted) -> Draft | None:
         """The draft of a record; everything else but links is dealt with at once."""
         done = self.done
-        match found:
+        match item:
             case Entry():
                 done.read += 1
-                return self._draft(found)
+                return self._draft(item)
             case Refused():
                 done.read += 1
-                self._count(done.records, found)
+                self._count(done.records, item)
             case Lost():
-                self._leave(found)
+                self._leave(item)
             case Known():
-                self._agent(found)
+                self._agent(item)
             case Linked():
                 self._linked = True
         return None
@@ -238,22 +226,22 @@ class _Run:
         self._vectors[size] = self._vectors.get(size, 0) + 1
         return fields
 
-    def _key(self, told: str) -> str:
-        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    def _key(self, row: str) -> str:
+        digest = hashlib.sha256(row.encode("utf-8", "surrogatepass")).hexdigest()
         return f"import:{self._what.format.name}:{digest[:32]}"
 
-    def _second(self, found: Found) -> Link | None:
+    def _second(self, item: Extracted) -> Link | None:
         """The act of a link."""
-        if not isinstance(found, Linked):
+        if not isinstance(item, Linked):
             return None
-        fields = found.fields
-        told = [found.source, found.target, found.kind, str(fields.get("valid_from", ""))]
+        fields = item.fields
+        ends = [item.source, item.target, item.kind, str(fields.get("valid_from", ""))]
         try:
-            act = self._writer.edge(*found[1:4], fields, self._key("\n".join(["link", *told])))
+            act = self._writer.edge(*item[1:4], fields, self._key("\n".join(["link", *ends])))
             if self._writer.scoped or self._dry:
                 self._writer.must_reach(act, self._ids)
         except _Refusal as error:
-            self._refuse(self.done.links, found.where, error)
+            self._refuse(self.done.links, item.where, error)
             return None
         return act
 
@@ -322,22 +310,22 @@ class _Run:
             self.done.records.written += 1
             self._ids |= {draft.id} if draft.id is not None else set()
 
-    def _agent(self, found: Known) -> None:
+    def _agent(self, item: Known) -> None:
         """Register an agent, or add what is new about it; what is known stays."""
         counts = self.done.agents
         registry = Agents(self._parts, self._writer, self._writer.tenant)
         try:
             known = {agent.agent: agent.to_dict() for agent in registry.list()}
-            there = known.get(found.agent, {})
-            news: dict[str, Any] = {k: v for k, v in found.fields.items() if k not in there}
-            if found.agent in known and not news:
+            there = known.get(item.agent, {})
+            news: dict[str, Any] = {k: v for k, v in item.fields.items() if k not in there}
+            if item.agent in known and not news:
                 counts.already += 1
                 return
             if not self._dry:
-                registry.upsert(found.agent, **news)
+                registry.upsert(item.agent, **news)
             counts.written += 1
         except _Refusal as error:
-            self._refuse(counts, found.where, error)
+            self._refuse(counts, item.where, error)
 
     def _refuse(self, counts: Counts, where: str, error: MemoriterError) -> None:
         self._count(counts, Refused(where, error.message, error.hint))

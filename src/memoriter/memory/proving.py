@@ -25,7 +25,7 @@ from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run
 from memoriter.store.rows import erased
-from memoriter.text.analyzers import EACH, analyzer
+from memoriter.text.analyzers import analyzer, by_fingerprint
 from memoriter.text.port import Analyzer
 from memoriter.why.answer import answer
 from memoriter.why.case import Case, Finished, Handed, handed, noting
@@ -192,13 +192,13 @@ class Rerun:
 
 def _words(case: Case) -> Analyzer:
     """Who read the words of the view."""
-    for one in EACH:
-        if one.fingerprint == case.generations.words:
-            return one
-    raise Expired(
-        f"the analyzer {case.generations.words} is gone, by which the view was read",
-        hint="another version of this package has it",
-    )
+    one = by_fingerprint(case.generations.words)
+    if one is None:
+        raise Expired(
+            f"the analyzer {case.generations.words} is gone, by which the view was read",
+            hint="another version of this package has it",
+        )
+    return one
 
 
 def _kin(parts: Parts, case: Case) -> Kindred | None:

@@ -32,6 +32,7 @@ class Wordless:
     """An analyzer that finds no words: for indexes that are read for their vectors alone."""
 
     name = "wordless"
+    about = "no words"
     fingerprint = "wordless/1"
     fields = ("text",)
 

@@ -11,9 +11,10 @@ import logging
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Final
 
+from memoriter.core import plugins
 from memoriter.core.errors import message_of
 from memoriter.lanes.port import Lane
 from memoriter.lanes.spec import RecipePart
@@ -71,7 +72,7 @@ def kinds(what: str) -> tuple[type[RecipePart], ...]:
         module, _, name = place.partition(":")
         ours.append(getattr(import_module(module), name))
     known = {each.kind_name() for each in ours}
-    for point in sorted(entry_points(group=f"memoriter.{what}"), key=lambda each: each.name):
+    for point in plugins.points(what).values():
         made = _loaded(point, what, known)
         if made is not None:
             ours.append(made)

@@ -1,4 +1,4 @@
-"""Recipes from where they are kept: the library, a file, data, another package; and overrides."""
+"""Recipes from where they are kept: the library, a file, data, an entry point; and overrides."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
-from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe, message_of
+from memoriter.core import plugins
+from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
 from memoriter.pipeline.keys import known_at
 from memoriter.pipeline.kinds import broken
 from memoriter.pipeline.recipe import TAKEN, Recipe
@@ -39,10 +39,10 @@ def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
     return parse(data, origin)
 
 
-def is_path(told: str) -> bool:
+def is_path(text: str) -> bool:
     """Whether a name stands for a place in the recipe, and not for something else."""
     top = {field.alias or name for name, field in Recipe.model_fields.items()}
-    return bool(_PATH.fullmatch(told)) and told.partition(".")[0] in {"fusion", *top}
+    return bool(_PATH.fullmatch(text)) and text.partition(".")[0] in {"fusion", *top}
 
 
 def value_at(data: object, path: str) -> object:
@@ -59,19 +59,19 @@ def full(path: str) -> str:
 
 def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     """The recipe with a lane for each list that comes with a call and that it does not declare."""
-    new = {label: told for label, told in lists.items() if label not in recipe.lanes}
-    for label, told in lists.items():
+    new = {label: given for label, given in lists.items() if label not in recipe.lanes}
+    for label, given in lists.items():
         lane = recipe.lanes.get(label) or recipe.boosts.get(label)
-        mine = getattr(lane, "kind", "") == "list" and not isinstance(told, str)
-        if label in TAKEN or (lane is not None and not mine):
+        fits = getattr(lane, "kind", "") == "list" and not isinstance(given, str)
+        if label in TAKEN or (lane is not None and not fits):
             raise BadQuery(
                 f"lists: {label!r} is taken by the recipe", hint="choose another", field="lists"
             )
     if not new:
         return recipe
     data = recipe.to_data()
-    for label, told in new.items():
-        by = {"kind": "by", "by": f"-{told}"} if isinstance(told, str) else {"kind": "list"}
+    for label, given in new.items():
+        by = {"kind": "by", "by": f"-{given}"} if isinstance(given, str) else {"kind": "list"}
         data["lanes"][label] = by
         fuse = data["pass"][0]["fuse"]
         if "weights" in fuse:
@@ -91,8 +91,8 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
         at = _children(at).get(key)
     known = _children(at)
     if not isinstance(at, dict) or keys[-1] not in known:
-        told = ", ".join(names or known)
-        hint = f"known there: {told}" if told else "recipe show prints every path"
+        listed = ", ".join(names or known)
+        hint = f"known there: {listed}" if listed else "recipe show prints every path"
         raise BadRecipe(f"overrides: the recipe has no {path!r}", hint=hint, field=path)
     if keys[0] in _OPEN and len(keys) == 2 and value is None:  # noqa: PLR2004  # as above
         del data[keys[0]][keys[1]]
@@ -132,13 +132,13 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not a value of a recipe")
 
 
-def _path(data: object, told: Sequence[int | str]) -> str:
+def _path(data: object, parts: Sequence[int | str]) -> str:
     """Where in the data the mistake is; kinds that were tried on the way are left out."""
     out: list[str] = []
     at = data
-    for n, part in enumerate(told):
+    for n, part in enumerate(parts):
         below = _children(at)
-        if str(part) not in below and n < len(told) - 1:
+        if str(part) not in below and n < len(parts) - 1:
             continue
         out.append(str(part))
         at = below.get(str(part))
@@ -148,6 +148,7 @@ def _path(data: object, told: Sequence[int | str]) -> str:
 _OPEN: Final = ("lanes", "boosts")
 """Tables to which a call may add."""
 _PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
+_FOLDER: Final = "memoriter.pipeline.library"
 _HINT: Final = "`memoriter recipe show memoriter` prints a complete example"
 
 
@@ -163,45 +164,34 @@ def read(path: Path) -> Recipe:
 
 @cache
 def ours() -> tuple[str, ...]:
-    """The names of the recipes that come with this package."""
-    folder = resources.files("memoriter.pipeline.library")
-    return tuple(
-        sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
-    )
-
-
-@cache
-def others() -> dict[str, Any]:
-    """Recipes of other packages, by name.
-
-    An entry point of the group `memoriter.recipes` leads to TOML text, or to the path of a file.
-    """
-    points = entry_points(group="memoriter.recipes")
-    return {point.name: point for point in points if point.name not in ours()}
+    """The names of the recipes that the core itself brings."""
+    names = (file.name for file in resources.files(_FOLDER).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def library() -> tuple[str, ...]:
-    """The names of all recipes: those of this package and of others that brought some."""
-    return tuple(sorted((*ours(), *others())))
+    """The names of all recipes: the core's, and those that come by `memoriter.recipes`."""
+    return tuple(sorted({*ours(), *plugins.points("recipes")}))
 
 
 def source(name: str) -> str:
-    """The TOML text of a library recipe, comments included."""
+    """The TOML text of a library recipe, comments included.
+
+    An entry point of the group `memoriter.recipes` leads to TOML text, or to the path of a file.
+    """
     if name in ours():
-        folder = resources.files("memoriter.pipeline.library")
-        return (folder / f"{name}.toml").read_text(encoding="utf-8")
-    if name not in others():
-        known = ", ".join(library())
-        raise UnknownRecipe(
-            f"there is no recipe {name!r}", hint=f"known: {known}, or the path of a .toml file"
-        )
+        return (resources.files(_FOLDER) / f"{name}.toml").read_text(encoding="utf-8")
+    point = plugins.points("recipes").get(name)
+    if point is None:
+        hint = f"{plugins.known(library())}, or the path of a .toml file"
+        raise UnknownRecipe(f"there is no recipe {name!r}", hint=hint)
     try:
-        told = others()[name].load()
-        return told.read_text(encoding="utf-8") if isinstance(told, Path) else str(told)
-    except Exception as error:
+        value = plugins.load("recipes", name, object)
+        return value.read_text(encoding="utf-8") if isinstance(value, Path) else str(value)
+    except (plugins.CannotLoad, OSError, UnicodeDecodeError) as error:
         raise UnknownRecipe(
-            f"recipe {name!r} of another package cannot be loaded: {message_of(error)}",
-            hint=f"it is {others()[name].value}",
+            f"recipe {name!r} of another package cannot be loaded: {error}",
+            hint=f"it is {point.value}",
         ) from error
 
 

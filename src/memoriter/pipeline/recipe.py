@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from memoriter.core.canonical import canonical
-from memoriter.core.errors import BadQuery
+from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
@@ -23,7 +23,7 @@ from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, Tie
 from memoriter.pipeline.spoken import Mean, Mix, Path
 from memoriter.pipeline.waves import waves_of
-from memoriter.text.analyzers import ANALYSIS, NAMES
+from memoriter.text.analyzers import analyzer
 
 if TYPE_CHECKING:
     from memoriter.lanes.port import Lane as AnyLane
@@ -111,7 +111,7 @@ class Recipe(Spec):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("its name")
     version: int = option("version", ge=1)
     about: str = option("in short", "")
-    analyzer: str = option("text analysis", values=ANALYSIS)
+    analyzer: str = option("text analysis", values=lambda name: analyzer(name).about)
     window: int = option(
         "hits that caps and shares are counted against, whatever the limit", 10, ge=1, le=10_000
     )
@@ -168,9 +168,10 @@ class Recipe(Spec):
     @field_validator("analyzer")
     @classmethod
     def _analyzer_is_known(cls, name: str) -> str:
-        if name not in NAMES:
-            raise ValueError(f"no analyzer is called {name!r}; known: {', '.join(NAMES)}")
-        return name
+        try:
+            return analyzer(name).name
+        except BadRecipe as error:
+            raise ValueError(f"{error.message}; {error.hint}") from None
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:

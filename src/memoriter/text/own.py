@@ -95,7 +95,9 @@ class _Local(threading.local):
 
 
 class Own(Reader):
-    """The analyzer of the library recipes; safe to share."""
+    """The analyzer of the core's recipes; safe to share."""
+
+    about = "words and stems, scripts without spaces by pairs"
 
     def __init__(self) -> None:
         shaping = {

@@ -17,8 +17,16 @@ class Analyzer(Protocol):
         ...
 
     @property
+    def about(self) -> str:
+        """How it reads words, in a line for people."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
-        """Names this analyzer and everything that shapes its output."""
+        """`NAME-words/`, then what names everything that shapes its output.
+
+        By the name a store finds the analyzer of words that it keeps, without loading the others.
+        """
         ...
 
     @property

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import apsw.unicode
 
@@ -105,6 +105,9 @@ class Reader(ABC):
     `shaping` names what the output depends on, versions of tables included.
     """
 
+    about: ClassVar[str] = ""
+    """How it reads words, in a line for people."""
+
     def __init__(self, name: str, fields: tuple[str, ...], shaping: Mapping[str, object]) -> None:
         self._name = name
         self._fields = fields
@@ -134,7 +137,7 @@ class Reader(ABC):
     def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
         """The words of a record: for each field its texts (several in a list field, or none)."""
         given = map(texts.get, self._fields)
-        fields = [_apart(list(map(self.read, found))) if found else _NOTHING for found in given]
+        fields = [_apart(list(map(self.read, each))) if each else _NOTHING for each in given]
         terms = sorted(set(chain.from_iterable(map(_TERMS, fields))))
         ordinal = {term: nth for nth, term in enumerate(terms)}.__getitem__
         in_order = all(field.places is None for field in fields)

@@ -24,18 +24,7 @@ ENGLISH: Final = _table(
     were what when where which who whom whose why will with within without would yet you your yours
     """
 )
-"""Dropped from plain questions by the jeffs-brain dialect."""
-
-DUTCH: Final = _table(
-    """
-    aan alleen als ben bent bij binnen boven buiten dan dat de deze die dit doen doet door een elk
-    elke en geen haar hadden hebben heeft hem hen het hij hoe hun iedere ik ja je jij jouw jullie
-    kan kunnen maar met mij mijn moet moeten na naar nee niet omdat onder ons onze ook op tegen toch
-    tussen uit van veel voor waar waarom wanneer want waren wat weinig welk welke wie wij word
-    worden wordt zal zich zij zijn zou
-    """
-)
-"""Dropped by the same dialect, whatever the language of the question."""
+"""Small words of English, and words that ask more than they name."""
 
 LATIN: Final = _table(
     """
@@ -47,7 +36,7 @@ LATIN: Final = _table(
     your up down
     """
 )
-"""Comis' list. All its words are Latin, so a word of another script is never dropped."""
+"""What `stop = "latin"` drops. All its words are Latin, so a word of another script stays."""
 
 RETRY: Final = _table(
     """

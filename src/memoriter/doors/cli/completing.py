@@ -25,9 +25,16 @@ def recipes(incomplete: str) -> list[str]:
 
 def formats(incomplete: str) -> list[str]:
     """The formats that files can be imported from."""
-    from memoriter.imports.table import NAMES  # noqa: PLC0415  # loads the readers
+    from memoriter.imports.table import format_names  # noqa: PLC0415  # loads the readers
 
-    return _begun(NAMES, incomplete)
+    return _begun(format_names(), incomplete)
+
+
+def protocols(incomplete: str) -> list[str]:
+    """The ways to ask a data set."""
+    from memoriter.evaluate.protocols import protocol_names  # noqa: PLC0415  # loads the engine
+
+    return _begun(protocol_names(), incomplete)
 
 
 def _begun(known: Iterable[str], incomplete: str) -> list[str]:

@@ -26,7 +26,8 @@ Limit = Annotated[
 ]
 
 Protocol = Annotated[
-    str, typer.Option("--protocol", help="How to ask: strict, or mentisdb (lenient, pooled).")
+    str,
+    typer.Option("--protocol", help="How to ask.", autocompletion=completing.protocols),
 ]
 Without = Annotated[
     list[str] | None,
@@ -34,7 +35,11 @@ Without = Annotated[
 ]
 
 
-@command("eval", "memoriter eval --data locomo.json --recipe memoriter --recipe lexical")
+@command(
+    "eval",
+    "memoriter eval --data locomo.json --recipe memoriter --recipe lexical",
+    lists={"protocol": completing.protocols},
+)
 def evaluate(
     data: Data = None,
     recipe: Recipes = None,

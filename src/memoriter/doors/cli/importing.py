@@ -32,8 +32,7 @@ Form = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="auto, memoriter, engrava, mentisdb, mnestic, comis, jeffs-brain, chat, locomo, "
-        "jsonl, markdown or text.",
+        help="What the files are.",
         autocompletion=completing.formats,
     ),
 ]
@@ -43,15 +42,16 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Tell what would come, w
 @command(
     "import",
     "memoriter import notes.jsonl todo.txt",
-    "memoriter import engrava.db --dry-run",
+    "memoriter import old.db --dry-run",
     "memoriter import backup.export --store new.db",
+    lists={"format": completing.formats},
 )
 def import_(files: Files, at: Scoped, format: Form = "auto", *, dry_run: DryRun = False) -> None:
     """Remember what stands in files; the store is made if it is not there.
 
-    What a file is follows from its content: a database of engrava, exports of MentisDB, mnestic,
-    Comis and jeffs-brain, chats, Markdown notes, JSON lines, plain lines, an export of ours. A bad
-    row is named and keeps no other out. What was imported before is not written again.
+    What a file is follows from its content: a database or an export of another system, chats,
+    Markdown notes, JSON lines, plain lines, an export of ours. A bad row is named and keeps no
+    other out. What was imported before is not written again.
     """
     from memoriter.imports.table import chosen  # noqa: PLC0415  # loads the readers
 

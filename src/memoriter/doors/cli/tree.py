@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
+from memoriter.doors.cli.completing import Offer
 from memoriter.doors.cli.out import speak_utf8
 from memoriter.doors.cli.report import INTERRUPTED, arguments, check, failed, leave
 from memoriter.doors.cli.spread import spread
@@ -80,6 +81,20 @@ def root(
     """A memory engine for agents that can say why it recalled what it recalled."""
 
 
+class _Listing(TyperCommand):
+    """A command whose help lists the values of some options."""
+
+    lists: ClassVar[Mapping[str, Offer]]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, the values included."""
+        for param in self.params:
+            if param.name in self.lists:
+                values = ", ".join(self.lists[param.name](""))
+                vars(param)["help"] = f"{getattr(param, 'help', '')} One of {values}."
+        super().format_help(ctx, formatter)
+
+
 def branch(name: str, about: str) -> typer.Typer:
     """A group of commands below the root."""
     group = typer.Typer(no_args_is_help=True, help=about, rich_markup_mode="rich")
@@ -87,14 +102,24 @@ def branch(name: str, about: str) -> typer.Typer:
     return group
 
 
-def command(name: str, *examples: str, under: typer.Typer = app) -> Callable[[Command], Command]:
-    """Hang a command into the tree; its docstring is its help, the examples end it."""
+def command(
+    name: str,
+    *examples: str,
+    under: typer.Typer = app,
+    lists: Mapping[str, Offer] | None = None,
+) -> Callable[[Command], Command]:
+    """Hang a command into the tree; its docstring is its help, the examples end it.
+
+    `lists` names options whose help ends with all their values; they are asked for when the help
+    is shown, since other packages may bring some.
+    """
+    made = type("Listing", (_Listing,), {"lists": lists}) if lists else None
 
     def hang(function: Command) -> Command:
         label = "Example: " if len(examples) == 1 else "Examples:\n\n"
         epilog = label + "\n\n".join(examples)
         panel = _panel(name) if under is app else None
-        under.command(name, epilog=epilog, rich_help_panel=panel)(spread(function))
+        under.command(name, cls=made, epilog=epilog, rich_help_panel=panel)(spread(function))
         return function
 
     return hang

@@ -5,41 +5,22 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Final
 
 from memoriter.core.errors import MemoriterError
-from memoriter.doors.desk import Desk
 from memoriter.doors.desks import Desks
 from memoriter.doors.http.bodies import dumped
 from memoriter.doors.http.limits import Limits
 from memoriter.doors.http.metrics import Metrics
 from memoriter.doors.http.rates import Rates
 from memoriter.doors.http.work import Work
-from memoriter.doors.operations import Right
+from memoriter.doors.port import Offered
 from memoriter.doors.public import public
 from memoriter.doors.tokens import Credential, Tokens
 from memoriter.memory.house import House
 
 DONE: Final = 200
 _LOG: Final = logging.getLogger("memoriter.http")
-
-
-class Offered(Protocol):
-    """Something that can be asked for: an operation of the table, or one in other words."""
-
-    @property
-    def name(self) -> str:
-        """How it is called."""
-        ...
-
-    @property
-    def right(self) -> Right:
-        """What it needs."""
-        ...
-
-    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> dict[str, Any]:
-        """Check what is asked, do it, answer."""
-        ...
 
 
 class Office:

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 at one path: every operation by its name, and the methods of Comis.
+"""JSON-RPC 2.0 at one path: every operation by its name, and methods of other systems.
 
 Our own errors come under a code of the server's range, with the one error shape as data.
 """
@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from memoriter.core.errors import InputError, MemoriterError
-from memoriter.doors.compat import comis
 from memoriter.doors.http.bodies import dumped, loaded
 from memoriter.doors.http.guards import CREDENTIAL
-from memoriter.doors.http.office import Offered, Office
+from memoriter.doors.http.office import Office
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.port import Offered, foreign_methods
 from memoriter.doors.tokens import Credential
 
 PATH: Final = "/rpc"
-METHODS: Final[Mapping[str, Offered]] = {**BY_NAME, **comis.METHODS}
-"""Everything that can be called."""
 PARSE, INVALID, UNKNOWN, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
 _OURS: Final = -32000
 _EMPTY: Final = 204
 _KNOWN: Final = frozenset({"jsonrpc", "method", "params", "id"})
+
+
+@cache
+def methods() -> Mapping[str, Offered]:
+    """Everything that can be called, by its name."""
+    return {**BY_NAME, **{method.name: method for method in foreign_methods(BY_NAME)}}
 
 
 class Refused(Exception):
@@ -34,7 +39,7 @@ class Refused(Exception):
 
     def __init__(self, code: int, message: str, data: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
-        self.told = {"code": code, "message": message, **({"data": data} if data else {})}
+        self.error = {"code": code, "message": message, **({"data": data} if data else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,13 @@ async def endpoint(request: Request, office: Office) -> Response:
     """Answer a call, or a batch of calls one after the other."""
     who: Credential = request.scope[CREDENTIAL]
     try:
-        told = loaded(await request.body(), office.limits.depth)
+        body = loaded(await request.body(), office.limits.depth)
     except InputError as error:
         return _reply(_failed(None, Refused(PARSE, error.message)))
-    if not isinstance(told, list):
-        answer = await _one(told, who, office)
+    if not isinstance(body, list):
+        answer = await _one(body, who, office)
         return _reply(answer) if answer is not None else Response(status_code=_EMPTY)
-    calls = cast("list[object]", told)
+    calls = cast("list[object]", body)
     if not 0 < len(calls) <= office.limits.batch:
         message = f"a batch has 1 to {office.limits.batch} calls"
         return _reply(_failed(None, Refused(INVALID, message)))
@@ -68,23 +73,23 @@ async def endpoint(request: Request, office: Office) -> Response:
     return _reply(b"[" + b",".join(wanted) + b"]") if wanted else Response(status_code=_EMPTY)
 
 
-async def _one(told: object, who: Credential, office: Office) -> bytes | None:
+async def _one(value: object, who: Credential, office: Office) -> bytes | None:
     """The answer of one call; None for a notification, whatever came of it."""
     try:
-        call = _read(told)
+        call = _read(value)
     except Refused as refused:
         return _failed(None, refused)
     try:
         answer = b'"result":' + await _done(call, who, office)
     except Refused as refused:
-        answer = b'"error":' + dumped(refused.told)
+        answer = b'"error":' + dumped(refused.error)
     return _framed(call.id, answer) if call.answered else None
 
 
-def _read(told: object) -> Call:
-    if not isinstance(told, dict):
+def _read(value: object) -> Call:
+    if not isinstance(value, dict):
         raise Refused(INVALID, "a call is an object")
-    data = cast("dict[str, Any]", told)
+    data = cast("dict[str, Any]", value)
     if data.get("jsonrpc") != "2.0" or not isinstance(data.get("method"), str):
         raise Refused(INVALID, 'a call has "jsonrpc": "2.0" and a method')
     if unknown := set(data) - _KNOWN:
@@ -96,7 +101,7 @@ def _read(told: object) -> Call:
 
 
 async def _done(call: Call, who: Credential, office: Office) -> bytes:
-    offered = METHODS.get(call.method)
+    offered = methods().get(call.method)
     if offered is None:
         raise Refused(UNKNOWN, f"there is no method {call.method[:80]!r}")
     if not isinstance(call.params, dict):
@@ -115,7 +120,7 @@ def _code(error: MemoriterError) -> int:
 
 
 def _failed(id: str | float | None, refused: Refused) -> bytes:
-    return _framed(id, b'"error":' + dumped(refused.told))
+    return _framed(id, b'"error":' + dumped(refused.error))
 
 
 def _framed(id: str | float | None, answer: bytes) -> bytes:

@@ -16,7 +16,7 @@ from memoriter.text.safe import safe
 Plain = dict[str, Any]
 
 
-def told(name: str, reply: Plain) -> str:
+def as_text(name: str, reply: Plain) -> str:
     """The answer of a tool in words; as JSON where no one wrote words for it."""
     words = _WORDS.get(name)
     return canonical(reply).decode() if words is None else "\n".join(words(reply))

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from memoriter.core.errors import InputError
 from memoriter.doors.desk import Desk
-from memoriter.doors.mcp.telling import told
+from memoriter.doors.mcp.telling import as_text
 from memoriter.doors.operations import BY_NAME, RIGHTS, Right
+from memoriter.doors.port import ForeignTool, foreign_tools
 from memoriter.doors.requests import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
-
-if TYPE_CHECKING:
-    from memoriter.doors.compat.tool import Compat
 
 Plain = dict[str, Any]
 Choice = Literal["core", "full", "compat"]
@@ -92,15 +90,15 @@ MORE: Final = (
 """What the full set adds."""
 
 
-def choice_of(told: str) -> Choice:
+def choice_of(name: str) -> Choice:
     """The set that a name stands for."""
-    if told not in CHOICES:
+    if name not in CHOICES:
         raise InputError(
-            f"tools: there is no set {told[:80]!r}",
+            f"tools: there is no set {name[:80]!r}",
             hint=f"known: {', '.join(CHOICES)}",
             field="tools",
         )
-    return told
+    return name
 
 
 def tools_of(choice: Choice, right: Right) -> tuple[Tool, ...]:
@@ -117,9 +115,8 @@ def _full() -> list[Tool]:
 
 
 def _compat() -> list[Tool]:
-    from memoriter.doors.compat.tools import COMPAT  # noqa: PLC0415  # reads three recipes
-
-    return [*_core(), *map(_theirs, COMPAT)]
+    core = _core()
+    return [*core, *map(_theirs, foreign_tools({tool.name for tool in core}))]
 
 
 _SETS: Final = {"core": _core, "full": _full, "compat": _compat}
@@ -136,19 +133,19 @@ def _of(shown: Shown, fields: tuple[str, ...] | None) -> Tool:
         schema_of(operation.request, fields),
         outline_of(reply) if fields is None else names_of(reply),
         operation.run,
-        partial(told, operation.name),
+        partial(as_text, operation.name),
         operation.destructive,
         operation.repeatable,
     )
 
 
-def _theirs(compat: Compat) -> Tool:
+def _theirs(offer: ForeignTool) -> Tool:
     return Tool(
-        compat.name,
+        offer.name,
         "read",
-        compat.summary,
-        schema_of(compat.request),
-        outline_of(compat.reply),
-        compat.run,
-        partial(told, compat.name),
+        offer.summary,
+        schema_of(offer.request),
+        outline_of(offer.reply),
+        offer.run,
+        partial(as_text, offer.name),
     )

@@ -117,7 +117,7 @@ def _words(part: Declared, key: str) -> str:
 
 def value(part: Declared, key: str, given: object) -> str:
     """The value of an option in words."""
-    known = worded(part, key)
+    known = worded(part, key, given)
     if isinstance(given, Mapping):
         items = cast("Mapping[str, object]", given)
         pairs = [f"{name} {value(part, key, each)}" for name, each in items.items()]

@@ -1,1 +1,1 @@
-"""Which recipes come with the house?"""
+"""The recipes of the core itself; those of other systems come by entry points."""

@@ -1,6 +1,14 @@
-"""How a query is written: four dialects, one tree underneath."""
+"""How a query is written: several dialects, one tree underneath."""
 
-from memoriter.text.dialects.options import NOTHING_SPECIAL, Options
-from memoriter.text.dialects.port import NAMES, read
+from memoriter.text.dialects.port import NOTHING_SPECIAL, Dialect, Options
+from memoriter.text.dialects.table import dialect, dialect_names, known_dialect, read
 
-__all__ = ["NAMES", "NOTHING_SPECIAL", "Options", "read"]
+__all__ = [
+    "NOTHING_SPECIAL",
+    "Dialect",
+    "Options",
+    "dialect",
+    "dialect_names",
+    "known_dialect",
+    "read",
+]

@@ -12,8 +12,8 @@ from typing import Final
 
 from memoriter.text.dialects.expression import parse
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.options import Options
 from memoriter.text.dialects.parts import any_of, first, leaf, words
+from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import LATIN
 from memoriter.text.tree import Asked, Node, Term
@@ -111,7 +111,10 @@ def _is_prefix(word: str) -> bool:
 
 
 def _without_stop_words(text: str, analyzer: Analyzer) -> Asked:
-    """Comis' reading: every run of letters and digits, but for stop words, as it was written."""
-    found = _WORDS.findall(text.replace('"', ""))
-    kept, cut = first([word for word in found if word.lower() not in LATIN])
+    """Every run of letters and digits, but for stop words, as it was written."""
+    runs = _WORDS.findall(text.replace('"', ""))
+    kept, cut = first([word for word in runs if word.lower() not in LATIN])
     return Asked(any_of(leaf(analyzer, word) for word in kept), note=cut)
+
+
+DIALECT: Final = Dialect("any of the words", read)

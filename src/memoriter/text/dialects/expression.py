@@ -187,9 +187,9 @@ class _Parser:
             terms = self._analyzer.terms(token.text)
             self._count(len(terms))
             return any_of(map(Term, terms))
-        found = self._leaf()
-        self._count(found is not None)
-        return found
+        one = self._leaf()
+        self._count(one is not None)
+        return one
 
     def _leaf(self, *, in_near: bool = False) -> Leaf | None:
         """A word or a phrase, or several held together by `+`; then its `*` and its boost."""
@@ -221,9 +221,9 @@ class _Parser:
         return token
 
     def _take(self, kind: str) -> bool:
-        found = self._kind() == kind
-        self._nth += found
-        return found
+        is_next = self._kind() == kind
+        self._nth += is_next
+        return is_next
 
     def _begins(self) -> bool:
         return self._kind() in _OPERANDS

@@ -79,7 +79,9 @@ def _lexer(grammar: Grammar) -> re.Pattern[str]:
         "mark": grammar.marks,
         "word": grammar.word,
     }
-    return re.compile("|".join(f"(?P<{kind}>{found or _NEVER})" for kind, found in kinds.items()))
+    return re.compile(
+        "|".join(f"(?P<{kind}>{pattern or _NEVER})" for kind, pattern in kinds.items())
+    )
 
 
 def tokens(text: str, grammar: Grammar) -> Iterator[Token]:
@@ -87,20 +89,20 @@ def tokens(text: str, grammar: Grammar) -> Iterator[Token]:
     at = 0
     match = _lexer(grammar).match
     while at < len(text):
-        found = match(text, at)
-        if found is None or (found.lastgroup == "word" and not grammar.is_word(found[0])):
+        hit = match(text, at)
+        if hit is None or (hit.lastgroup == "word" and not grammar.is_word(hit[0])):
             raise Malformed(at, _strange(text[at]))
-        token = _token(found, grammar)
+        token = _token(hit, grammar)
         if token is not None:
             yield token
-        at = found.end()
+        at = hit.end()
     yield Token("end", "", at)
 
 
-def _token(found: re.Match[str], grammar: Grammar) -> Token | None:
-    at, text = found.start(), found[0]
-    groups: Mapping[str, str | None] = found.groupdict()
-    match found.lastgroup:
+def _token(hit: re.Match[str], grammar: Grammar) -> Token | None:
+    at, text = hit.start(), hit[0]
+    groups: Mapping[str, str | None] = hit.groupdict()
+    match hit.lastgroup:
         case "space":
             return None
         case "phrase":

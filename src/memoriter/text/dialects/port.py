@@ -1,33 +1,34 @@
-"""`read`: what a text asks for, in the dialect of the recipe. Total: no text is an error."""
+"""What a dialect is, and what a recipe or a call may say about how a text is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
 
-from memoriter.core.errors import BadRecipe
-from memoriter.text.dialects import bare, engrava, jeffs_brain, mnestic
-from memoriter.text.dialects.options import NOTHING_SPECIAL, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Asked
 
-Dialect: TypeAlias = Callable[[str, Analyzer, Options], Asked]
 
-_DIALECTS: Final[Mapping[str, Dialect]] = {
-    "bare": bare.read,
-    "jeffs-brain": jeffs_brain.read,
-    "engrava": engrava.read,
-    "mnestic": mnestic.read,
-}
-NAMES: Final = tuple(_DIALECTS)
-"""What a recipe may call its dialect."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read a text, apart from the dialect it is in."""
+
+    expert: bool = True
+    """Whether operators may be read at all; if not, every text is bare words."""
+    stop: Literal["none", "latin"] = "none"
+    """Which words the bare dialect leaves out; with a list it reads no operators."""
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """What to look for instead of a word, for dialects that look them up."""
 
 
-def read(dialect: str, text: str, analyzer: Analyzer, options: Options = NOTHING_SPECIAL) -> Asked:
-    """What the text asks for; where it is malformed, its words, and the note says so."""
-    try:
-        reading = _DIALECTS[dialect]
-    except KeyError:
-        hint = f"one of {', '.join(NAMES)}"
-        raise BadRecipe(f"there is no dialect {dialect!r}", hint=hint, field="dialect") from None
-    return reading(text, analyzer, options)
+NOTHING_SPECIAL: Final = Options()
+
+
+class Dialect(NamedTuple):
+    """One way to write a query."""
+
+    about: str
+    """How a text is read, in a line for people."""
+    read: Callable[[str, Analyzer, Options], Asked]
+    """What a text asks for. Total: a malformed text is read as its words, and the note says so."""

@@ -1,4 +1,4 @@
-"""What lies on a desk: a lane, a boost, an ordering and a recipe from outside Memoriter."""
+"""What lies on a desk: one of each thing that a package from outside may bring to Memoriter."""
 
 from pathlib import Path
 

@@ -48,19 +48,21 @@ class _Tokenizer(threading.local):
 
     def words(self, text: str) -> list[str]:
         """The tokens of a text; what is not valid in UTF-8 parts them."""
-        found = self._call(
+        tokens = self._call(
             text.encode("utf-8", "replace"),
             apsw.FTS5_TOKENIZE_DOCUMENT,
             None,
             include_offsets=False,
             include_colocated=False,
         )
-        words = cast("list[str]", found)
+        words = cast("list[str]", tokens)
         return [word[:LONGEST] for word in words] if len(text) > LONGEST else words
 
 
 class Dashed(Reader):
     """Folded words; `REQ-12` and `user_id` are one word each."""
+
+    about = "letters, digits, - and _, no stems"
 
     def __init__(self) -> None:
         shaping = {"rules": _RULES, "sqlite": apsw.sqlite_lib_version()}
@@ -75,6 +77,8 @@ class Dashed(Reader):
 
 class Porter(Reader):
     """Stems by the first algorithm of Porter: "generically" is gener."""
+
+    about = "letters and digits, stems"
 
     def __init__(self, name: str = "fts5-porter", **shaping: object) -> None:
         shaping = {"rules": _RULES, "sqlite": apsw.sqlite_lib_version(), **shaping}
@@ -97,6 +101,8 @@ class PorterCjk(Porter):
     So 日本 finds 日本語の本. Such runs are taken out before FTS5 sees the text: it would drop the
     vowel signs of Thai, Khmer or Burmese.
     """
+
+    about = "letters and digits, stems, scripts without spaces by pairs"
 
     def __init__(self) -> None:
         super().__init__(
@@ -123,9 +129,9 @@ def _set_apart(text: str) -> tuple[str, list[str]]:
     """The text with a mark in the place of every run without spaces, and those runs."""
     runs: list[str] = []
 
-    def marked(found: re.Match[str]) -> str:
+    def marked(run: re.Match[str]) -> str:
         pieces: list[str] = []
-        for unspaced, characters in groupby(found[0], _is_unspaced):
+        for unspaced, characters in groupby(run[0], _is_unspaced):
             piece = "".join(characters)
             pieces.append(f" {_MARK} " if unspaced else piece)
             if unspaced:

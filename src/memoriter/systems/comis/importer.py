@@ -11,9 +11,19 @@ from memoriter.core.fields import MEMORY_TYPES, TRUST
 from memoriter.imports import markdown
 from memoriter.imports.fields import Filling
 from memoriter.imports.frontmatter import listed
-from memoriter.imports.port import Found, Lost
+from memoriter.imports.port import Extracted, Format, Lost
 from memoriter.imports.shapes import is_object
-from memoriter.imports.source import Refused, Source, Value, loaded, rows, sampled
+from memoriter.imports.source import (
+    JSON,
+    NOTES,
+    Refused,
+    Source,
+    Value,
+    loaded,
+    rows,
+    sampled,
+)
+from memoriter.imports.sqlite import tables
 
 NAME: Final = "comis"
 _LISTS: Final = ("entries", "memories", "results")
@@ -36,18 +46,18 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """Entries; a file of Markdown is read as notes."""
     if source.kind in ("text", "folder"):
         yield from markdown.read(source)
         return
-    for found in rows(source, *_LISTS):
-        if isinstance(found, Refused):
-            yield found
-        elif is_object(found.value):
-            yield from _record(Value(found.where, _entry(found.value)))
+    for item in rows(source, *_LISTS):
+        if isinstance(item, Refused):
+            yield item
+        elif is_object(item.value):
+            yield from _record(Value(item.where, _entry(item.value)))
         else:
-            yield Refused(found.where, "expected an entry, an object")
+            yield Refused(item.where, "expected an entry, an object")
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
@@ -61,16 +71,16 @@ def _named(row: dict[str, Any]) -> dict[str, Any]:
     return {re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): value for name, value in row.items()}
 
 
-def _record(found: Value) -> Iterator[Found]:
-    row = found.value
-    filling = Filling(NAME, found.where, row.get("id"))
+def _record(item: Value) -> Iterator[Extracted]:
+    row = item.value
+    filling = Filling(NAME, item.where, row.get("id"))
     filling.put("text", row.get("content"), "content")
     if "text" not in filling.fields:
-        yield Refused(found.where, "content: is missing, empty or no text")
+        yield Refused(item.where, "content: is missing, empty or no text")
         return
     if row.get("trust_level", "learned") not in TRUST:
         reason = f"trustLevel: {row['trust_level']!r} is not one of {', '.join(TRUST)}"
-        yield Refused(found.where, reason, "who is believed is not guessed")
+        yield Refused(item.where, reason, "who is believed is not guessed")
         return
     if row.get("memory_type", "semantic") in MEMORY_TYPES:
         filling.put("memory_type", row.get("memory_type"))
@@ -91,19 +101,19 @@ def _record(found: Value) -> Iterator[Found]:
     filling.rest(row, *_TAKEN, *_COUNTERS)
     yield from (Lost(called, row[called]) for called in _COUNTERS if row.get(called))
     filling.tenant = str(row.get("tenant_id") or "default")
-    said = [row.get("content"), row.get("created_at"), row.get("agent_id")]
-    yield from filling.found(f"id {row['id']}" if row.get("id") else json.dumps(said))
+    parts = [row.get("content"), row.get("created_at"), row.get("agent_id")]
+    yield from filling.entry(f"id {row['id']}" if row.get("id") else json.dumps(parts))
 
 
 def _whence(filling: Filling, row: dict[str, Any]) -> None:
     inner = row.get("source")
-    told = _named(inner) if is_object(inner) else {}
-    who = told.get("who") or row.get("source_who")
-    channel = told.get("channel") or row.get("source_channel")
+    origin = _named(inner) if is_object(inner) else {}
+    who = origin.get("who") or row.get("source_who")
+    channel = origin.get("channel") or row.get("source_channel")
     given = {"who": who, "channel": channel}
     filling.put("source", {key: str(value) for key, value in given.items() if value})
-    filling.put("session", told.get("session_key") or row.get("source_session_key"), "sessionKey")
-    rest = {key: value for key, value in told.items() if key not in _SOURCE}
+    filling.put("session", origin.get("session_key") or row.get("source_session_key"), "sessionKey")
+    rest = {key: value for key, value in origin.items() if key not in _SOURCE}
     filling.keep("source", rest if is_object(inner) else inner)
 
 
@@ -115,3 +125,17 @@ def _tags(value: object) -> object:
         except ValueError:
             return value
     return value
+
+
+def advise(source: Source) -> str | None:
+    """What to do with its database."""
+    if source.kind != "sqlite":
+        return None
+    if {"content", "trust_level"} <= tables(source.path).get("memories", set()):
+        return "it is a store of Comis: import what its memory.export answers"
+    return None
+
+
+FORMAT: Final = Format(
+    NAME, "entries that Comis exported (JSON)", JSON | NOTES, recognise, read, advise=advise
+)

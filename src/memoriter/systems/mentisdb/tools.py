@@ -6,23 +6,23 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from memoriter import Memory
 from memoriter.core.errors import NotFound
 from memoriter.core.record import Record
 from memoriter.core.times import iso
-from memoriter.doors.compat.speech import Said, knobs, reached, said, spoken
-from memoriter.doors.compat.tool import Compat
 from memoriter.doors.desk import Desk
+from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
-from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.wording import RecallArgs, in_their_words, knobs, reached, recall_args
 from memoriter.why.bundles import Support
 from memoriter.why.result import Hit
 
 Plain = dict[str, Any]
-RECIPE: Final = "mentisdb"
+NAME: Final = "mentisdb"
 USUAL: Final = 50
-"""How many the tools answer with unless told."""
+"""How many the tools answer with unless args."""
 FILTERS: Final = (
     "thought_types", "roles", "agent_ids", "tags_any", "concepts_any", "entity_type",
     "source_episode", "min_importance", "min_confidence", "since", "until",
@@ -37,7 +37,7 @@ class Expansion(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Walked = create_model("Walked", __base__=Expansion, **knobs(RECIPE, WALK))
+Walked = create_model("Walked", __base__=Expansion, **knobs(NAME, WALK))
 Graph = Annotated[
     bool | Walked | None,
     Field(description="Whether links are followed, or how."),
@@ -60,41 +60,41 @@ class Paged(Request):
     limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = USUAL
 
 
-class Asked(Paged):
+class TextQuery(Paged):
     """A text beside the filters."""
 
     text: Annotated[str, Field(description="What to look for; blank lists what the filter keeps.")]
 
 
-class Walking(Asked):
+class Walking(TextQuery):
     """A text, and how links are followed from what it finds."""
 
     graph: Graph = None
 
 
-class Following(Asked):
-    """A text, and how what hangs on its hits is found."""
+class Following(TextQuery):
+    """A text, and how what hangs on its hits is result."""
 
     graph: Graph = True
 
 
-Search = create_model("Search", __base__=Paged, **knobs(RECIPE, FILTERS))
-Ranked = create_model(
-    "Ranked",
+FilterSearch = create_model("FilterSearch", __base__=Paged, **knobs(NAME, FILTERS))
+RankedSearch = create_model(
+    "RankedSearch",
     __base__=Walking,
-    **knobs(RECIPE, ("as_of", "enable_reranking", "rerank_k", *FILTERS)),
+    **knobs(NAME, ("as_of", "enable_reranking", "rerank_k", *FILTERS)),
 )
-Bundled = create_model("Bundled", __base__=Following, **knobs(RECIPE, ("as_of", *FILTERS)))
+BundleSearch = create_model("BundleSearch", __base__=Following, **knobs(NAME, ("as_of", *FILTERS)))
 
 
-class Found(Reply):
+class ThoughtList(Reply):
     """What the filter keeps."""
 
     total: int
     thoughts: list[Plain]
 
 
-class Answer(Reply):
+class RankedThoughts(Reply):
     """Hits, best first."""
 
     backend: str
@@ -102,7 +102,7 @@ class Answer(Reply):
     results: list[Plain]
 
 
-class Grouped(Reply):
+class ThoughtBundles(Reply):
     """Hits with what hangs on them."""
 
     total_bundles: int
@@ -115,30 +115,35 @@ class Grouped(Reply):
 
 def search(desk: Desk, asked: Any) -> Plain:
     """What the filter keeps: the newest, in the order they were written."""
-    memory, told = desk.memory(asked), _said(desk, asked)
-    found = memory.recall("", asked.offset + asked.limit, **told.ask(overrides=_BY_POSITION))
+    memory, args = desk.memory(asked), _args(desk, asked)
+    result = memory.recall("", asked.offset + asked.limit, **args.ask(overrides=_BY_POSITION))
     tell = _Teller(desk, memory)
-    shown = [tell.thought(hit.record) for hit in reversed(found[asked.offset :])]
-    return {"total": found.total, "thoughts": shown}
+    shown = [tell.thought(hit.record) for hit in reversed(result[asked.offset :])]
+    return {"total": result.total, "thoughts": shown}
 
 
 def ranked_search(desk: Desk, asked: Any) -> Plain:
     """The whole pipeline, every hit with its numbers."""
-    memory, told = desk.memory(asked), _said(desk, asked)
-    found = memory.recall(told.query, asked.offset + asked.limit, **told.ask())
+    memory, args = desk.memory(asked), _args(desk, asked)
+    result = memory.recall(args.query, asked.offset + asked.limit, **args.ask())
     tell = _Teller(desk, memory)
     results = [
         {"chain_key": desk.tenant, "thought": tell.thought(hit.record), **_why(hit)}
-        for hit in found[asked.offset :]
+        for hit in result[asked.offset :]
     ]
-    receipt = desk.handle(found)
-    return {"backend": found.backend, "total": found.total, "results": results, "receipt": receipt}
+    receipt = desk.handle(result)
+    return {
+        "backend": result.backend,
+        "total": result.total,
+        "results": results,
+        "receipt": receipt,
+    }
 
 
 def context_bundles(desk: Desk, asked: Any) -> Plain:
     """Hits by their words, each with what hangs on it."""
-    memory, told = desk.memory(asked), _said(desk, asked)
-    found = memory.bundles(told.query, asked.limit, offset=asked.offset, **told.ask())
+    memory, args = desk.memory(asked), _args(desk, asked)
+    result = memory.bundles(args.query, asked.limit, offset=asked.offset, **args.ask())
     tell = _Teller(desk, memory)
     bundles = [
         {
@@ -150,23 +155,23 @@ def context_bundles(desk: Desk, asked: Any) -> Plain:
             },
             "support": [tell.support(each) for each in bundle.support],
         }
-        for bundle in found
+        for bundle in result
     ]
     consumed = asked.offset + len(bundles)
-    return {"total_bundles": found.total, "consumed_hits": consumed, "bundles": bundles}
+    return {"total_bundles": result.total, "consumed_hits": consumed, "bundles": bundles}
 
 
-def _said(desk: Desk, asked: Any) -> Said:
-    """The request in our words: links followed as told, the scope as one more test."""
-    told = said(RECIPE, desk, asked, "scope", "offset", "limit", "graph")
+def _args(desk: Desk, asked: Any) -> RecallArgs:
+    """The request in our words: links followed as args, the scope as one more test."""
+    args = recall_args(NAME, desk, asked, "scope", "offset", "limit", "graph")
     graph = getattr(asked, "graph", None)
     if graph:
-        told.overrides["graph"] = True
+        args.overrides["graph"] = True
         if isinstance(graph, Expansion):
-            told.overrides.update(graph.model_dump(exclude_none=True))
+            args.overrides.update(graph.model_dump(exclude_none=True))
     if asked.scope is not None:
-        told.tests.append({"tags": {"any_fold": [f"scope:{asked.scope}"]}})
-    return told
+        args.tests.append({"tags": {"any_fold": [f"scope:{asked.scope}"]}})
+    return args
 
 
 # -- answering -----------------------------------------------------------------------------------
@@ -174,7 +179,7 @@ def _said(desk: Desk, asked: Any) -> Said:
 
 def _why(hit: Hit) -> Plain:
     """The numbers of a hit, its words and its way, always all of them."""
-    way = spoken(RECIPE, "hit", hit)
+    way = in_their_words(NAME, "hit", hit)
     sources = {field for fields in hit.matched.values() for field in fields}
     return {
         **way,
@@ -185,12 +190,12 @@ def _why(hit: Hit) -> Plain:
     }
 
 
-_FIELDS: Final = tuple(reached(recipe_of(RECIPE), "lanes.words.fields"))
+_FIELDS: Final = tuple(reached(recipe_of(NAME), "lanes.words.fields"))
 
 
 def _called(field: str) -> str:
     """What MentisDB calls a field of ours."""
-    names = recipe_of(RECIPE).names.items()
+    names = recipe_of(NAME).names.items()
     return next((name for name, leads in names if leads == f"record.{field}"), field)
 
 
@@ -207,7 +212,7 @@ class _Teller:
         agent = self._agents.get(record.agent)
         return {
             "id": record.id,
-            **spoken(RECIPE, "record", record),
+            **in_their_words(NAME, "record", record),
             "timestamp": iso(record.committed),
             "relations": _relations(self._memory, record.id),
             "entity_type": record.entity_type,
@@ -220,15 +225,15 @@ class _Teller:
         """Where a thought stands."""
         return {"chain_key": self._tenant, "index": record.position, "id": record.id}
 
-    def support(self, found: Support) -> Plain:
+    def support(self, one: Support) -> Plain:
         """A thought that hangs on another, and how."""
         return {
-            "locator": self.locator(found.record),
-            "thought": self.thought(found.record),
-            "depth": found.depth,
-            "seed_path_count": found.seed_paths,
-            "relation_kinds": list(found.kinds),
-            "path": [dict(hop) for hop in found.path],
+            "locator": self.locator(one.record),
+            "thought": self.thought(one.record),
+            "depth": one.depth,
+            "seed_path_count": one.seed_paths,
+            "relation_kinds": list(one.kinds),
+            "path": [dict(hop) for hop in one.path],
         }
 
 
@@ -249,10 +254,10 @@ def _relations(memory: Memory, id: str) -> list[Plain]:
 
 
 TOOLS: Final = (
-    Compat("mentisdb_search", RECIPE, Search, Found, search,
+    ForeignTool("mentisdb_search", NAME, FilterSearch, ThoughtList, search,
            "MentisDB: list thoughts by filters alone, in the order they were written."),
-    Compat("mentisdb_ranked_search", RECIPE, Ranked, Answer, ranked_search,
+    ForeignTool("mentisdb_ranked_search", NAME, RankedSearch, RankedThoughts, ranked_search,
            "MentisDB: find thoughts by words, meaning and links, each with its numbers."),
-    Compat("mentisdb_context_bundles", RECIPE, Bundled, Grouped, context_bundles,
+    ForeignTool("mentisdb_context_bundles", NAME, BundleSearch, ThoughtBundles, context_bundles,
            "MentisDB: find thoughts by words, each with those that hang on it."),
 )  # fmt: skip

@@ -15,14 +15,23 @@ from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
 from memoriter.text.dialects.grammar import OPERATORS, Operator
-from memoriter.text.dialects.options import Options
 from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes, without
+from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import DUTCH, ENGLISH
+from memoriter.text.stops import ENGLISH
 from memoriter.text.tree import Asked, Node
 
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff"))
 _DELETED: Final = dict.fromkeys(map(ord, "*():^+\"-?!.,;/\\[]{}<>|&'$#@%=~`"))
+_DUTCH: Final = """
+    aan alleen als ben bent bij binnen boven buiten dan dat de deze die dit doen doet door een elk
+    elke en geen haar hadden hebben heeft hem hen het hij hoe hun iedere ik ja je jij jouw jullie
+    kan kunnen maar met mij mijn moet moeten na naar nee niet omdat onder ons onze ook op tegen toch
+    tussen uit van veel voor waar waarom wanneer want waren wat weinig welk welke wie wij word
+    worden wordt zal zich zij zijn zou
+"""
+DUTCH: Final = frozenset(_DUTCH.split())
+"""Dropped beside the English ones, whatever the language of the question."""
 _STOPS: Final = ENGLISH | DUTCH | {"and", "or", "not"}
 _SHORT: Final = 2
 _SCAN: Final = re.compile(r'"(?P<phrase>[^"]*+)"?+|(?P<word>[^\s"]++)')
@@ -33,13 +42,13 @@ _Aliases: TypeAlias = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QueryToken:
     """A word, a phrase or the beginning of a word, and the operator that stood before it."""
 
     kind: Literal["term", "phrase", "prefix"]
     text: str
     operator: _Operator = ""
-    others: tuple[Token, ...] = ()
+    others: tuple[QueryToken, ...] = ()
     """Further words that would do as well: the second and later ones of an alias."""
 
     def __str__(self) -> str:
@@ -58,7 +67,7 @@ class Ast:
 
     raw: str
     """The text, normalised."""
-    tokens: tuple[Token, ...]
+    tokens: tuple[QueryToken, ...]
     has_operators: bool
     """Whether it holds a quote or an operator: then no word is dropped."""
 
@@ -66,8 +75,8 @@ class Ast:
 def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
     """The tree of what was understood, and what was not."""
     ast = parse(text if options.expert else _plain(text), options.aliases)
-    told = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
-    kept, cut = first(told)
+    each = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
+    kept, cut = first(each)
     tree = _tree(kept, analyzer)
     unclosed = "a quote without its pair, read up to the end" if ast.raw.count('"') % 2 else None
     lone = "a leading NOT has nothing to take from" if _leads(ast, "NOT") else None
@@ -84,17 +93,17 @@ def parse(text: str, aliases: _Aliases | None = None) -> Ast:
     """
     raw = normalised(text)
     has_operators = '"' in raw or not OPERATORS.isdisjoint(raw.split())
-    known = {key.lower(): found for key, found in (aliases or {}).items()}
-    tokens: list[Token] = []
+    known = {key.lower(): others for key, others in (aliases or {}).items()}
+    tokens: list[QueryToken] = []
     operator: _Operator = ""
-    for found in _SCAN.finditer(raw):
-        word = found["word"]
+    for match in _SCAN.finditer(raw):
+        word = match["word"]
         if word in ("AND", "OR", "NOT"):
             operator = word
             continue
         if word is None:
-            phrase = found["phrase"].lower().strip()
-            token = Token("phrase", phrase, operator) if phrase else None
+            phrase = match["phrase"].lower().strip()
+            token = QueryToken("phrase", phrase, operator) if phrase else None
         else:
             token = _token(word, operator, known, is_filtered=not has_operators)
         if token is not None:
@@ -125,7 +134,9 @@ def compiled(ast: Ast) -> str:
     return " ".join(written)
 
 
-def _token(word: str, operator: _Operator, aliases: _Aliases, *, is_filtered: bool) -> Token | None:
+def _token(
+    word: str, operator: _Operator, aliases: _Aliases, *, is_filtered: bool
+) -> QueryToken | None:
     is_prefix = word.endswith("*")
     text = word.translate(_DELETED).lower()
     if not is_prefix:
@@ -134,23 +145,23 @@ def _token(word: str, operator: _Operator, aliases: _Aliases, *, is_filtered: bo
             return expanded
     if not text or (is_filtered and (len(text) <= _SHORT or text in _STOPS)):
         return None
-    return Token("prefix" if is_prefix else "term", text, operator)
+    return QueryToken("prefix" if is_prefix else "term", text, operator)
 
 
-def _expanded(alternatives: Sequence[str], operator: _Operator) -> Token | None:
+def _expanded(alternatives: Sequence[str], operator: _Operator) -> QueryToken | None:
     """The alternatives as one token: words as terms, several words as a phrase, each once."""
     texts = dict.fromkeys(" ".join(_WORDS.findall(each.lower())) for each in alternatives)
-    found = [Token("phrase" if " " in text else "term", text) for text in texts if text]
-    if not found:
+    tokens = [QueryToken("phrase" if " " in text else "term", text) for text in texts if text]
+    if not tokens:
         return None
-    return Token(found[0].kind, found[0].text, operator, tuple(found[1:]))
+    return QueryToken(tokens[0].kind, tokens[0].text, operator, tuple(tokens[1:]))
 
 
-def _tree(told: Sequence[tuple[int, Token]], analyzer: Analyzer) -> Node | None:
+def _tree(kept: Sequence[tuple[int, QueryToken]], analyzer: Analyzer) -> Node | None:
     """The tree of tokens; those with the same number are alternatives, and the first leads."""
     rows: list[Node | None] = []
     dropped: list[Node] = []
-    for nth, group in groupby(told, key=lambda one: one[0]):
+    for nth, group in groupby(kept, key=lambda one: one[0]):
         each = [token for _, token in group]
         node = any_of(leaf(analyzer, one.text, prefix=one.kind == "prefix") for one in each)
         if node is None:
@@ -173,3 +184,6 @@ def _plain(text: str) -> str:
     return " ".join(
         word for word in normalised(text).replace('"', " ").split() if word not in OPERATORS
     )
+
+
+DIALECT: Final = Dialect("any of the words but stop words, or an expression", read)

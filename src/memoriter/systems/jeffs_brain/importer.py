@@ -11,9 +11,18 @@ from typing import Any, Final
 from memoriter.imports.fields import Filling, moment, usable
 from memoriter.imports.frontmatter import listed, split
 from memoriter.imports.markdown import Note, files, notes
-from memoriter.imports.port import Found, Linked, Lost
+from memoriter.imports.port import Extracted, Format, Linked, Lost
 from memoriter.imports.shapes import is_object, object_of
-from memoriter.imports.source import MARKDOWN, Refused, Source, Value, rows, sampled
+from memoriter.imports.source import (
+    JSON,
+    MARKDOWN,
+    NOTES,
+    Refused,
+    Source,
+    Value,
+    rows,
+    sampled,
+)
 
 NAME: Final = "jeffs-brain"
 _LISTS: Final = ("chunks", "documents", "items", "notes")
@@ -63,22 +72,22 @@ def _native(fields: dict[str, Any]) -> bool:
     return scoped and bool({"name", "title"} & set(fields))
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """Notes with their links, or the rows of an answer."""
     if source.kind in ("folder", "text"):
         yield from _notes(source)
         return
     heads = dict(_heads_of_rows(source))
-    for found in rows(source, *_LISTS):
-        if isinstance(found, Refused):
-            yield found
-        elif is_object(found.value):
-            yield from _row(found, heads)
+    for item in rows(source, *_LISTS):
+        if isinstance(item, Refused):
+            yield item
+        elif is_object(item.value):
+            yield from _row(item, heads)
         else:
-            yield Refused(found.where, "expected a chunk or a document, an object")
+            yield Refused(item.where, "expected a chunk or a document, an object")
 
 
-def _notes(source: Source) -> Iterator[Found]:
+def _notes(source: Source) -> Iterator[Extracted]:
     known = (note for note in notes(source) if isinstance(note, Note))
     heads = {_placed(source, note.path): note.fields for note in known}
     for note in notes(source):
@@ -103,14 +112,14 @@ def _placed(source: Source, path: str) -> str:
     return path
 
 
-def _note(note: Note) -> Iterator[Found]:
+def _note(note: Note) -> Iterator[Extracted]:
     if not note.text.strip():
         yield Refused(note.path, "holds no text")
         return
     filling = Filling(NAME, note.path, note.path)
     filling.put("text", note.text.strip())
     _head(filling, note.path, note.fields)
-    yield from filling.found(f"id {note.path}")
+    yield from filling.entry(f"id {note.path}")
 
 
 def _head(filling: Filling, path: str, fields: Mapping[str, Any]) -> None:
@@ -125,8 +134,8 @@ def _head(filling: Filling, path: str, fields: Mapping[str, Any]) -> None:
     level = fields.get("confidence")
     filling.share("confidence", _LEVELS.get(level, level) if isinstance(level, str) else level)
     filling.share("importance", fields.get("importance"))
-    told = {"path": path, "channel": fields.get("source")}
-    filling.put("source", {key: str(value) for key, value in told.items() if value})
+    origin = {"path": path, "channel": fields.get("source")}
+    filling.put("source", {key: str(value) for key, value in origin.items() if value})
     if project := _project(path):
         filling.metadata["project"] = project
     filling.rest(fields, *_TAKEN)
@@ -134,11 +143,11 @@ def _head(filling: Filling, path: str, fields: Mapping[str, Any]) -> None:
 
 def _project(path: str) -> str | None:
     """The slug of a path like memory/project/<slug>/note.md."""
-    found = re.match(r"memory/project/([^/]+)/", path)
-    return found[1] if found else None
+    match = re.match(r"memory/project/([^/]+)/", path)
+    return match[1] if match else None
 
 
-def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
+def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
     """What a note replaces, what replaced it, and the notes that it names between brackets."""
     for named in listed(note.fields.get("supersedes")):
         old = meant(named, note.path, heads)
@@ -188,34 +197,37 @@ def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
 
 def _heads_of_rows(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
     """The head of every document that has a path."""
-    for found in rows(source, *_LISTS):
-        row = {} if isinstance(found, Refused) else object_of(found.value)
+    for item in rows(source, *_LISTS):
+        row = {} if isinstance(item, Refused) else object_of(item.value)
         if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
             yield row["path"], split(str(row.get("text") or row.get("content")))[0]
 
 
-def _row(found: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
+def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
     """A chunk of an answer, or a document; what the row says goes before what its head says."""
-    row = found.value
+    row = item.value
     text = row.get("text") or row.get("content")
     head, body = split(text) if isinstance(text, str) else ({}, text)
     path = str(row.get("path") or "")
     chunk = row.get("chunkId") or row.get("id") or path or None
-    filling = Filling(NAME, found.where, chunk)
+    filling = Filling(NAME, item.where, chunk)
     filling.put("text", body, "content")
     if "text" not in filling.fields:
-        yield Refused(found.where, "text: is missing, empty or no text")
+        yield Refused(item.where, "text: is missing, empty or no text")
         return
     inner = object_of(row.get("metadata"))
-    told = {
+    fields = {
         **{key: inner[key] for key in _SEEN if key in inner}, **head,
         **{name: row[own] for own, name in _ROW_NAMES.items() if row.get(own)},
     }  # fmt: skip
-    _head(filling, path, told)
+    _head(filling, path, fields)
     filling.metadata = {**filling.metadata, **inner}
     if row.get("documentId"):
         filling.origin["document"] = str(row["documentId"])
     filling.rest(row, *_ROW)
-    yield from filling.found(f"id {chunk}" if chunk else str(body))
+    yield from filling.entry(f"id {chunk}" if chunk else str(body))
     if path in heads:
         yield from _links(Note(path, head, str(body)), heads)
+
+
+FORMAT: Final = Format(NAME, "a jeffs-brain folder, note or JSON", JSON | NOTES, recognise, read)

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from memoriter.core.edge import REPLACING
 from memoriter.imports.fields import Filling, kind_of, moment, usable
-from memoriter.imports.port import Found, Known, Linked, Lost
+from memoriter.imports.port import Extracted, Format, Known, Linked, Lost
 from memoriter.imports.shapes import is_object, list_of, object_of
-from memoriter.imports.source import Refused, Source, Value, rows, sampled
+from memoriter.imports.source import JSON, Kind, Refused, Source, Value, rows, sampled
 
 NAME: Final = "mentisdb"
 _LISTS: Final = ("thoughts", "results")
@@ -22,6 +22,7 @@ _TAKEN: Final = (
 )  # fmt: skip
 _DROPPED: Final = ("prev_hash", "thought_signature", "signing_key_id")
 """What proves a chain there; our log has a chain of its own."""
+_FILES: Final[frozenset[Kind]] = frozenset({"text", *JSON})
 _SECTIONS: Final = (
     "Identity", "Knowledge", "Constraints And Decisions", "Corrections", "Open Threads",
     "Execution State",
@@ -42,7 +43,7 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """Thoughts with their refs and relations, and the agents that they name."""
     yield from _markdown(source) if source.kind == "text" else _thoughts(source)
 
@@ -58,29 +59,29 @@ def _thought(row: Any) -> dict[str, Any]:
     return inner if is_object(inner) else row
 
 
-def _thoughts(source: Source) -> Iterator[Found]:
+def _thoughts(source: Source) -> Iterator[Extracted]:
     ids: dict[int, str] = {}
     agents: set[tuple[str, ...]] = set()
-    for found in rows(source, *_LISTS):
-        row = found if isinstance(found, Refused) else _thought(found.value)
+    for item in rows(source, *_LISTS):
+        row = item if isinstance(item, Refused) else _thought(item.value)
         if not is_object(row):
             reason = "expected a thought, an object"
-            yield row if isinstance(row, Refused) else Refused(found.where, reason)
+            yield row if isinstance(row, Refused) else Refused(item.where, reason)
             continue
         if isinstance(row.get("index"), int):
             ids[row["index"]] = str(row.get("id") or row["index"])
-        yield from _record(Value(found.where, row))
-        yield from _links(found.where, row, ids)
-        yield from _agent(found.where, row, agents)
+        yield from _record(Value(item.where, row))
+        yield from _links(item.where, row, ids)
+        yield from _agent(item.where, row, agents)
 
 
-def _record(found: Value) -> Iterator[Found]:
-    row = found.value
+def _record(item: Value) -> Iterator[Extracted]:
+    row = item.value
     original = row.get("id") or row.get("index")
-    filling = Filling(NAME, found.where, original)
+    filling = Filling(NAME, item.where, original)
     filling.put("text", row.get("content"), "content")
     if "text" not in filling.fields:
-        yield Refused(found.where, "content: is missing, empty or no text")
+        yield Refused(item.where, "content: is missing, empty or no text")
         return
     filling.put("kind", row.get("thought_type"), "thought_type")
     filling.put("role", str(row.get("role") or "Memory").lower())
@@ -99,31 +100,31 @@ def _record(found: Value) -> Iterator[Found]:
     elsewhere = [each for each in list_of(row.get("relations")) if _leaves(each)]
     filling.keep("relations to other chains", elsewhere)
     filling.rest(row, *_TAKEN)
-    said = [row.get("thought_type"), row.get("content"), row.get("timestamp")]
-    yield from filling.found(f"id {original}" if original is not None else json.dumps(said))
+    parts = [row.get("thought_type"), row.get("content"), row.get("timestamp")]
+    yield from filling.entry(f"id {original}" if original is not None else json.dumps(parts))
 
 
-def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Found]:
+def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Extracted]:
     """An edge for every relation, and for every ref that no relation repeats."""
-    mine = usable(str(row.get("id") or row.get("index")))
-    told: set[str] = set()
+    own = usable(str(row.get("id") or row.get("index")))
+    repeated: set[str] = set()
     for relation in list_of(row.get("relations")):
         if not is_object(relation) or not relation.get("target_id"):
             yield Refused(where, "relations: expected objects with kind and target_id")
         elif not _leaves(relation):
             target, kind = str(relation["target_id"]), kind_of(str(relation.get("kind", "")))
-            told |= {target} if kind == "references" else set()
-            yield Linked(where, mine, usable(target), kind, _validity(row, relation, kind))
+            repeated |= {target} if kind == "references" else set()
+            yield Linked(where, own, usable(target), kind, _validity(row, relation, kind))
             yield from _untimely(relation)
     for ref in list_of(row.get("refs")):
         target = ids.get(ref) if isinstance(ref, int) else None
         if target is None:
             yield Lost("refs to thoughts that the file does not hold before", str(ref))
-        elif target not in told:
-            yield Linked(where, mine, usable(target), "references", {})
+        elif target not in repeated:
+            yield Linked(where, own, usable(target), "references", {})
 
 
-def _untimely(relation: dict[str, Any]) -> Iterator[Found]:
+def _untimely(relation: dict[str, Any]) -> Iterator[Extracted]:
     """The times of a relation that are none."""
     for called in ("valid_at", "invalid_at"):
         if relation.get(called) and moment(relation[called]) is None:
@@ -139,21 +140,21 @@ def _validity(row: dict[str, Any], relation: dict[str, Any], kind: str) -> dict[
     since, until = moment(relation.get("valid_at")), moment(relation.get("invalid_at"))
     if since is None and kind in REPLACING:
         since = moment(row.get("timestamp"))
-    told = {"valid_from": since, "valid_until": until}
-    return {key: value for key, value in told.items() if value is not None}
+    interval = {"valid_from": since, "valid_until": until}
+    return {key: value for key, value in interval.items() if value is not None}
 
 
-def _agent(where: str, row: dict[str, Any], seen: set[tuple[str, ...]]) -> Iterator[Found]:
+def _agent(where: str, row: dict[str, Any], seen: set[tuple[str, ...]]) -> Iterator[Extracted]:
     """The agent of a row, once for each thing that is said of it."""
-    told = {"display_name": row.get("agent_name"), "owner": row.get("agent_owner")}
-    fields = {key: str(value) for key, value in told.items() if value}
+    names = {"display_name": row.get("agent_name"), "owner": row.get("agent_owner")}
+    fields = {key: str(value) for key, value in names.items() if value}
     mark = (str(row.get("agent_id")), *fields.values())
     if row.get("agent_id") and fields and mark not in seen:
         seen.add(mark)
         yield Known(where, mark[0], fields)
 
 
-def _markdown(source: Source) -> Iterator[Found]:
+def _markdown(source: Source) -> Iterator[Extracted]:
     """The lines of a MEMORY.md; a text may go on over several lines."""
     begun, lines = 0, list[str]()
     for number, line in enumerate([*source.text.splitlines(), "- [#"], start=1):
@@ -171,26 +172,26 @@ def _is_section(line: str, item: list[str]) -> bool:
     return line.startswith("## ") and over
 
 
-def _item(where: str, text: str) -> Iterator[Found]:
+def _item(where: str, text: str) -> Iterator[Extracted]:
     line = _LINE.fullmatch(text)
     if line is None:
         yield Refused(where, "is not - [#0] Type: text (agent …)")
         return
     split = _BEHIND.fullmatch(line[3])
-    said, behind = (split[1], split[2]) if split else (line[3], "")
-    told = {part.split(" ")[0]: part.partition(" ")[2] for part in behind.split("; ")}
+    content, behind = (split[1], split[2]) if split else (line[3], "")
+    facts = {part.split(" ")[0]: part.partition(" ")[2] for part in behind.split("; ")}
     filling = Filling(NAME, where)
-    filling.put("text", said)
+    filling.put("text", content)
     filling.put("kind", line[2])
-    filling.put("role", told.get("role", "memory").lower())
-    label = _AGENT.fullmatch(told.get("agent", ""))
+    filling.put("role", facts.get("role", "memory").lower())
+    label = _AGENT.fullmatch(facts.get("agent", ""))
     named = (label[2] or label[3]) if label else None
     filling.put("agent", named)
-    filling.share("importance", _number(told.get("importance")))
-    filling.share("confidence", _number(told.get("confidence")))
-    filling.put("tags", [tag for tag in told.get("tags", "").split(", ") if tag])
+    filling.share("importance", _number(facts.get("importance")))
+    filling.share("confidence", _number(facts.get("confidence")))
+    filling.put("tags", [tag for tag in facts.get("tags", "").split(", ") if tag])
     filling.origin["index"] = int(line[1])
-    yield from filling.found(f"#{line[1]} {line[2]}: {said}")
+    yield from filling.entry(f"#{line[1]} {line[2]}: {content}")
     yield Lost("ids, times, concepts, refs and relations", "a MEMORY.md does not tell them")
     if label and named and (label[1] or label[4]):
         told_of = {"display_name": label[1], "owner": label[4]}
@@ -202,3 +203,15 @@ def _number(text: str | None) -> float | None:
         return None if text is None else float(text)
     except ValueError:
         return None
+
+
+def advise(source: Source) -> str | None:
+    """What to do with its binary chain."""
+    if source.path.suffix == ".tcbin":
+        return "it is a binary chain of MentisDB: export it as JSON or as a MEMORY.md"
+    return None
+
+
+FORMAT: Final = Format(
+    NAME, "a MentisDB chain or MEMORY.md", _FILES, recognise, read, advise=advise
+)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.core.record import ESSENCE_CHARS
-from memoriter.imports.engrava_rows import stored, what_it_is
 from memoriter.imports.fields import Filling, kind_of, moment, usable
-from memoriter.imports.port import Found, Linked, Lost
+from memoriter.imports.port import Extracted, Format, Linked, Lost
 from memoriter.imports.shapes import is_object
-from memoriter.imports.source import Refused, Source
+from memoriter.imports.source import JSON, Kind, Refused, Source
+from memoriter.systems.engrava.rows import recognise, row_count, stored
 
 NAME: Final = "engrava"
 _TAKEN: Final = (
@@ -28,28 +28,24 @@ _USUAL: Final = {
 """What says nothing, because it is so by default."""
 _USUAL_OF_EDGES: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
 _KINDS: Final = {"ASSOCIATED": "related_to"}
+_FILES: Final[frozenset[Kind]] = frozenset({"sqlite", *JSON})
 _ASIDE: Final = "a history of theirs"
 
 
-def recognise(source: Source) -> str | None:
-    """Whether it is a database, a snapshot or an export of thoughts."""
-    return what_it_is(source)
-
-
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """Thoughts in the order they were made, then edges."""
-    for found in stored(source):
-        if isinstance(found, Refused | Lost):
-            yield found
-        elif found.table == "thought":
-            yield from _record(found.data)
-        elif found.table == "edge":
-            yield from _edge(found.data)
+    for item in stored(source):
+        if isinstance(item, Refused | Lost):
+            yield item
+        elif item.table == "thought":
+            yield from _record(item.data)
+        elif item.table == "edge":
+            yield from _edge(item.data)
         else:
-            yield Lost(f"table {found.table}", _ASIDE, times=found.times)
+            yield Lost(f"table {item.table}", _ASIDE, times=item.times)
 
 
-def _record(row: dict[str, Any]) -> Iterator[Found]:
+def _record(row: dict[str, Any]) -> Iterator[Extracted]:
     where = f"thought {row['thought_id']}"
     filling = Filling(NAME, where, row["thought_id"])
     text, essence = row.get("content"), row.get("essence")
@@ -74,7 +70,7 @@ def _record(row: dict[str, Any]) -> Iterator[Found]:
     _vector(filling, row)
     usual = [name for name, value in _USUAL.items() if row.get(name) == value]
     filling.rest(row, *_TAKEN, *usual)
-    yield from filling.found(f"id {row['thought_id']}")
+    yield from filling.entry(f"id {row['thought_id']}")
 
 
 def _is_away(row: dict[str, Any]) -> bool:
@@ -84,10 +80,10 @@ def _is_away(row: dict[str, Any]) -> bool:
     return retired or status == "ARCHIVED"
 
 
-def _provenance(filling: Filling, told: dict[str, Any]) -> None:
-    filling.put("session", told.pop("session_id", None), "provenance.session_id")
-    filling.put("agent", told.pop("actor_id", None), "provenance.actor_id")
-    filling.keep("provenance", {key: value for key, value in told.items() if value is not None})
+def _provenance(filling: Filling, fields: dict[str, Any]) -> None:
+    filling.put("session", fields.pop("session_id", None), "provenance.session_id")
+    filling.put("agent", fields.pop("actor_id", None), "provenance.actor_id")
+    filling.keep("provenance", {key: value for key, value in fields.items() if value is not None})
 
 
 def _vector(filling: Filling, row: dict[str, Any]) -> None:
@@ -102,18 +98,18 @@ def _vector(filling: Filling, row: dict[str, Any]) -> None:
     filling.origin["model"] = str(row.get("model_name"))
 
 
-def _edge(row: dict[str, Any]) -> Iterator[Found]:
-    told = {"format": NAME, "id": row["edge_id"], "source": row.get("source")}
+def _edge(row: dict[str, Any]) -> Iterator[Extracted]:
+    origin = {"format": NAME, "id": row["edge_id"], "source": row.get("source")}
     for called, usual in _USUAL_OF_EDGES.items():
         if row.get(called) not in (None, usual):
-            told[called] = row[called]
+            origin[called] = row[called]
             yield Lost(f"edge: {called}", row[called], kept=True)
     given: dict[str, Any] = {"weight": row.get("weight")}
     for called in ("valid_from", "valid_until"):
         given[called] = moment(row[called]) if row.get(called) else None
         if row.get(called) and given[called] is None:
             yield Lost(f"edge: {called}", row[called])
-    given["metadata"] = {**_object(row.get("metadata_json")), "origin": told}
+    given["metadata"] = {**_object(row.get("metadata_json")), "origin": origin}
     kind = _KINDS.get(row["edge_type"]) or kind_of(str(row["edge_type"]))
     ends = usable(str(row["from_thought_id"])), usable(str(row["to_thought_id"]))
     fields = {key: value for key, value in given.items() if value is not None}
@@ -123,7 +119,13 @@ def _edge(row: dict[str, Any]) -> Iterator[Found]:
 def _object(text: object) -> dict[str, Any]:
     """The JSON object that a column holds; an empty one where it holds none."""
     try:
-        found = json.loads(text) if isinstance(text, str) else None
+        value = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
-        found = None
-    return found if is_object(found) else {}
+        value = None
+    return value if is_object(value) else {}
+
+
+FORMAT: Final = Format(
+    NAME, "an engrava database, snapshot or export", _FILES, recognise, read,
+    row_count, strict=True,
+)  # fmt: skip

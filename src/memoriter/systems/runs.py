@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from types import MappingProxyType
 from typing import Final
 
 import Stemmer
 
 from memoriter.text.chunk import LONGEST
-from memoriter.text.lemmas import LEMMAS
 from memoriter.text.reading import FIELDS, Reader, Reading, plain
 
 _RULES: Final = 1
-"""Version of the rules here, in `text.lemmas` and in `text.reading`."""
+"""Version of the rules here and in `text.reading`."""
 _STEMS_KEPT: Final = 10_000
 
 # What Unicode 17 calls alphabetic though it is neither a letter nor a number: vowel signs, points,
@@ -47,6 +47,40 @@ abe3-abea fb1e 10376-1037a 10a01-10a03 10a05-10a06 10a0c-10a0f 10d24-10d27 10d69
 16ff0-16ff1 1bc9e 1e000-1e006 1e008-1e018 1e01b-1e021 1e023-1e024 1e026-1e02a 1e08f 1e6e3-1e6f5
 1e947 1f130-1f149 1f150-1f169 1f170-1f189
 """
+
+# Irregular forms of English verbs, each with its base: what no stemmer brings together.
+_VERBS: Final = """
+arise: arisen arose, awake: awoke awoken, be: been were, bear: bore born borne, beat: beaten,
+become: became, befall: befell, begin: begun, bend: bent, bereave: bereft, beseech: besought,
+bind: bound, bite: bit bitten, bleed: bled, blow: blew blown, break: broke broken, breed: bred,
+bring: brought, build: built, buy: bought, catch: caught, choose: chose chosen, cling: clung,
+come: came, deal: dealt, do: did done, draw: drawn drew, drink: drank drunk, drive: driven drove,
+dwell: dwelt, eat: ate eaten, fall: fallen fell, feed: fed, feel: felt, find: found, flee: fled,
+fling: flung, fly: flew flown, forbid: forbade forbidden, forget: forgot forgotten,
+forgive: forgave forgiven, forsake: forsaken forsook, freeze: froze frozen, get: got gotten,
+give: gave given, go: gone went, grow: grew grown, have: had has, hear: heard, hide: hid hidden,
+hold: held, keep: kept, kneel: knelt, know: knew known, lay: laid, lead: led, leave: left,
+lend: lent, lie: lain lay, lose: lost, make: made, mean: meant, meet: met, mislead: misled,
+mistake: mistaken mistook, pay: paid, plead: pled, prove: proven, ride: ridden rode,
+ring: rang rung, rise: risen rose, run: ran, say: said, see: saw seen, seek: sought, sell: sold,
+shake: shaken shook, shine: shone, shrink: shrank shrunk, sing: sang, sit: sat, slay: slain slew,
+slide: slid, smell: smelt, sow: sown, speak: spoke spoken, speed: sped, spend: spent, spin: spun,
+spring: sprang sprung, stand: stood, stave: stove, steal: stole stolen, stick: stuck,
+sting: stung, stink: stunk, strike: stricken struck, string: strung, strive: striven strove,
+swear: sworn, sweep: swept, swell: swollen, swim: swam swum, swing: swung, take: taken took,
+teach: taught, tear: tore torn, tell: told, think: thought, throw: threw thrown,
+understand: understood, wake: woke woken, wear: wore worn, weave: wove woven, weep: wept,
+win: won, wind: wound, withdraw: withdrawn withdrew, wring: wrung, write: written wrote
+"""
+
+LEMMAS: Final = MappingProxyType(
+    {
+        form: base.strip()
+        for base, forms in (verb.split(":") for verb in _VERBS.split(","))
+        for form in forms.split()
+    }
+)
+"""The base of each form, all in lower case; of "lay", which is both, the base is "lie"."""
 
 
 def _span(ends: str) -> str:
@@ -77,6 +111,8 @@ def runs(text: str) -> list[str]:
 class Simple(Reader):
     """Words as they are, without stems."""
 
+    about = "letters and digits in small letters, no stems"
+
     def __init__(self) -> None:
         shaping = {"rules": _RULES, "letters": unicodedata.unidata_version}
         super().__init__("simple", FIELDS, shaping)
@@ -99,6 +135,8 @@ class Porter2(Reader):
 
     "went" asks for went and for go; "go" does not ask for went.
     """
+
+    about = "letters and digits, stems, irregular forms"
 
     def __init__(self) -> None:
         shaping = {

@@ -11,9 +11,10 @@ from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
 from memoriter.imports.fields import Filling, kind_of, shown, usable
-from memoriter.imports.port import Found, Linked, Lost
+from memoriter.imports.port import Extracted, Format, Linked, Lost
 from memoriter.imports.shapes import is_list, is_object, list_of
-from memoriter.imports.source import Refused, Source
+from memoriter.imports.source import JSON, Refused, Source
+from memoriter.imports.sqlite import tables
 
 NAME: Final = "mnestic"
 _IDS: Final = ("id", "uid", "uuid", "key", "k", "memory_id", "doc_id")
@@ -59,13 +60,13 @@ class Relation(NamedTuple):
 def recognise(source: Source) -> str | None:
     """Whether it is a JSON object of relations."""
     (only,) = source.sample if len(source.sample) == 1 else (None,)
-    if is_object(only) and only and all(_relation(told) for told in only.values()):
+    if is_object(only) and only and all(_relation(each) for each in only.values()):
         return "it is a JSON object of relations with headers and rows"
     return None
 
 
-def _relation(told: object) -> bool:
-    inner: dict[str, Any] = told if is_object(told) else {}
+def _relation(value: object) -> bool:
+    inner: dict[str, Any] = value if is_object(value) else {}
     return is_list(inner.get("headers")) and is_list(inner.get("rows"))
 
 
@@ -75,13 +76,13 @@ def _validity(value: object) -> bool:
     return len(pair) == _PAIR and type(pair[0]) is int and isinstance(pair[1], bool)
 
 
-def read(source: Source) -> Iterator[Found]:
+def read(source: Source) -> Iterator[Extracted]:
     """Records of every relation that has texts, then edges; other relations are told of."""
     (dump,) = source.sample
-    told = [_read(name, relation) for name, relation in dump.items()]
-    for one in told:
+    relations = [_read(name, relation) for name, relation in dump.items()]
+    for one in relations:
         yield from (Refused(f"{one.name}", "has not as many columns as headers"),) * one.broken
-    texts = [r for r in told if r.column(_TEXTS) and r.column(_IDS)]
+    texts = [r for r in relations if r.column(_TEXTS) and r.column(_IDS)]
     current = {_id(r, row) for r in texts if r.moments is None for row in r.rows}
     for relation in texts:
         if relation.moments is None:
@@ -89,20 +90,20 @@ def read(source: Source) -> Iterator[Found]:
                 yield from _record(relation, row, nth)
         else:
             yield from _history(relation, relation.moments, current)
-    for relation in told:
+    for relation in relations:
         if relation.ends:
             yield from _edges(relation, relation.ends)
         elif relation not in texts:
-            told_of = shown(relation.headers)
-            yield Lost(f"relation {relation.name}", told_of, times=len(relation.rows))
+            headers = shown(relation.headers)
+            yield Lost(f"relation {relation.name}", headers, times=len(relation.rows))
 
 
-def _read(name: str, told: dict[str, Any]) -> Relation:
-    headers = [str(header) for header in told["headers"]]
-    whole = [r for r in told["rows"] if is_list(r) and len(r) == len(headers)]
+def _read(name: str, dump: dict[str, Any]) -> Relation:
+    headers = [str(header) for header in dump["headers"]]
+    whole = [r for r in dump["rows"] if is_list(r) and len(r) == len(headers)]
     rows = [dict(zip(headers, row, strict=True)) for row in whole]
     spans = (c for c in headers if rows and all(_validity(row[c]) for row in rows))
-    return Relation(name, headers, rows, len(told["rows"]) - len(whole), next(spans, None))
+    return Relation(name, headers, rows, len(dump["rows"]) - len(whole), next(spans, None))
 
 
 def _id(relation: Relation, row: dict[str, Any]) -> str:
@@ -111,7 +112,7 @@ def _id(relation: Relation, row: dict[str, Any]) -> str:
 
 def _record(
     relation: Relation, row: dict[str, Any], nth: int, version: int | None = None
-) -> Iterator[Found]:
+) -> Iterator[Extracted]:
     where = f"{relation.name}[{nth}]"
     original = _id(relation, row) + ("" if version is None else f"@{version}")
     filling = Filling(NAME, where, original)
@@ -129,7 +130,7 @@ def _record(
     if relation.moments is not None:
         filling.put("valid_from", row[relation.moments][0])
         filling.put("valid_until", row.get(_UNTIL))
-    yield from filling.found(f"{relation.name} {original}")
+    yield from filling.entry(f"{relation.name} {original}")
 
 
 def _column(filling: Filling, column: str, value: object) -> None:
@@ -155,7 +156,7 @@ def _vector(filling: Filling, value: object) -> None:
         filling.drop("vector", value)
 
 
-def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Found]:
+def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Extracted]:
     """The versions of every id: the one that holds last takes the id, unless it is taken."""
 
     def order(row: dict[str, Any]) -> tuple[str, int]:
@@ -179,7 +180,7 @@ def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Fo
                 yield Linked(f"{relation.name}[{nth - 1}]", *ends, "supersedes", fields)
 
 
-def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Found]:
+def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Extracted]:
     kind, weight = relation.column(_KINDS), relation.column(_WEIGHTS)
     for nth, row in enumerate(relation.rows):
         rest = {k: v for k, v in row.items() if k not in {*ends, kind, weight} and v is not None}
@@ -189,3 +190,15 @@ def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Found]:
         named = kind_of(str(row[kind])) if kind and row[kind] else kind_of(relation.name)
         one, two = usable(str(row[ends[0]])), usable(str(row[ends[1]]))
         yield Linked(f"{relation.name}[{nth}]", one, two, named, fields)
+
+
+def advise(source: Source) -> str | None:
+    """What to do with its database."""
+    if source.kind == "sqlite" and "cozo" in tables(source.path):
+        return "it is a store of mnestic: write export_relations([…]) to a JSON file"
+    return None
+
+
+FORMAT: Final = Format(
+    NAME, "a dump of mnestic relations (JSON)", JSON, recognise, read, strict=True, advise=advise
+)

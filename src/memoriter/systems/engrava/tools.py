@@ -8,16 +8,16 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from memoriter.core.errors import BadFilter
-from memoriter.doors.compat.speech import Said, knobs, said
-from memoriter.doors.compat.tool import Compat
 from memoriter.doors.desk import Desk
+from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.wording import RecallArgs, knobs, recall_args
 from memoriter.why.result import Hit, Result
 
 Plain = dict[str, Any]
-RECIPE: Final = "engrava"
+NAME: Final = "engrava"
 KEYWORDS: Final = ("include_archived", "include_reflections", "fts_top_k")
 KNOBS: Final = (
     "query_vector", "current_cycle", "recency_now", "fts_weight", "vector_weight",
@@ -37,7 +37,7 @@ class Predicate(BaseModel):
     value: Any
 
 
-class Asked(Request):
+class ThoughtQuery(Request):
     """A question."""
 
     query_text: Annotated[
@@ -49,17 +49,17 @@ class Asked(Request):
     ] = None
 
 
-class Free(Asked):
+class FreeQuery(ThoughtQuery):
     """A question that may have no words."""
 
     query_text: Annotated[str, Field(description="Words, as in search_keywords; may be blank.")]
 
 
-Keywords = create_model("Keywords", __base__=Asked, **knobs(RECIPE, KEYWORDS))
-Hybrid = create_model("Hybrid", __base__=Free, **knobs(RECIPE, KNOBS))
+Keywords = create_model("Keywords", __base__=ThoughtQuery, **knobs(NAME, KEYWORDS))
+Hybrid = create_model("Hybrid", __base__=FreeQuery, **knobs(NAME, KNOBS))
 
 
-class Answer(Reply):
+class SignalHits(Reply):
     """Thoughts, best first, and the signals that took part."""
 
     results: list[Plain]
@@ -69,45 +69,45 @@ class Answer(Reply):
 
 def keywords(desk: Desk, asked: Any) -> Plain:
     """The keyword signal alone."""
-    told = _said(desk, asked)
-    found = desk.memory(asked).keywords(asked.query_text, asked.top_k, **told.ask())
-    called = recipe_of(RECIPE).called
-    return _told(desk, found, [called(f"lanes.{label}") for label in found.used])
+    args = _args(desk, asked)
+    result = desk.memory(asked).keywords(asked.query_text, asked.top_k, **args.ask())
+    called = recipe_of(NAME).called
+    return _reply(desk, result, [called(f"lanes.{label}") for label in result.used])
 
 
 def memory(desk: Desk, asked: Any) -> Plain:
     """All signals, weighted."""
-    told = _said(desk, asked)
+    args = _args(desk, asked)
     if asked.recency_now is not None:
-        told.overrides["boosts.recency_now.enabled"] = True
-    found = desk.memory(asked).recall(asked.query_text, asked.top_k, **told.ask())
-    signals = [signal.removesuffix("_now") for signal in found.signals]
-    return _told(desk, found, signals)
+        args.overrides["boosts.recency_now.enabled"] = True
+    result = desk.memory(asked).recall(asked.query_text, asked.top_k, **args.ask())
+    signals = [signal.removesuffix("_now") for signal in result.signals]
+    return _reply(desk, result, signals)
 
 
-def _said(desk: Desk, asked: Any) -> Said:
-    told = said(RECIPE, desk, asked, "query_text", "top_k", "filters")
-    told.tests.extend(_test(each) for each in asked.filters or ())
-    return told
+def _args(desk: Desk, asked: Any) -> RecallArgs:
+    args = recall_args(NAME, desk, asked, "query_text", "top_k", "filters")
+    args.tests.extend(_test(each) for each in asked.filters or ())
+    return args
 
 
 def _test(predicate: Predicate) -> Plain:
     """A test of metadata in our words."""
-    found = _PATH.fullmatch(predicate.path)
-    if found is None:
+    path = _PATH.fullmatch(predicate.path)
+    if path is None:
         raise BadFilter(
             f"filters: {predicate.path[:80]!r} is no path", hint="write $.name", field="filters"
         )
-    return {f"metadata{found[1]}": {predicate.op.lower(): predicate.value}}
+    return {f"metadata{path[1]}": {predicate.op.lower(): predicate.value}}
 
 
-def _told(desk: Desk, found: Result, signals: list[str]) -> Plain:
-    cap = [step.shows.get("evicted", 0) for step in found.plan.steps if step.name == "cap"]
+def _reply(desk: Desk, result: Result, signals: list[str]) -> Plain:
+    cap = [step.shows.get("evicted", 0) for step in result.plan.steps if step.name == "cap"]
     return {
-        "results": [_thought(hit) for hit in found],
+        "results": [_thought(hit) for hit in result],
         "backends_used": signals,
         "reflections_evicted": cap[0] if cap else 0,
-        "receipt": desk.handle(found),
+        "receipt": desk.handle(result),
     }
 
 
@@ -128,8 +128,8 @@ def _thought(hit: Hit) -> Plain:
 
 
 TOOLS: Final = (
-    Compat("search_memory", RECIPE, Hybrid, Answer, memory,
+    ForeignTool("search_memory", NAME, Hybrid, SignalHits, memory,
            "engrava: find thoughts by keywords, vectors, recency, priority and neighbours."),
-    Compat("search_keywords", RECIPE, Keywords, Answer, keywords,
+    ForeignTool("search_keywords", NAME, Keywords, SignalHits, keywords,
            "engrava: find thoughts by keywords alone."),
 )  # fmt: skip

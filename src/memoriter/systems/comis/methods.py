@@ -7,7 +7,7 @@ a record is written or shown. Its times are milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, Literal, cast
@@ -19,11 +19,13 @@ from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.doors.desk import Desk, of_tenant
 from memoriter.doors.operations import Right
-from memoriter.doors.requests import Request, parsed
+from memoriter.doors.port import ForeignTool
+from memoriter.doors.replies import Reply
+from memoriter.doors.requests import Nothing, Request, parsed
 from memoriter.pipeline.load import recipe_of
 from memoriter.why.result import Hit
 
-RECIPE: Final = "comis"
+NAME: Final = "comis"
 Plain = dict[str, Any]
 _SEARCH: Final[Plain] = {"trustLevels": None, "order.0.enabled": False}
 """What a search does otherwise than the recall that the recipe tells: all trust, all copies."""
@@ -43,7 +45,7 @@ Milli = int | str
 """Milliseconds since 1970, or ISO 8601."""
 
 
-class Filters(Request):
+class MemoryFilters(Request):
     """Which memories."""
 
     scoping = False
@@ -53,7 +55,7 @@ class Filters(Request):
     tags: Tags = None
 
 
-class Search(Filters):
+class MemorySearch(MemoryFilters):
     """A question."""
 
     query: Annotated[str, Field(description="What to look for.")]
@@ -62,7 +64,7 @@ class Search(Filters):
     trustLevels: Annotated[list[str] | None, Field(description="Some of the three.")] = None  # noqa: N815
 
 
-class Browse(Filters):
+class MemoryPage(MemoryFilters):
     """A page of memories by date."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
@@ -70,7 +72,7 @@ class Browse(Filters):
     limit: Annotated[int, Field(description="How many at most.")] = 20
 
 
-class Store(Request):
+class MemoryStore(Request):
     """Something to keep."""
 
     scoping = False
@@ -85,21 +87,17 @@ class Store(Request):
     expiresAt: Annotated[Milli | None, Field(description="When it goes.")] = None  # noqa: N815
 
 
-class Delete(Request):
+class MemoryDelete(Request):
     """Which memories."""
 
     id: Annotated[str | None, Field(description="One id.")] = None
     ids: Annotated[list[str] | None, Field(description="Several ids.")] = None
 
 
-class Inspect(Request):
+class MemoryInspect(Request):
     """One memory, or all in numbers."""
 
     id: Annotated[str | None, Field(description="An id.")] = None
-
-
-class Nothing(Request):
-    """No field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +111,17 @@ class Method:
 
     def run(self, desk: Desk, data: object, *, spelled: bool = False) -> Plain:
         """Check what is asked, do it, answer."""
-        told = of_tenant(desk.tenant, data)
-        if isinstance(told, dict):
-            told = {_camel(key): value for key, value in cast("Plain", told).items()}
-        return self.act(desk, parsed(self.request, cast("object", told), spelled=spelled))
+        fields = of_tenant(desk.tenant, data)
+        if isinstance(fields, dict):
+            fields = {_camel(key): value for key, value in cast("Plain", fields).items()}
+        return self.act(desk, parsed(self.request, cast("object", fields), spelled=spelled))
 
 
-def search(desk: Desk, asked: Search) -> Plain:
+def search(desk: Desk, asked: MemorySearch) -> Plain:
     """Memories, best first, each with its score, its source and all of its fields."""
-    told = {k: v for k, v in asked.given("query", "limit").items() if v is not None}
+    given = {k: v for k, v in asked.given("query", "limit").items() if v is not None}
     result = desk.memory(asked).recall(
-        asked.query, asked.limit, recipe=recipe_of(RECIPE), overrides={**_SEARCH, **told}
+        asked.query, asked.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
     )
     return {
         "results": [_result(hit) for hit in result],
@@ -132,7 +130,7 @@ def search(desk: Desk, asked: Search) -> Plain:
     }
 
 
-def browse(desk: Desk, asked: Browse) -> Plain:
+def browse(desk: Desk, asked: MemoryPage) -> Plain:
     """A page by date, with a true total."""
     page = desk.memory(asked).browse(
         asked.sort, limit=asked.limit, offset=asked.offset, where=_where(asked)
@@ -166,7 +164,7 @@ def stats(desk: Desk, asked: Request) -> Plain:
     }
 
 
-def store(desk: Desk, asked: Store) -> Plain:
+def store(desk: Desk, asked: MemoryStore) -> Plain:
     """Keep one memory."""
     fields: Plain = {
         _leads(name): _micro(name, value)
@@ -177,7 +175,7 @@ def store(desk: Desk, asked: Store) -> Plain:
     return {"id": commit.ids[0], "stored": True}
 
 
-def delete(desk: Desk, asked: Delete) -> Plain:
+def delete(desk: Desk, asked: MemoryDelete) -> Plain:
     """Erase memories; those that are not there are counted as failed."""
     wanted = list(asked.ids or []) + ([] if asked.id is None else [asked.id])
     if not wanted:
@@ -187,25 +185,35 @@ def delete(desk: Desk, asked: Delete) -> Plain:
     return {"deleted": deleted, "failed": total - deleted, "total": total}
 
 
-def inspect(desk: Desk, asked: Inspect) -> Plain:
+def inspect(desk: Desk, asked: MemoryInspect) -> Plain:
     """One memory, or all in numbers."""
     if asked.id is None:
         return {"stats": stats(desk, asked)}
     return {"entry": entry(desk.memory(asked).get(asked.id))}
 
 
-METHODS: Final[Mapping[str, Method]] = {
-    method.name: method
-    for method in (
-        Method("memory.search", "read", Search, search),
-        Method("memory.browse", "read", Browse, browse),
-        Method("memory.stats", "read", Nothing, stats),
-        Method("memory.inspect", "read", Inspect, inspect),
-        Method("memory.store", "write", Store, store),
-        Method("memory.delete", "write", Delete, delete),
-    )
-}
+class MemoryHits(Reply):
+    """What Comis answers to a search."""
+
+    results: list[Plain]
+    total: int
+
+
+METHODS: Final = (
+    Method("memory.search", "read", MemorySearch, search),
+    Method("memory.browse", "read", MemoryPage, browse),
+    Method("memory.stats", "read", Nothing, stats),
+    Method("memory.inspect", "read", MemoryInspect, inspect),
+    Method("memory.store", "write", MemoryStore, store),
+    Method("memory.delete", "write", MemoryDelete, delete),
+)
 """What Comis answers to."""
+
+TOOLS: Final = (
+    ForeignTool("comis_memory_search", NAME, MemorySearch, MemoryHits, search,
+                "Comis: find memories by words and vectors, each with its score and source."),
+)  # fmt: skip
+"""Its own name, memory_search, is jeffs-brain's here, whose text names it as a tool."""
 
 
 # -- the words of either side ----------------------------------------------------------------------
@@ -213,10 +221,10 @@ METHODS: Final[Mapping[str, Method]] = {
 
 def entry(record: Record) -> Plain:
     """A record under Comis' names; a field that it has no name for keeps its own."""
-    told = cast("Plain", record.to_dict())
-    moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in told}
-    source = {_SOURCE[key]: value for key, value in told.pop("source", {}).items()}
-    named = {_named().get(key, key): value for key, value in {**told, **moments}.items()}
+    fields = cast("Plain", record.to_dict())
+    moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in fields}
+    source = {_SOURCE[key]: value for key, value in fields.pop("source", {}).items()}
+    named = {_named().get(key, key): value for key, value in {**fields, **moments}.items()}
     return {"tags": [], **named, **source}
 
 
@@ -229,7 +237,7 @@ def _result(hit: Hit) -> Plain:
 def _leading() -> dict[str, str]:
     """From Comis' names to fields of a record: those told as such, and those that filters test."""
     out = {"session": "session"}
-    for name, leads in recipe_of(RECIPE).names.items():
+    for name, leads in recipe_of(NAME).names.items():
         path = leads if isinstance(leads, str) else leads[0]
         place, _, rest = path.partition(".")
         if place == "record":
@@ -248,11 +256,11 @@ def _leads(name: str) -> str:
     return _leading()[name]
 
 
-def _where(asked: Filters) -> Plain | None:
+def _where(asked: MemoryFilters) -> Plain | None:
     """The tests that the given filters lead to."""
-    recipe = recipe_of(RECIPE)
+    recipe = recipe_of(NAME)
     tests: list[Plain] = []
-    for name in Filters.model_fields:
+    for name in MemoryFilters.model_fields:
         value = getattr(asked, name)
         if value is None:
             continue

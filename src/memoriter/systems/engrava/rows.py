@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from memoriter.core.errors import Unsupported
-from memoriter.imports.port import Lost
+from memoriter.imports.port import Lost, rows_by_line
 from memoriter.imports.shapes import is_list, is_object, list_of, object_of
 from memoriter.imports.source import Refused, Source
 from memoriter.imports.sqlite import counted, objects, reading, tables
@@ -45,8 +45,8 @@ class Stored(NamedTuple):
 Row = Stored | Refused | Lost
 
 
-def what_it_is(source: Source) -> str | None:
-    """Of which of the three kinds a file is; None where of none."""
+def recognise(source: Source) -> str | None:
+    """Why it is a database, a snapshot or an export of thoughts; None where it is none."""
     if source.kind == "sqlite":
         whole = tables(source.path).get("thought", set()).issuperset(_NEEDED["thought"])
         return "it is a SQLite database with a table of thoughts" if whole else None
@@ -68,8 +68,10 @@ def stored(source: Source) -> Iterator[Row]:
         yield from _snapshot(source)
 
 
-def thoughts_in(source: Source) -> int:
-    """How many thoughts a database has."""
+def row_count(source: Source) -> int | None:
+    """How many thoughts a database has, or lines a snapshot."""
+    if source.kind != "sqlite":
+        return rows_by_line(source)
     with reading(source.path) as db:
         return counted(db, "thought")
 
@@ -91,40 +93,40 @@ def _database(source: Source) -> Iterator[Row]:
             if table in known and (rows := counted(db, table)):
                 yield Stored(table, {}, rows)
         if joined:
-            found = db.execute("SELECT count(*) - count(DISTINCT owner_id) FROM embedding")
-            ((further,),) = found.fetchall()
+            cursor = db.execute("SELECT count(*) - count(DISTINCT owner_id) FROM embedding")
+            ((further,),) = cursor.fetchall()
             if isinstance(further, int) and further:
                 yield Lost(_FURTHER, "of other models", times=further)
 
 
 def _export(source: Source) -> Iterator[Row]:
-    for found in source.values():
-        if isinstance(found, Refused):
-            yield found
+    for item in source.values():
+        if isinstance(item, Refused):
+            yield item
             continue
-        value = object_of(found.value)
+        value = object_of(item.value)
         for table in ("thought", "edge"):
             for nth, row in enumerate(list_of(value.get(f"{table}s"))):
-                yield _whole(table, f"{found.where} {table}s[{nth}]", row)
+                yield _whole(table, f"{item.where} {table}s[{nth}]", row)
 
 
 def _snapshot(source: Source) -> Iterator[Row]:
     vectors, further = _vectors(source)
-    for found in source.values():
-        if isinstance(found, Refused):
-            yield found
+    for item in source.values():
+        if isinstance(item, Refused):
+            yield item
             continue
-        value = object_of(found.value)
+        value = object_of(item.value)
         table = _table(value)
         if table in _NEEDED:
-            row = _whole(table, found.where, value.get("data"))
+            row = _whole(table, item.where, value.get("data"))
             if isinstance(row, Stored) and table == "thought":
                 row = Stored(table, {**row.data, **vectors.get(str(row.data["thought_id"]), {})})
             yield row
         elif table == "metadata":
             _must_know(source.path, value.get("schema_version"))
         elif table != "embedding":
-            yield Stored(table, {}) if table else Refused(found.where, "is a row of no table")
+            yield Stored(table, {}) if table else Refused(item.where, "is a row of no table")
     if further:
         yield Lost(_FURTHER, "of other models", times=further)
 
@@ -133,8 +135,8 @@ def _vectors(source: Source) -> tuple[dict[str, dict[str, Any]], int]:
     """(model and vector of each thought: the serving model's newest; how many stay behind)."""
     best: dict[str, tuple[tuple[bool, str], dict[str, Any]]] = {}
     serving, seen = "", 0
-    for found in source.values():
-        value = {} if isinstance(found, Refused) else object_of(found.value)
+    for item in source.values():
+        value = {} if isinstance(item, Refused) else object_of(item.value)
         data = object_of(value.get("data"))
         if _table(value) == "metadata":
             serving = str(value.get("embedding_model_name") or "")
@@ -145,7 +147,7 @@ def _vectors(source: Source) -> tuple[dict[str, dict[str, Any]], int]:
             if owner not in best or worth > best[owner][0]:
                 blob = _bytes(data.get("vector_blob"))
                 best[owner] = worth, {"model_name": model, "vector_blob": blob}
-    return {owner: told for owner, (_, told) in best.items()}, seen - len(best)
+    return {owner: vector for owner, (_, vector) in best.items()}, seen - len(best)
 
 
 def _bytes(text: object) -> bytes:

@@ -36,8 +36,8 @@ _SETS: Final = ("in", "in_fold", "any", "any_fold", "all", "all_fold")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A request in our words."""
+class RecallArgs:
+    """A request in our words: what a recall takes."""
 
     recipe: str
     query: str = ""
@@ -51,15 +51,15 @@ class Said:
         """What the library takes beside text and limit."""
         where = {"where": {"all": self.tests}} if self.tests else {}
         overrides = {**self.overrides, **cast("Plain", more.pop("overrides", {}))}
-        told = {"recipe": self.recipe, "overrides": overrides, **where}
-        return {**told, **self.options, **more}
+        fixed = {"recipe": self.recipe, "overrides": overrides, **where}
+        return {**fixed, **self.options, **more}
 
 
-def said(recipe: str, desk: Desk, asked: Request, *apart: str) -> Said:
+def recall_args(recipe: str, desk: Desk, request: Request, *apart: str) -> RecallArgs:
     """The request in our words; `apart` are fields that its tool reads by itself."""
     names = recipe_of(recipe).names
     out: Plain = {"options": {}, "overrides": {}}
-    for name, value in asked.given(*apart).items():
+    for name, value in request.given(*apart).items():
         leads = names[name]
         if value is None:
             continue
@@ -74,12 +74,12 @@ def said(recipe: str, desk: Desk, asked: Request, *apart: str) -> Said:
                 own_tenant(desk, name, value)
             case _:
                 out["overrides"][name] = value
-    return Said(recipe, **out)
+    return RecallArgs(recipe, **out)
 
 
-def own_tenant(desk: Desk, name: str, told: str) -> None:
+def own_tenant(desk: Desk, name: str, value: str) -> None:
     """Refuse a chain or brain that is not the caller's tenant."""
-    if told != desk.tenant:
+    if value != desk.tenant:
         raise Forbidden(
             f"{name}: this credential is for another tenant",
             hint="leave it out: the tenant comes from the credential",
@@ -101,7 +101,7 @@ def _knob(recipe: Recipe, data: object, name: str, about: str | None) -> Any:
     leads = recipe.names[name]
     path = leads if isinstance(leads, str) else leads[0]
     usual = value_at(data, path)
-    spelled = [key for key, mine in recipe.values.get(name, {}).items() if mine == usual]
+    spelled = [key for key, ours in recipe.values.get(name, {}).items() if ours == usual]
     usual = spelled[0] if spelled else usual
     line = about or _line(path, usual, several=not isinstance(leads, str))
     return Annotated[_type(recipe, name, path, usual) | None, Field(description=line)], None
@@ -115,8 +115,8 @@ def _line(path: str, usual: object, *, several: bool) -> str:
     if place == "where":
         line = _TESTS[rest.rpartition(".")[2]]
         return f"{line}; a number is a position, a date a time." if several else f"{line}."
-    told = str(usual).lower() if isinstance(usual, bool) else str(usual)
-    return f"{path}, {told} unless told."
+    spelled = str(usual).lower() if isinstance(usual, bool) else str(usual)
+    return f"{path}, {spelled} unless told."
 
 
 def _type(recipe: Recipe, name: str, path: str, usual: object) -> Any:
@@ -157,7 +157,7 @@ def reached(start: object, path: str) -> Any:
     return start
 
 
-def spoken(recipe: str, place: str, start: object) -> Plain:
+def in_their_words(recipe: str, place: str, start: object) -> Plain:
     """Everything of a record, a hit or a result that the recipe's users have a name for."""
     out: Plain = {}
     for name, leads in recipe_of(recipe).names.items():

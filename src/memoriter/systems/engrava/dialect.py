@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from memoriter.text.dialects.bare import has_quotes
 from memoriter.text.dialects.expression import parse
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.options import Options
 from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes
+from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Asked, Node
 
@@ -125,18 +125,21 @@ def _fragments(text: str) -> Iterator[_Fragment]:
             continue
         kept = word[front.start() : len(word) - back.start()]
         for part in _SEPARATORS.sub(" ", kept).split():
-            found = _STARS.sub("*", part.lstrip("*"))
-            if found:
-                yield _Fragment(found.removesuffix("*"), found.endswith("*"))
+            starred = _STARS.sub("*", part.lstrip("*"))
+            if starred:
+                yield _Fragment(starred.removesuffix("*"), starred.endswith("*"))
 
 
 def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> Asked:
-    told, cut = first(
+    kept, cut = first(
         [(nth, each) for nth, one in enumerate(_fragments(text)) for each in one.leaves]
     )
     rows: dict[int, list[Node]] = {}
-    for nth, (start, prefix) in told:
-        if (found := leaf(analyzer, start, prefix=prefix)) is not None:
-            rows.setdefault(nth, []).append(found)
+    for nth, (start, prefix) in kept:
+        if (one := leaf(analyzer, start, prefix=prefix)) is not None:
+            rows.setdefault(nth, []).append(one)
     tree = any_of(map(all_of, rows.values()))
     return Asked(tree, note=notes(note, cut), malformed=note is not None)
+
+
+DIALECT: Final = Dialect("any of the words, or an expression with columns", read)

@@ -9,16 +9,16 @@ from pydantic import Field, create_model
 
 from memoriter.core.budget import FREE
 from memoriter.core.times import to_micros
-from memoriter.doors.compat.speech import Said, knobs, own_tenant, said, spoken
-from memoriter.doors.compat.tool import Compat
 from memoriter.doors.desk import Desk
+from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
+from memoriter.systems.wording import RecallArgs, in_their_words, knobs, own_tenant, recall_args
 from memoriter.why.context import block_of
 from memoriter.why.result import Hit, Result
 
 Plain = dict[str, Any]
-RECIPE: Final = "jeffs-brain"
+NAME: Final = "jeffs-brain"
 KNOBS: Final = (
     "mode", "candidateK", "rerankTopN", "rrfK", "rerank", "agreeMin", "skipRetryLadder", "aliases",
     "pathPrefix", "paths", "tags", "project", "questionDate",
@@ -73,14 +73,14 @@ class Questioned(Request):
     scope: Scope = "all"
 
 
-_fields = knobs(RECIPE, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
-Search = create_model("Search", __base__=Searched, **_fields)
-Recall = create_model("Recall", __base__=Recalled, **_fields)
-Question = create_model("Question", __base__=Questioned, **_fields)
+_fields = knobs(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
+BrainSearch = create_model("BrainSearch", __base__=Searched, **_fields)
+BrainRecall = create_model("BrainRecall", __base__=Recalled, **_fields)
+BrainQuestion = create_model("BrainQuestion", __base__=Questioned, **_fields)
 
 
 class Chunks(Reply):
-    """Passages, best first, and how they were found."""
+    """Passages, best first, and how they were result."""
 
     chunks: list[Plain]
     tookMs: int  # noqa: N815  # jeffs-brain's spelling
@@ -94,7 +94,7 @@ class Memories(Chunks):
     context: str
 
 
-class Answer(Chunks):
+class CitedChunks(Chunks):
     """The same, with an answer made of passages alone."""
 
     answer: str
@@ -104,52 +104,56 @@ class Answer(Chunks):
 def search(desk: Desk, asked: Any) -> Plain:
     """Passages, in the order asked for."""
     began = perf_counter()
-    found = _found(desk, asked)
-    hits = list(found)
+    result = _recalled(desk, asked)
+    hits = list(result)
     if asked.sort != "relevance":
         exact = asked.sort == "relevance_then_recency"
         hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
-    return _told(desk, found, hits, asked, began)
+    return _reply(desk, result, hits, asked, began)
 
 
 def recall(desk: Desk, asked: Any) -> Plain:
     """Passages, and their block for a prompt."""
     began = perf_counter()
-    found = _found(desk, asked)
-    return {**_told(desk, found, list(found), asked, began), "context": str(found.context())}
+    result = _recalled(desk, asked)
+    return {**_reply(desk, result, list(result), asked, began), "context": str(result.context())}
 
 
 def ask(desk: Desk, asked: Any) -> Plain:
     """The passages that bear on a question, quoted and cited; no model makes anything up."""
     began = perf_counter()
-    found = _found(desk, asked)
-    fitting = [hit for hit in found if _fits(hit)]
+    result = _recalled(desk, asked)
+    fitting = [hit for hit in result if _fits(hit)]
     cited = [
         {"number": n, "chunkId": hit.id, "path": hit.record.source.path, "title": hit.record.title}
         for n, hit in enumerate(fitting, start=1)
     ]
     quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in fitting], FREE)
     answer = str(quoted) if fitting else NOTHING
-    return {**_told(desk, found, list(found), asked, began), "answer": answer, "citations": cited}
+    return {
+        **_reply(desk, result, list(result), asked, began),
+        "answer": answer,
+        "citations": cited,
+    }
 
 
-def _found(desk: Desk, asked: Any) -> Result:
-    told = _said(desk, asked)
-    return desk.memory(asked).recall(asked.query, asked.top_k, **told.ask())
+def _recalled(desk: Desk, asked: Any) -> Result:
+    args = _args(desk, asked)
+    return desk.memory(asked).recall(asked.query, asked.top_k, **args.ask())
 
 
-def _said(desk: Desk, asked: Any) -> Said:
+def _args(desk: Desk, asked: Any) -> RecallArgs:
     if asked.brain is not None:
         own_tenant(desk, "brain", asked.brain)
-    told = said(RECIPE, desk, asked, "query", "brain", "top_k", "scope", "sort")
-    told.options.setdefault("mode", "auto")
+    args = recall_args(NAME, desk, asked, "query", "brain", "top_k", "scope", "sort")
+    args.options.setdefault("mode", "auto")
     if asked.scope in FOLDERS:
-        told.tests.append({"source.path": {"prefix": FOLDERS[asked.scope]}})
-    return told
+        args.tests.append({"source.path": {"prefix": FOLDERS[asked.scope]}})
+    return args
 
 
 def _fits(hit: Hit) -> bool:
-    """Whether words found it, or its vector clearly points the question's way."""
+    """Whether words result it, or its vector clearly points the question's way."""
     near = hit.lanes.get("vector")
     return "words" in hit.lanes or (near is not None and near.score >= _NEAR)
 
@@ -161,10 +165,10 @@ def _age(hit: Hit) -> tuple[int, int]:
     return -to_micros(when), -record.position
 
 
-def _told(desk: Desk, found: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
-    trace = _trace(found)
+def _reply(desk: Desk, result: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
+    trace = _trace(result)
     return {
-        "chunks": [{**spoken(RECIPE, "hit", hit), "documentId": hit.id} for hit in hits],
+        "chunks": [{**in_their_words(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
         "tookMs": round((perf_counter() - began) * 1000),
         "trace": trace,
         "attempts": [
@@ -176,29 +180,29 @@ def _told(desk: Desk, found: Result, hits: list[Hit], asked: Any, began: float) 
                 "query": attempt.query,
                 "chunks": attempt.hits,
             }
-            for attempt in found.attempts
+            for attempt in result.attempts
         ],
-        "receipt": desk.handle(found),
+        "receipt": desk.handle(result),
     }
 
 
-def _trace(found: Result) -> Plain:
-    told = spoken(RECIPE, "result", found)
-    numbers = cast("Plain", found.trace["numbers"])
-    skipped = told["rerankSkipReason"]
+def _trace(result: Result) -> Plain:
+    words = in_their_words(NAME, "result", result)
+    numbers = cast("Plain", result.trace["numbers"])
+    skipped = words["rerankSkipReason"]
     return {
-        **{name: value for name, value in told.items() if name not in ("trace", "attempts")},
-        **{name: told[name] or 0 for name in ("bm25Hits", "vectorHits", "fusedHits")},
+        **{name: value for name, value in words.items() if name not in ("trace", "attempts")},
+        **{name: words[name] or 0 for name in ("bm25Hits", "vectorHits", "fusedHits")},
         "unanimitySkipped": skipped == "unanimity",
         **{name: numbers[name] for name in _NUMBERS},
     }
 
 
 TOOLS: Final = (
-    Compat("memory_search", RECIPE, Search, Chunks, search,
+    ForeignTool("memory_search", NAME, BrainSearch, Chunks, search,
            "jeffs-brain: find passages by words and vectors, with the trace of the search."),
-    Compat("memory_recall", RECIPE, Recall, Memories, recall,
+    ForeignTool("memory_recall", NAME, BrainRecall, Memories, recall,
            "jeffs-brain: recall passages as a block for a prompt."),
-    Compat("memory_ask", RECIPE, Question, Answer, ask,
+    ForeignTool("memory_ask", NAME, BrainQuestion, CitedChunks, ask,
            "jeffs-brain: answer a question by the passages that bear on it, cited."),
 )  # fmt: skip

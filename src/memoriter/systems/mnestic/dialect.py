@@ -10,8 +10,8 @@ from typing import Final
 
 from memoriter.text.dialects.expression import parse
 from memoriter.text.dialects.grammar import Grammar, Malformed
-from memoriter.text.dialects.options import Options
 from memoriter.text.dialects.parts import words
+from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Asked
 
@@ -47,3 +47,6 @@ def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
     except Malformed as malformed:
         return words(analyzer, text, malformed.note)
     return Asked(tree, expert=True, note=note)
+
+
+DIALECT: Final = Dialect("all of the words, or an expression with NEAR and ^", read)

@@ -1,1 +1,0 @@
-"""The same operations in the words of other systems."""

@@ -1,0 +1,73 @@
+"""How MentisDB measures LoCoMo: all conversations in one store, any of the widened evidence counts.
+
+Every conversation stands in one store, the evidence is widened by its neighbours, and any of it
+among the first ten is a hit. Numbers of this protocol and of the strict one cannot be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from memoriter.evaluate.data import Case, Dataset, Item, Question
+from memoriter.evaluate.protocols import Protocol
+
+_WIDE: Final = 2
+"""How many turns before and after the evidence count as evidence."""
+_LOUD, _QUIET = 0.8, 0.2
+"""The importance of turns, one after the other."""
+
+
+def pooled(dataset: Dataset) -> Dataset | None:
+    """Every conversation in one store, in turn; a turn's neighbours are gold too."""
+    talks = len(dataset.cases) > 1 and all(
+        record.session for case in dataset.cases for record in case.records
+    )
+    if not talks:
+        return None
+    records: list[Item] = []
+    questions: list[Question] = []
+    for n, case in enumerate(dataset.cases):
+        records += _turns(case.records, n)
+        questions += _widened(case, n)
+    protocol = (
+        "every conversation in one store; each turn is linked to the one before it in its session "
+        f"and has importance {_LOUD} or {_QUIET} in turn; gold is the evidence and {_WIDE} turns "
+        "before and after it, by id; hit@10 is what MentisDB calls R@10"
+    )
+    pool = Case(tuple(records), tuple(questions))
+    return Dataset(f"{dataset.name}, as MentisDB asks", protocol, (pool,))
+
+
+def _turns(records: Sequence[Item], n: int) -> Iterator[Item]:
+    """The turns of one conversation under names of their own, linked to those before them."""
+    before = {two.id: one.id for one, two in pairwise(records) if one.session == two.session}
+    for at, record in enumerate(records):
+        last = before.get(record.id)
+        link = {"target": f"{n}/{last}", "kind": "continues_from"}
+        yield record._replace(
+            id=f"{n}/{record.id}",
+            session=f"{n}/{record.session}",
+            importance=_QUIET if at % 2 else _LOUD,
+            links=() if last is None else (link,),
+        )
+
+
+def _widened(case: Case, n: int) -> Iterator[Question]:
+    place = {record.id: at for at, record in enumerate(case.records)}
+    for question in case.questions:
+        gold: set[str] = set()
+        for at in (place[one] for one in question.gold if one in place):
+            near = case.records[max(at - _WIDE, 0) : at + _WIDE + 1]
+            session = case.records[at].session
+            gold |= {f"{n}/{record.id}" for record in near if record.session == session}
+        yield question._replace(gold=frozenset(gold))
+
+
+PROTOCOL: Final = Protocol(
+    pooled,
+    ("mentisdb", "memoriter"),
+    ("hit@10",),
+    {"graph": True, "max_depth": 3, "max_visited": 200, "include_seeds": False},
+)

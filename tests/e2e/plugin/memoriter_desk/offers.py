@@ -1,0 +1,43 @@
+"""A tool for models and a method of JSON-RPC: how much lies on the desk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from memoriter.doors.desk import Desk
+from memoriter.doors.operations import Right
+from memoriter.doors.port import ForeignTool
+from memoriter.doors.replies import Reply
+from memoriter.doors.requests import Nothing
+
+
+class Height(Reply):
+    """How many notes there are."""
+
+    notes: int
+
+
+def height(desk: Desk, request: Any) -> dict[str, Any]:
+    """Count them."""
+    return {"notes": desk.memory(request).status().records}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of JSON-RPC."""
+
+    name: str
+    right: Right = "read"
+
+    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> dict[str, Any]:
+        """Count them."""
+        del data, spelled
+        return height(desk, Nothing())
+
+
+TOOLS = (
+    ForeignTool("desk_height", "desk", Nothing, Height, height, "How much lies on the desk."),
+    ForeignTool("recall", "desk", Nothing, Height, height, "A name that is taken."),
+)
+METHODS = (Method("desk.height"), Method("status"), "no method")

@@ -1,0 +1,32 @@
+"""A dialect and an analyzer: every word must be there; a word is what stands between spaces."""
+
+from __future__ import annotations
+
+from memoriter.text.dialects.parts import all_of, leaf
+from memoriter.text.dialects.port import Dialect, Options
+from memoriter.text.port import Analyzer
+from memoriter.text.reading import FIELDS, Reader, Reading, plain
+from memoriter.text.tree import Asked
+
+
+def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+    """All words of the text."""
+    del options
+    return Asked(all_of(leaf(analyzer, word) for word in text.split()))
+
+
+EVERY = Dialect("every word must be there", read)
+
+
+class Spaced(Reader):
+    """Words between spaces, in small letters."""
+
+    about = "what stands between spaces"
+
+    def __init__(self) -> None:
+        super().__init__("spaced", FIELDS, {"rules": 1})
+
+    def read(self, text: str) -> Reading:
+        """The words of any text."""
+        words = text.lower().split()
+        return plain(words, words)
