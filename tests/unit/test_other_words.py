@@ -42,7 +42,7 @@ def memory() -> Any:
         (lambda m: m.recall("port", explain=True), "result[0].explanation"),
         (lambda m: m.browse(page=2), "cursor"),
         (lambda m: m.get("port", as_of="2h"), "known_at"),
-        (lambda _: memoriter.open(":memory:", user="u"), "memory.scoped(user=…"),
+        (lambda _: opened(user="u"), "memory.scoped(user=…"),
         (lambda m: m.agents.upsert("a", "b"), "it takes agent"),
     ],
 )
