@@ -221,9 +221,6 @@ def test_a_kind_is_never_imported_by_its_name_in_a_receipt() -> None:
 
 
 def test_a_lane_of_another_package_may_bring_rows_without_a_score() -> None:
-    told = copied("rrf")
-    told["recipe"]["data"]["lanes"]["words"]["kind"] = "theirs"
-    assert memoriter.verify(resealed(told)).ok
     body = sourced()
     assert memoriter.verify(resealed(body)).ok
     body["recipe"]["data"]["lanes"]["origins"]["kind"] = "theirs"
