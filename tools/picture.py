@@ -19,8 +19,8 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 import memoriter
+from memoriter.doors.render.hits import HitTable
 from memoriter.doors.render.ink import inks_of
-from memoriter.doors.render.table import Table
 from memoriter.doors.render.tree import hit_tree
 from memoriter.testing.fakes import CountedEntropy, HandClock
 from memoriter.why.result import Result
@@ -106,7 +106,7 @@ def drawn(result: Result, theme: TerminalTheme) -> str:
         color_system="standard", highlight=False, markup=False, emoji=False, legacy_windows=False,
     )  # fmt: skip
     console.print(Text(f'$ memoriter recall "{QUESTION}" --limit {SHOWN}', "bold"))
-    console.print(Table(result))
+    console.print(HitTable(result))
     console.print()
     console.print(Text(f'$ memoriter explain {result[0].id} --query "{QUESTION}"', "bold"))
     console.print(hit_tree(result[0], inks_of(result.plan.recipe)))

@@ -13,9 +13,8 @@ import typer.main
 from typer.testing import CliRunner
 
 import memoriter
-from memoriter.doors.cli import keeping
-from memoriter.doors.cli.main import app
-from memoriter.doors.cli.tree import PANELS
+from memoriter.doors.cli import look
+from memoriter.doors.cli.main import PANELS, app
 from memoriter.imports.table import format_names
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
@@ -90,7 +89,7 @@ def test_every_exit_code_is_documented() -> None:
 
 
 def test_every_command_stands_in_one_panel() -> None:
-    named = [name for names in PANELS.values() for name in names]
+    named = [each.name for panel in PANELS.values() for each in panel]
     assert sorted(named) == sorted({path[0] for path in COMMANDS})
 
 
@@ -698,7 +697,7 @@ def test_a_bug_shows_one_line_and_the_way_to_more(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(keeping, "setting", broken)
+    monkeypatch.setattr(look, "store_path", broken)
     result = cli("status")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[0] == "internal error: ZeroDivisionError: by zero"
@@ -713,7 +712,7 @@ def test_an_interrupt_anywhere_is_quiet(cli: Cli, monkeypatch: pytest.MonkeyPatc
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(keeping, "setting", interrupted)
+    monkeypatch.setattr(look, "store_path", interrupted)
     result = cli("status")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "")
 

@@ -14,7 +14,7 @@ from memoriter.core.draft import BESIDE
 from memoriter.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
 from memoriter.core.record import FIELDS as RECORD
 from memoriter.doors import requests
-from memoriter.doors.cli.tree import PANELS
+from memoriter.doors.cli.main import PANELS
 from memoriter.doors.desk import Desk, Receipts, handle_of, weight_of
 from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
 from memoriter.doors.schema import schema_of
@@ -43,7 +43,7 @@ def test_every_name_and_every_route_is_there_once() -> None:
 
 
 def test_every_operation_has_a_command_that_does_the_same() -> None:
-    commands = {name for names in PANELS.values() for name in names}
+    commands = {each.name for panel in PANELS.values() for each in panel}
     assert {operation.verb for operation in OPERATIONS} <= commands
 
 

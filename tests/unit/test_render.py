@@ -10,12 +10,9 @@ from rich.console import Console, RenderableType
 
 import memoriter
 from memoriter.core.explanation import Explanation, contributions
-from memoriter.doors.render.bar import bar
-from memoriter.doors.render.columns import Columns
-from memoriter.doors.render.ink import inks
-from memoriter.doors.render.marks import marked
-from memoriter.doors.render.plain import edge_list, history_list, page_list, record_card
-from memoriter.doors.render.table import Table
+from memoriter.doors.render.hits import HitTable, bar, marked
+from memoriter.doors.render.ink import TextColumns, inks
+from memoriter.doors.render.records import edge_list, history_list, page_list, record_card
 from memoriter.doors.render.tree import hit_tree, plan_tree
 from memoriter.pipeline.load import recipe_of
 from memoriter.text.safe import one_line, safe
@@ -70,7 +67,7 @@ def test_negative_parts_never_draw_backwards() -> None:
 
 
 def test_a_table_shows_rank_score_chips_text_id_and_date(result: Result) -> None:
-    text = drawn(Table(result))
+    text = drawn(HitTable(result))
     assert "  1  " in text
     assert "words#1" in text
     assert "meaning#" in text
@@ -81,19 +78,19 @@ def test_a_table_shows_rank_score_chips_text_id_and_date(result: Result) -> None
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
 def test_no_line_is_wider_than_the_screen(result: Result, width: int) -> None:
     trees = [hit_tree(hit, LANES) for hit in result]
-    for what in (Table(result), plan_tree(result.plan), *trees):
+    for what in (HitTable(result), plan_tree(result.plan), *trees):
         assert all(len(line) <= width for line in drawn(what, width).splitlines())
 
 
 def test_an_empty_answer_says_so() -> None:
     memory = memoriter.open(":memory:")
-    assert "nothing found" in drawn(Table(memory.recall("anything")))
+    assert "nothing found" in drawn(HitTable(memory.recall("anything")))
 
 
 def test_a_lane_that_did_not_run_is_named() -> None:
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("a cat")
-    text = drawn(Table(memory.recall("cat")))
+    text = drawn(HitTable(memory.recall("cat")))
     assert "degraded" in text
     assert "meaning did not run: " in text
 
@@ -132,7 +129,7 @@ def moved() -> Result:
 
 
 def test_a_table_shows_boosts_the_reranker_and_what_was_moved(moved: Result) -> None:
-    text = drawn(Table(moved), 200)
+    text = drawn(HitTable(moved), 200)
     assert "▚ session" in text
     assert "■ rerank" in text
     assert re.search(r"■{20,}.*rerank 26\.000", text)
@@ -195,12 +192,12 @@ def test_text_of_strangers_cannot_steer_the_terminal() -> None:
     )
     record = memory.get("e\u200eid")
     result = memory.recall("evil")
-    for what in (Table(result), record_card(record), page_list([record], 1, None)):
+    for what in (HitTable(result), record_card(record), page_list([record], 1, None)):
         assert not set(drawn(what)) & set("\x1b\x07\x9b\u202e\u200e")
 
 
 def test_columns_cut_the_wide_one_and_keep_ids_whole() -> None:
-    text = drawn(Columns(("id", "text"), [("x" * 36, "word " * 50)], wide=1), 80)
+    text = drawn(TextColumns(("id", "text"), [("x" * 36, "word " * 50)], wide=1), 80)
     line = text.splitlines()[1]
     assert line.startswith("x" * 36 + "  word")
     assert line.endswith("…")
@@ -252,5 +249,5 @@ def test_plain_values_are_short() -> None:
 
 
 def test_colours_appear_only_where_asked(result: Result) -> None:
-    assert "\x1b[" in drawn(Table(result), colours=True)
-    assert "\x1b[" not in drawn(Table(result))
+    assert "\x1b[" in drawn(HitTable(result), colours=True)
+    assert "\x1b[" not in drawn(HitTable(result))

@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from memoriter.core.errors import BadRecipe
-from memoriter.doors.cli.asking import drawn
-from memoriter.doors.render.bundles import bundle_list
+from memoriter.doors.render.hits import bundle_list, hit_list
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
 
@@ -78,7 +77,7 @@ def test_people_and_programs_are_told(memory: Memory) -> None:
     result = memory.recall("port 22", recipe="lexical", overrides=SHOW)
     data: Any = {hit["record"]["id"]: hit for hit in result.to_dict()["hits"]}  # type: ignore[attr-defined]  # data
     assert (data["old"]["superseded_by"], data["new"]["superseded_by"]) == (["new"], [])
-    shown = printed(drawn(result, explain=True))
+    shown = printed(hit_list(result, explain=True))
     assert shown.count("superseded by new") == 2  # once in the table, once in the story
     page = memory.bundles("note", overrides=SHOW)
     (support,) = [each for each in page[0].support if each.record.id == "old"]
@@ -94,7 +93,7 @@ def test_an_id_cannot_steer_the_terminal(memory: Memory) -> None:
     memory.remember("port 22", id="old")
     memory.remember("port 443", id="new\u202e", supersedes="old", valid_from=START - DAY)
     result = memory.recall("port", recipe="lexical", overrides=SHOW)
-    assert "\u202e" not in printed(drawn(result, explain=True))
+    assert "\u202e" not in printed(hit_list(result, explain=True))
 
 
 @pytest.mark.parametrize("value", ["valid", "", None, True])

@@ -123,7 +123,9 @@ class Tokens:
         if expires is not None:
             ends = micros(expires, "expires", InputError, lambda: now, ahead=True)
         if ends is not None and ends <= now:
-            raise InputError("expires: lies in the past", hint="name a later time", field="expires")
+            raise InputError(
+                "expires: must be in the future", hint="name a later time", field="expires"
+            )
         made = Credential(
             self._entropy.draw(_ID_BYTES).hex(),
             Scope.of(tenant).tenant,

@@ -7,7 +7,7 @@ the descriptions can be read while only type checkers need the types in quotes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict
 
 from memoriter.core.given import Given
 from memoriter.core.options import Option
@@ -27,6 +27,7 @@ Object = dict[str, Any]
 Show = Literal["hide", "show"]
 WhereLike = Mapping[str, object]
 """A filter as data; docs/where.md."""
+_KEY: Final = Option("Idempotency key: a second call with the same key changes nothing.", str)
 
 
 class Whose(TypedDict, total=False):
@@ -149,9 +150,7 @@ class Beside(TypedDict, total=False):
     """What `remember` takes beside the fields of a record."""
 
     id: Annotated[str | None, Option("An id of your own (default: a new UUIDv7).", str)]
-    key: Annotated[
-        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
-    ]
+    key: Annotated[str | None, _KEY]
     vector: Annotated["Sequence[float] | None", Option("Its vector.", list[float], flag=None)]
     links: Annotated[
         "Iterable[Mapping[str, object]] | None",
@@ -179,9 +178,7 @@ class Changes(Given, total=False):
     """What `update` takes beside the id; None takes an optional field away."""
 
     text: Annotated[str | None, Option("What it says now.", str)]
-    key: Annotated[
-        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
-    ]
+    key: Annotated[str | None, _KEY]
 
 
 class Tied(TypedDict, total=False):
@@ -193,21 +190,17 @@ class Tied(TypedDict, total=False):
         "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
     ]
     metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", Object)]
-    key: Annotated[
-        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
-    ]
+    key: Annotated[str | None, _KEY]
 
 
 class AgentFields(TypedDict, total=False):
     """What the registry says of an agent."""
 
-    display_name: Annotated[str | None, Option("The name that people read.", str)]
+    display_name: Annotated[str | None, Option("The name that people read.", str, flag="--name")]
     owner: Annotated[str | None, Option("Who answers for it.", str)]
     description: Annotated[str | None, Option("What it does.", str)]
-    aliases: Annotated["Iterable[str] | None", Option("Its other names.", list[str])]
-    key: Annotated[
-        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
-    ]
+    aliases: Annotated["Iterable[str] | None", Option("Its other names.", list[str], flag=None)]
+    key: Annotated[str | None, _KEY]
 
 
 class Erase(TypedDict, total=False):
@@ -217,9 +210,7 @@ class Erase(TypedDict, total=False):
         "WhereLike | None",
         Option('All that pass this test, for example {"session": "s-12"}.', Object, metavar="JSON"),
     ]
-    key: Annotated[
-        str | None, Option("Asked twice under one key, the second time changes nothing.", str)
-    ]
+    key: Annotated[str | None, _KEY]
 
 
 class How(TypedDict, total=False):

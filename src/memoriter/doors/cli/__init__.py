@@ -1,1 +1,1 @@
-"""How does a person at a terminal come in?"""
+"""The command line: `memoriter` at a terminal."""

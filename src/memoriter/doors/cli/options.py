@@ -1,55 +1,109 @@
-"""The options that many commands share."""
+"""Options that many commands share, the settings behind them, and the memory that they open.
+
+A setting comes from its flag, else from the environment, else from a TOML file, else it has its
+default.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
+import memoriter
+from memoriter.core.errors import InputError, NotFound
 from memoriter.core.options import declared
-from memoriter.memory.options import Asking, Changes, Chosen
+from memoriter.memory.options import Asking, Changes, Chosen, Whose
 
-_PLACE = "Store and scope"
+if TYPE_CHECKING:
+    from memoriter.memory.facade import Memory
+    from memoriter.memory.options import OpenOptions
 
-_CHOSEN = declared(Chosen)
-Where = Annotated[
-    str | None,
-    typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about),
+# --- what a shell completes; typer wants the argument to be called `incomplete` ---------------
+
+
+Completion = Callable[[str], list[str]]
+
+
+def complete_words(*words: str) -> Completion:
+    """Offers a few words."""
+    return lambda incomplete: _starting(words, incomplete)
+
+
+def complete_recipe(incomplete: str) -> list[str]:
+    """Offers the recipes of the library."""
+    from memoriter.pipeline.load import library  # noqa: PLC0415  # loads the engine
+
+    return _starting(library(), incomplete)
+
+
+def complete_format(incomplete: str) -> list[str]:
+    """Offers the formats that `import` reads."""
+    from memoriter.imports.table import format_names  # noqa: PLC0415  # loads the readers
+
+    return _starting(format_names(), incomplete)
+
+
+def complete_protocol(incomplete: str) -> list[str]:
+    """Offers the ways that `eval` can ask."""
+    from memoriter.evaluate.protocols import protocol_names  # noqa: PLC0415  # loads the engine
+
+    return _starting(protocol_names(), incomplete)
+
+
+def _starting(words: Iterable[str], incomplete: str) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)]
+
+
+# --- options ----------------------------------------------------------------------------------
+
+_PANEL: Final = "Store and scope"
+_CHOSEN: Final = declared(Chosen)
+_WHOSE: Final = declared(Whose)
+WhereOption = Annotated[
+    str | None, typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
 ]
-KnownAt = Annotated[
-    str | None,
-    typer.Option("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about),
+KnownAtOption = Annotated[
+    str | None, typer.Option("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about)
 ]
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", help=declared(Changes)["key"].option.about),
-]
-Reranker = Annotated[
+KeyOption = Annotated[str | None, typer.Option("--key", help=declared(Changes)["key"].option.about)]
+RerankerOption = Annotated[
     str | None,
     typer.Option(
         "--reranker",
-        help="Reads the best candidates again, for recipes that ask one (MEMORITER_RERANKER).",
+        metavar="NAME",
+        help="A reranker, for recipes that use one (MEMORITER_RERANKER).",
     ),
 ]
-Limit = Annotated[
+LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", "-n", help=declared(Asking)["limit"].option.about),
+    typer.Option("--limit", "-n", metavar="N", help=declared(Asking)["limit"].option.about),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+]
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
-    """Which store, and whose memories."""
+class StoreOptions:
+    """Which store and which tenant."""
 
     store: Annotated[
         str | None,
         typer.Option(
             "--store",
             metavar="PATH",
-            rich_help_panel=_PLACE,
+            rich_help_panel=_PANEL,
             help="The file of the store (MEMORITER_STORE; default: memoriter.db).",
         ),
     ] = None
@@ -57,21 +111,16 @@ class Store:
         str | None,
         typer.Option(
             "--tenant",
-            rich_help_panel=_PLACE,
-            help="Whose memories: a hard wall (MEMORITER_TENANT; default: default).",
+            metavar="NAME",
+            rich_help_panel=_PANEL,
+            help="The tenant; tenants never see each other's memories (MEMORITER_TENANT; "
+            "default: default).",
         ),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class Beside(Store):
-    """The same, and how to print: for what lies beside a store and opens no memory."""
-
-    json: AsJson = False
-
-
-@dataclass(frozen=True, slots=True)
-class Opening(Store):
+class MemoryOptions(StoreOptions):
     """Which memory to open."""
 
     embedder: Annotated[
@@ -79,35 +128,170 @@ class Opening(Store):
         typer.Option(
             "--embedder",
             metavar="NAMES",
-            rich_help_panel=_PLACE,
-            help="Who embeds; of several, with commas between, the first serves and the others are "
-            "read beside it; none for words alone (MEMORITER_EMBEDDER; default: the one promoted).",
+            rich_help_panel=_PANEL,
+            help="Embedders, comma-separated: the first answers, the others are searched too; "
+            "`none` searches words alone (MEMORITER_EMBEDDER; default: the promoted one).",
         ),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Opening):
-    """The same, and how to print."""
+class PrintedOptions(MemoryOptions):
+    """Which memory to open, and how to print the answer."""
 
-    json: AsJson = False
+    json: JsonOption = False
+
+
+def _scope(name: str) -> typer.models.OptionInfo:
+    about = _WHOSE[name].option.about.removesuffix(".")
+    return typer.Option(
+        f"--{name}", metavar="NAME", rich_help_panel=_PANEL, help=f"{about} ({variable(name)})."
+    )
+
+
+def variable(setting: str) -> str:
+    """The environment variable of a setting."""
+    return f"MEMORITER_{setting.upper()}"
 
 
 @dataclass(frozen=True, slots=True)
-class Scoped(Place):
+class ScopedOptions(PrintedOptions):
     """The same, for one agent, user or session."""
 
-    agent: Annotated[
-        str | None,
-        typer.Option("--agent", rich_help_panel=_PLACE, help="Of this agent (MEMORITER_AGENT)."),
-    ] = None
-    user: Annotated[
-        str | None,
-        typer.Option("--user", rich_help_panel=_PLACE, help="Of this user (MEMORITER_USER)."),
-    ] = None
-    session: Annotated[
-        str | None,
-        typer.Option(
-            "--session", rich_help_panel=_PLACE, help="Of this session (MEMORITER_SESSION)."
-        ),
-    ] = None
+    agent: Annotated[str | None, _scope("agent")] = None
+    user: Annotated[str | None, _scope("user")] = None
+    session: Annotated[str | None, _scope("session")] = None
+
+
+# --- settings ---------------------------------------------------------------------------------
+
+DEFAULTS: Final[Mapping[str, str | None]] = {
+    "store": "memoriter.db",
+    "tenant": "default",
+    "recipe": "memoriter",
+    "embedder": None,
+    "reranker": None,
+    "agent": None,
+    "user": None,
+    "session": None,
+}
+"""Every setting, with its default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value and where it came from."""
+
+    value: str | None
+    origin: str
+
+
+def config_files() -> tuple[Path, Path]:
+    """The files that may hold settings; the first one wins."""
+    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path("memoriter.toml"), Path(home).expanduser() / "memoriter" / "config.toml"
+
+
+def settings(flags: Mapping[str, str | None]) -> dict[str, Setting]:
+    """Every setting, resolved."""
+    files = [(str(path), _read(path)) for path in config_files()]
+    return {name: _resolved(name, flags.get(name), files) for name in DEFAULTS}
+
+
+def setting(name: str, flag: str | None) -> str | None:
+    """The value of one setting."""
+    return settings({name: flag})[name].value
+
+
+def store_path(options: StoreOptions) -> str:
+    """The store that the options or the settings name."""
+    return str(setting("store", options.store))
+
+
+def _resolved(name: str, flag: str | None, files: list[tuple[str, dict[str, str]]]) -> Setting:
+    by_file = [Setting(values[name], origin) for origin, values in files if name in values]
+    if flag is not None:
+        chosen = Setting(flag, f"--{name}")
+    elif os.environ.get(variable(name)):
+        chosen = Setting(os.environ[variable(name)], variable(name))
+    else:
+        chosen = [*by_file, Setting(DEFAULTS[name], "default")][0]
+    value = chosen.value
+    if value is not None and (not value or "\0" in value):
+        problem = "must not be empty" if not value else "contains a NUL character"
+        raise InputError(
+            f"{name}: {problem} (from {chosen.origin})", hint="give another value", field=name
+        )
+    return chosen
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The settings in a TOML file; none where there is no such file."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", hint="check its permissions") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: not TOML: {error}", hint='for example: store = "agent.db"'
+        ) from None
+    return {name: _text(path, name, value) for name, value in data.items()}
+
+
+def _text(path: Path, name: str, value: object) -> str:
+    if name not in DEFAULTS:
+        near = difflib.get_close_matches(name, DEFAULTS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(DEFAULTS)}"
+        raise InputError(f"{path}: there is no setting {name!r}", hint=hint, field=name)
+    if not isinstance(value, str):
+        raise InputError(f"{path}: {name}: expected text in quotes", field=name)
+    return value
+
+
+# --- opening ----------------------------------------------------------------------------------
+
+Access = Literal["read", "change", "make"]
+"""What a command does with a store: only `make` creates one that does not exist."""
+
+
+@contextlib.contextmanager
+def opened(at: MemoryOptions, access: Access, reranker: str | None = None) -> Generator[Memory]:
+    """The memory that the options name, closed afterwards."""
+    values = settings({name: getattr(at, name, None) for name in DEFAULTS})
+    place = str(values["store"].value)
+    if access != "make":
+        must_exist(place)
+    options: OpenOptions = {"read_only": access == "read", "reranker": reranker}
+    options |= embedder_option(values["embedder"].value)
+    with memoriter.open(place, str(values["tenant"].value), **options) as memory:
+        if isinstance(at, ScopedOptions):
+            yield memory.scoped(*(values[name].value for name in ("agent", "user", "session")))
+        else:
+            yield memory
+
+
+def embedder_option(names: str | None) -> OpenOptions:
+    """The setting `embedder` as an option of `open`.
+
+    >>> embedder_option("static, hash"), embedder_option("none"), embedder_option(None)
+    ({'embedder': ['static', 'hash']}, {'embedder': None}, {})
+    """
+    if names is None:
+        return {}
+    return {"embedder": None if names == "none" else [name.strip() for name in names.split(",")]}
+
+
+def store_exists(at: StoreOptions) -> bool:
+    """Whether the store that the options name exists."""
+    place = store_path(at)
+    return place != ":memory:" and Path(place).expanduser().exists()
+
+
+def must_exist(place: str) -> None:
+    """Refuse a store that does not exist: a command that reads must not create one."""
+    path = Path(place).expanduser()
+    if place == ":memory:" or "://" in place or path.exists():
+        return
+    raise NotFound(f"there is no store at {path}", hint="memoriter init makes one", field="store")

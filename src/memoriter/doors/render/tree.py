@@ -1,4 +1,4 @@
-"""Why a hit stands here, and what a plan will do, as trees of readable lines."""
+"""Trees: the score of a hit taken apart, and the steps of a plan."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head = joined([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
-    for stage, told in moves_of(hit.moves, hit.rank):
-        head.append(f"\n{stage}: {told}", DIM)
+    for stage, move in moves_of(hit.moves, hit.rank):
+        head.append(f"\n{stage}: {move}", DIM)
     if hit.superseded_by:
         head.append("\n").append_text(replaced(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
@@ -48,7 +48,7 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
 
 
 def _beside(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
-    """A lane that found the hit and has no part in its last score."""
+    """A lane that found the hit but adds nothing to its final score."""
     line = Text(f"{label} #{hit.lanes[label].rank}", lanes[label].style if label in lanes else "")
     tree = Tree(line.append(", before", DIM), guide_style=DIM)
     why = hit.lanes[label].why
@@ -66,18 +66,18 @@ def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> 
 
 
 def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
-    ink, told = lanes.get(node.label), said(node)
+    ink, words = lanes.get(node.label), said(node)
     line = Text().append(f"{figure(node.value)}  ", STRONG)
-    if told.matched:
-        line.append(told.matched, MATCH).append(f" {told.label}" if told.label else "")
-        return line.append(f"\n{told.detail}", DIM)
-    name, comma, made = told.label.partition(", ")
+    if words.matched:
+        line.append(words.matched, MATCH).append(f" {words.label}" if words.label else "")
+        return line.append(f"\n{words.detail}", DIM)
+    name, comma, made = words.label.partition(", ")
     line.append(name, ink.style if ink else "").append(comma + made, DIM)
-    return line.append(f"  {told.detail}", DIM) if told.detail else line
+    return line.append(f"  {words.detail}", DIM) if words.detail else line
 
 
 def plan_tree(plan: Plan) -> RenderableType:
-    """What runs with which numbers, what is skipped and why, and how many rows each step left."""
+    """Which steps run with which numbers, which are skipped and why, how many rows each left."""
     recipe = plan.recipe
     head = joined(
         [
@@ -102,13 +102,12 @@ def _step(step: PlanStep, ink: Ink | None, width: int) -> RenderableType:
     grid.add_column(width=_COUNT, justify="right")
     grid.add_column(overflow="fold")
     count = "" if step.rows is None else f"{step.rows} row{'' if step.rows == 1 else 's'}"
-    told = (
-        Text(_told(step), DIM)
+    detail = (
+        Text(_detail(step), DIM)
         if step.skipped is None
         else Text(f"skipped: {one_line(step.skipped)}", WARN)
     )
-    cells = [Text(step.name, ink.style if ink else STRONG), Text(count), told]
-    grid.add_row(*cells)
+    grid.add_row(Text(step.name, ink.style if ink else STRONG), Text(count), detail)
     return grid
 
 
@@ -117,13 +116,12 @@ def _tried(attempt: Attempt) -> str:
     return f"then {attempt.name}{query}: {attempt.hits}"
 
 
-def _told(step: PlanStep) -> str:
-    passed = {
-        key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)
-    }
+def _detail(step: PlanStep) -> str:
+    """The numbers of a step, the queries it tried, and how many rows each filter left."""
+    left = {key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)}
     rest = {k: v for k, v in step.shows.items() if not k.startswith(_AFTER) and v not in ([], {})}
-    told = [pairs(rest)] if rest else []
-    told += [_tried(attempt) for attempt in step.attempts[1:]]
-    if passed:
-        told.append("rows left: " + " → ".join(f"{key} {count}" for key, count in passed.items()))
-    return one_line(" · ".join(told))
+    parts = [pairs(rest)] if rest else []
+    parts += [_tried(attempt) for attempt in step.attempts[1:]]
+    if left:
+        parts.append("rows left: " + " → ".join(f"{key} {count}" for key, count in left.items()))
+    return one_line(" · ".join(parts))

@@ -1,4 +1,4 @@
-"""Where output goes: one JSON document, or text for people, on stdout; the rest on stderr."""
+"""Where output goes: the answer on stdout, as text or as one JSON document; the rest on stderr."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from memoriter.text.safe import safe
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-WIDTH: Final = 100
+_WIDTH: Final = 100
 """Columns where there is no terminal."""
-NARROW: Final = 20
-BROAD: Final = 1000
+_NARROWEST: Final = 20
+_WIDEST: Final = 1000
 
 
 def show(data: object, text: Callable[[], RenderableType], *, as_json: bool) -> None:
-    """Print the answer of a command: as one JSON document, or drawn for people."""
+    """Print the answer of a command: as one JSON document, or as text for people."""
     if as_json:
         print_json(data)
     else:
@@ -28,12 +28,12 @@ def show(data: object, text: Callable[[], RenderableType], *, as_json: bool) -> 
 
 
 def print_json(data: object) -> None:
-    """One JSON document on stdout."""
-    print(spelled(data, sys.stdout, indent=2))
+    """Print one JSON document on stdout."""
+    print(json_text(data, sys.stdout, indent=2))
 
 
-def spelled(data: object, stream: TextIO, indent: int | None = None) -> str:
-    """JSON that the stream can carry without loss: a stream that is not UTF-8 gets escapes."""
+def json_text(data: object, stream: TextIO, indent: int | None = None) -> str:
+    """JSON for a stream; one that is not UTF-8 gets escapes, so that nothing is lost."""
     return json.dumps(data, ensure_ascii=not _is_utf8(stream), allow_nan=False, indent=indent)
 
 
@@ -42,8 +42,8 @@ def _is_utf8(stream: TextIO) -> bool:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where text for people is drawn: plain and 100 columns wide where there is no terminal."""
-    from rich.console import Console  # noqa: PLC0415  # `--json` needs none of it
+    """The console that text is drawn on: without a terminal, plain and 100 columns wide."""
+    from rich.console import Console  # noqa: PLC0415  # `--json` needs no rich
 
     stream = sys.stderr if stderr else sys.stdout
     if _is_terminal(stream):
@@ -56,21 +56,18 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def _columns() -> int:
-    given = os.environ.get("COLUMNS", "")
-    return (
-        int(given)
-        if given.isascii() and given.isdigit() and NARROW <= int(given) <= BROAD
-        else WIDTH
-    )
+    text = os.environ.get("COLUMNS", "")
+    number = int(text) if text.isascii() and text.isdigit() else _WIDTH
+    return number if _NARROWEST <= number <= _WIDEST else _WIDTH
 
 
 def note(text: str) -> None:
-    """A line for people that is not part of the answer."""
+    """Print a line for people that is not part of the answer, on stderr."""
     print(safe(text), file=sys.stderr)
 
 
-def watched() -> bool:
-    """Whether somebody looks at stderr, so that progress is worth drawing."""
+def shows_progress() -> bool:
+    """Whether stderr is a terminal, so that progress is worth drawing."""
     return _is_terminal(sys.stderr)
 
 
@@ -81,13 +78,13 @@ def _is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def speak_utf8() -> None:
-    """Let any letter in and out, whatever the locale says.
+def use_utf8() -> None:
+    """Read and write UTF-8 whatever the locale says.
 
-    PYTHONIOENCODING may ask for another encoding; what that cannot say is replaced, never a crash.
+    PYTHONIOENCODING may ask for another encoding; characters which that lacks are replaced.
     """
-    asked = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    other = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(encoding=None if asked else "utf-8", errors="replace")
+            reconfigure(encoding=None if other else "utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Records, pages, versions, links, agents and reports, for people."""
+"""Records: one, a page of them, its versions, its links; the agents that write them."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import json
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from memoriter.core.edge import Edge
 from memoriter.core.record import Record, plain
-from memoriter.doors.render.columns import Columns
-from memoriter.doors.render.ink import DIM, STRONG, day, moment
+from memoriter.doors.render.ink import DIM, STRONG, TextColumns, day, facts, moment
+from memoriter.memory.agents import Agent
 from memoriter.text.safe import one_line, safe
-from memoriter.why.figures import short
+from memoriter.why.figures import figure, short
 
 _TIMES = ("created", "occurred", "valid_from", "valid_until", "expires", "committed")
 _QUIET: Mapping[str, object] = {
     "kind": "note", "role": "memory", "memory_type": "semantic", "importance": 0.5,
     "priority": "P3", "trust": "learned", "agent": "default", "archived": False, "pinned": False,
 }  # fmt: skip
-"""Defaults that need no line."""
+"""Default values: a field that has its default is not printed."""
 
 
 def record_card(record: Record) -> RenderableType:
-    """One memory, whole."""
-    told = {k: v for k, v in plain(record).items() if k != "text" and _QUIET.get(k) != v}
-    told |= {
+    """One memory with all its fields."""
+    fields = {k: v for k, v in plain(record).items() if k != "text" and _QUIET.get(k) != v}
+    fields |= {
         "version": f"row {record.row}",
         "position": record.position,
         "committed": record.committed,
@@ -37,25 +36,15 @@ def record_card(record: Record) -> RenderableType:
         Text(safe(record.text)),
         Text(),
     ]
-    return Group(*parts, facts({name: _told(name, value) for name, value in told.items()}))
+    return Group(*parts, facts({name: _value(name, value) for name, value in fields.items()}))
 
 
-def _told(name: str, value: object) -> str:
+def _value(name: str, value: object) -> str:
     if name in _TIMES and isinstance(value, int):
         return moment(value)
     if name == "metadata":
         return json.dumps(value, ensure_ascii=False)
     return ", ".join(map(str, value)) if isinstance(value, list) else short(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
-
-
-def facts(told: Mapping[str, object]) -> RenderableType:
-    """Names and values in two columns."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style=DIM, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, value in told.items():
-        grid.add_row(name.replace("_", " "), safe(str(value)))
-    return grid
 
 
 def page_list(records: Sequence[Record], total: int, cursor: str | None) -> RenderableType:
@@ -67,7 +56,7 @@ def page_list(records: Sequence[Record], total: int, cursor: str | None) -> Rend
     rows = [(day(r.created), r.id, r.text) for r in records]
     parts: list[RenderableType] = [head]
     if rows:
-        parts.append(Columns(("date", "id", "text"), rows, wide=2))
+        parts.append(TextColumns(("date", "id", "text"), rows, wide=2))
     if cursor is not None:
         parts += [
             Text(),
@@ -84,7 +73,7 @@ def history_list(versions: Sequence[Record]) -> RenderableType:
         parts.append(Text(f"version {at} · {moment(version.committed)} · row {version.row}", DIM))
         changes = plain(version) if before is None else changed(before, version)
         shown = {"text": version.text} if before is None else changes
-        parts.append(facts({name: _told(name, value) for name, value in shown.items()}))
+        parts.append(facts({name: _value(name, value) for name, value in shown.items()}))
         before = version
     return Group(*parts)
 
@@ -109,4 +98,17 @@ def edge_list(edges: Sequence[Edge], at: str) -> RenderableType:
         )
         for e in edges
     ]
-    return Columns(("", "kind", "memory", "weight"), rows, wide=1)
+    return TextColumns(("", "kind", "memory", "weight"), rows, wide=1)
+
+
+def agent_list(agents: Sequence[Agent]) -> RenderableType:
+    """The registered agents, one line each."""
+    rows = [(a.agent, a.display_name or "", a.owner or "", a.description or "") for a in agents]
+    heads = ("agent", "name", "owner", "description")
+    return TextColumns(heads, rows, wide=3) if rows else "no agents"
+
+
+def agent_hits(hits: Sequence[tuple[Agent, float]]) -> RenderableType:
+    """The agents that a search found, one line each, the best first."""
+    rows = [(figure(score), agent.agent, agent.description or "") for agent, score in hits]
+    return TextColumns(("score", "agent", "description"), rows, wide=2) if rows else "no agents"

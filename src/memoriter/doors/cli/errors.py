@@ -1,0 +1,220 @@
+"""What a person sees when a command fails: a message, a hint, an exit code; no traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final, NamedTuple, NoReturn
+
+import typer
+
+from memoriter.core.errors import InputError, MemoriterError
+from memoriter.core.other_words import NEAR, command_meant, right_word
+from memoriter.doors.cli.output import json_text, note
+
+INTERRUPTED: Final = 130
+_FAILED: Final = 1
+_USAGE: Final = 2
+_DEBUG: Final = "MEMORITER_DEBUG"
+_HOOK: Final = ("hooks", "recall")
+
+# --- arguments --------------------------------------------------------------------------------
+
+
+def arguments(argv: Sequence[str] | None) -> list[str]:
+    """The arguments, decoded as UTF-8: a terminal sends it whatever the locale says."""
+    return [_decoded(each) for each in (sys.argv[1:] if argv is None else argv)]
+
+
+def _decoded(argument: str) -> str:
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+def check_arguments(argv: Sequence[str]) -> None:
+    """Refuse arguments that are not text."""
+    for at, argument in enumerate(argv, start=1):
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            raise InputError(
+                f"argument {at} is not valid UTF-8: {argument!a}",
+                hint="type it again, or set the terminal to UTF-8",
+            ) from None
+        if "\0" in argument:
+            raise InputError(
+                f"argument {at} contains a NUL character", hint="pass it through stdin, as -"
+            )
+
+
+# --- failures ---------------------------------------------------------------------------------
+
+
+def report(error: Exception, argv: Sequence[str]) -> int:
+    """Print what went wrong; returns the exit code.
+
+    A coding agent that runs a hook drops the prompt at exit code 2: there it is 1.
+    """
+    code = _report(error, argv)
+    return _FAILED if code == _USAGE and tuple(argv[:2]) == _HOOK else code
+
+
+def _report(error: Exception, argv: Sequence[str]) -> int:
+    as_json = _wants_json(argv)
+    if isinstance(error, BrokenPipeError):
+        _discard_output()
+        return _FAILED
+    if isinstance(error, typer.Abort):
+        note("")
+        return INTERRUPTED
+    if isinstance(error, MemoriterError):
+        _print_error(error.to_dict(), as_json=as_json)
+        return error.exit_code
+    if type(error).__name__ == "NoArgsIsHelpError":
+        note(str(error)) if str(error) else None
+        return _USAGE
+    if hasattr(error, "format_message"):  # a usage error, from whichever package typer takes it
+        usage = usage_error(error)
+        _print_error(_plain("UsageError", usage.message, usage.hint), as_json=as_json)
+        return _USAGE
+    _print_bug(error, as_json=as_json)
+    return _FAILED
+
+
+def _wants_json(argv: Sequence[str]) -> bool:
+    """Whether `--json` is among the options; read by hand, since parsing may be what failed."""
+    options = argv[: argv.index("--")] if "--" in argv else argv
+    return "--json" in options
+
+
+def _print_bug(error: Exception, *, as_json: bool) -> None:
+    if os.environ.get(_DEBUG):
+        import traceback  # noqa: PLC0415  # rarely needed
+
+        traceback.print_exception(error)
+    message = f"internal error: {type(error).__name__}: {error}"
+    hint = f"this is a bug: please report it with the traceback that {_DEBUG}=1 shows"
+    if as_json:
+        _print_error(_plain("InternalError", message, hint), as_json=True)
+    else:
+        note(message)
+        note(f"hint: {hint}")
+
+
+def _plain(name: str, message: str, hint: str) -> dict[str, object]:
+    return {"error": name, "message": message, "hint": hint, "field": None, "retryable": False}
+
+
+def _print_error(error: dict[str, object], *, as_json: bool) -> None:
+    if as_json:
+        print(json_text(error, sys.stderr), file=sys.stderr)
+        return
+    note(f"error: {error['message']}")
+    if error["hint"]:
+        note(f"hint: {error['hint']}")
+
+
+def _discard_output() -> None:
+    """The reader of stdout is gone: let the interpreter flush what is left to nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+
+
+def leave(code: int) -> NoReturn:
+    """Flush stdout and end the process."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        code = code or _FAILED
+    sys.exit(code)
+
+
+# --- usage errors -----------------------------------------------------------------------------
+
+_COMMANDS: Final = {
+    "remember_many": "import", "import_file": "import", "count": "status", "ls": "browse",
+    "rm": "forget", "show": "get", "cat": "get", "gc": "maintain", "server": "serve",
+    "recall(query)[0].explanation": "explain", "create": "init",
+}  # fmt: skip
+"""Verbs of the library whose command has another name, and commands of other tools."""
+_BARE: Final = str.maketrans({"{": "", "}": "", '"': "", ":": "=", " ": ""})
+
+
+class Usage(NamedTuple):
+    """What is wrong with a command line, and what to do next."""
+
+    message: str
+    hint: str
+
+
+def usage_error(error: Any) -> Usage:
+    """What a usage error means, with the command or option that was probably meant."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "memoriter"
+    see = f"see {path} --help"
+    plain = str(error.message).rstrip(".")
+    option = getattr(error, "option_name", None)
+    if option and plain.startswith("No such option"):
+        known = _options(context)
+        hint = _option_meant(str(option), known, path) or _near(str(option), known)
+        return Usage(f"there is no option {option}", hint or see)
+    if plain.startswith("No such command"):
+        typed = plain.split("'")[1] if "'" in plain else ""
+        commands = getattr(getattr(context, "command", None), "commands", ())
+        hint = _command_meant(typed, commands) or _near(typed, commands)
+        return Usage(f"there is no command {typed!r}", hint or see)
+    if context and "unexpected extra argument" in plain:
+        usage = " ".join((path, *context.command.collect_usage_pieces(context)))
+        quoted = "put quotes around a text of several words; --store FILE names the store"
+        return Usage(_lower(plain), f"usage: {usage}; {quoted}")
+    return Usage(_lower(str(error.format_message()).rstrip(".")), see)
+
+
+def _options(context: Any) -> list[str]:
+    parameters = context.command.get_params(context) if context else ()
+    return [
+        name for p in parameters for name in (*p.opts, *p.secondary_opts) if name.startswith("-")
+    ]
+
+
+def _option_meant(typed: str, options: Iterable[str], path: str) -> str:
+    """The name here of an option of another program."""
+    known = {each.lstrip("-").replace("-", "_"): each for each in options}
+    if "override" in known:  # the library takes all of them at once
+        known["overrides"] = known["override"]
+    if "tag" in known:
+        known["tags"] = known["tag"]
+    known["place"] = known.get("store", "")
+    hint = right_word(typed.lstrip("-").replace("-", "_"), known, "none")
+    right = hint.removeprefix("it is called ").removesuffix(" here")
+    if right == "place" and not known["place"]:  # every command has --store, the root has not
+        return f"it comes after the command: {path} recall --store FILE …"
+    if right in known or typed.lstrip("-") in known:
+        return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
+    form, _, value = hint.removeprefix("use ").partition("=")
+    if form == "overrides":
+        value = value.translate(_BARE)
+    return f"use {known[form]} '{value}'" if form in known and value else ""
+
+
+def _command_meant(typed: str, commands: Collection[str]) -> str:
+    """The name here of a command of another program."""
+    verb = command_meant(typed) or typed
+    name = _COMMANDS.get(verb, verb).replace("_", "-")
+    return f"it is called {name} here" if name in commands else ""
+
+
+def _near(typed: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(typed, list(known), 1, NEAR)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,307 @@
+"""The commands that serve: serve, mcp, token."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from memoriter.core.errors import InputError
+from memoriter.doors import render
+from memoriter.doors.cli.declare import command
+from memoriter.doors.cli.options import (
+    JsonOption,
+    MemoryOptions,
+    PrintedOptions,
+    RerankerOption,
+    StoreOptions,
+    complete_words,
+    embedder_option,
+    must_exist,
+    opened,
+    setting,
+    settings,
+    store_path,
+)
+from memoriter.doors.cli.output import note, print_json, show
+from memoriter.doors.extra import HTTP, MCP, need
+
+if TYPE_CHECKING:
+    from memoriter.doors.tokens import Credential, Tokens
+    from memoriter.memory.options import OpenOptions
+
+_PANEL: Final = "Network"
+ToolsOption = Annotated[
+    str,
+    typer.Option(
+        "--tools",
+        metavar="SET",
+        help="Tools for models: core (six), full, or compat (the names of other systems).",
+        autocompletion=complete_words("core", "full", "compat"),
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkOptions:
+    """Where to listen, and which requests to answer."""
+
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", metavar="HOST", rich_help_panel=_PANEL, help="The address to listen on."
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="PORT", rich_help_panel=_PANEL, help="The port; 0 picks a free one."
+        ),
+    ] = 8321
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            rich_help_panel=_PANEL,
+            help="Another host name that requests may use for this server; may be repeated.",
+        ),
+    ] = None
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            metavar="URL",
+            rich_help_panel=_PANEL,
+            help="The origin of a web page that may send requests, for example "
+            "https://app.example.org; may be repeated.",
+        ),
+    ] = None
+    behind_proxy: Annotated[
+        bool,
+        typer.Option(
+            "--behind-proxy", rich_help_panel=_PANEL, help="A proxy in front of it handles TLS."
+        ),
+    ] = False
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            "--tls-cert", metavar="FILE", rich_help_panel=_PANEL, help="A certificate (PEM)."
+        ),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        typer.Option("--tls-key", metavar="FILE", rich_help_panel=_PANEL, help="Its key (PEM)."),
+    ] = None
+
+    def url(self, port: int) -> str:
+        """The address of the server."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls_cert else 'http'}://{name}:{port}"
+
+
+@command(
+    "serve",
+    "memoriter serve",
+    "memoriter serve --host 0.0.0.0 --behind-proxy --allow-host memory.example.org",
+)
+def serve(
+    at: PrintedOptions,
+    net: NetworkOptions,
+    reranker: RerankerOption = None,
+    tools: ToolsOption = "core",
+) -> None:
+    """Serve the memory over HTTP: REST at /v1, JSON-RPC at /rpc, MCP at /mcp, /metrics.
+
+    Every request needs a token, which sets its tenant and its right. A store without tokens gets
+    an admin token of the tenant on the first start, printed once. `memoriter token` makes others.
+    """
+    need("memoriter serve", HTTP)
+    _serve(at, net, reranker, tools)
+
+
+def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
+    from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
+    from memoriter.doors.http.office import Office  # noqa: PLC0415  # as above
+    from memoriter.doors.http.serving import Where, bound, run, server_of  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.http import beside  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
+    from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
+    from memoriter.memory.house import House  # noqa: PLC0415  # as above
+
+    choice = choice_of(tools)
+    values = settings(
+        {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
+    )
+    where = Where(
+        net.host, net.port, net.allow_host or (), net.allow_origin or (),
+        net.behind_proxy, net.tls_cert, net.tls_key,
+    ).checked()  # fmt: skip
+    with bound(where) as listening:
+        place = str(values["store"].value)
+        options: OpenOptions = {"reranker": values["reranker"].value}
+        house = House(place, **(options | embedder_option(values["embedder"].value)))
+        tokens = Tokens.beside(place)
+        url = net.url(listening.getsockname()[1])
+
+        def started() -> None:
+            if at.json:
+                print_json({"url": url, "token": first})
+                return
+            if first is not None:
+                note(f"an admin token, shown this once: {first}")
+            note(f"serving {place} at {url}; Ctrl-C stops")
+
+        office = Office(house, tokens, where.limits)
+        server = server_of(app(office, where.welcome, [beside(office, choice)]), where, started)
+        # Made last: it is shown only once, and a start that fails must not use it up.
+        first = _first_token(tokens, str(values["tenant"].value))
+        run(server, listening)
+
+
+def _first_token(tokens: Tokens, tenant: str) -> str | None:
+    """A token for a store that has none."""
+    if tokens.list():
+        return None
+    return tokens.create(tenant, "admin", label="first start")[0]
+
+
+# --- mcp --------------------------------------------------------------------------------------
+
+
+@command(
+    "mcp",
+    "memoriter mcp --store agent.db",
+    "memoriter mcp --store agent.db --tools full --read-only",
+    "memoriter mcp --http --port 8321",
+)
+def mcp(
+    at: MemoryOptions,
+    net: NetworkOptions,
+    reranker: RerankerOption = None,
+    tools: ToolsOption = "core",
+    *,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Offer only the tools that read.")
+    ] = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Listen on a port, as serve does; the tools are at /mcp.")
+    ] = False,
+) -> None:
+    """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
+    need("memoriter mcp", MCP)
+    if http and read_only:
+        raise InputError(
+            "read-only: with --http the right of a token decides",
+            hint="memoriter token create --right read makes one that only reads",
+            field="read-only",
+        )
+    if http:
+        need("memoriter serve", HTTP)
+        _serve(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, tools)
+    else:
+        _serve_stdin(at, reranker, tools, read_only=read_only)
+
+
+def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_only: bool) -> None:
+    """Answer the requests on stdin, line by line, until it ends."""
+    import anyio  # noqa: PLC0415  # comes with the extra
+
+    from memoriter.doors.desk import Desk  # noqa: PLC0415  # loads the engine
+    from memoriter.doors.mcp.server import Local, server_of  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.stdio import serve as serve_streams  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    choice = choice_of(tools)
+    access = "read" if read_only else "make"
+    with opened(at, access, setting("reranker", reranker)) as memory:
+        seat = Local(Desk(memory), "read" if read_only else "write")
+        anyio.run(serve_streams, server_of(choice, seat))
+
+
+# --- token ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOptions(StoreOptions):
+    """Which store and tenant, and how to print: tokens are in a file beside the store."""
+
+    json: JsonOption = False
+
+
+@command(
+    "create",
+    "memoriter token create --right write --name laptop",
+    "memoriter token create --tenant acme --right read --expires 30d",
+)
+def token_create(
+    at: TokenOptions,
+    right: Annotated[
+        str,
+        typer.Option(
+            "--right",
+            metavar="RIGHT",
+            help="read, write or admin; each includes those before it.",
+            autocompletion=complete_words("read", "write", "admin"),
+        ),
+    ] = "read",
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            "--expires", metavar="TIME", help="30d, 12h … from now, or a time (ISO 8601)."
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What it is for, for people.")
+    ] = None,
+) -> None:
+    """Make a token and print it once: only its hash is stored, in a file beside the store.
+
+    It opens the tenant of --tenant and no other.
+    """
+    tenant = str(setting("tenant", at.tenant))
+    text, made = _tokens(at).create(tenant, right, expires=expires, label=name)
+    if not at.json:
+        note(f"tenant {made.tenant}, right {made.right}, id {made.id}; shown this once:")
+    show({"token": text, **made.to_dict()}, lambda: text, as_json=at.json)
+
+
+@command("list", "memoriter token list")
+def token_list(at: TokenOptions) -> None:
+    """List all tokens of the store, without their secrets."""
+    tokens = _tokens(at).list()
+    heads = ("id", "tenant", "right", "created", "expires", "name")
+    rows = [tuple(_cell(token, head) for head in heads) for token in tokens]
+    show(
+        {"tokens": [token.to_dict() for token in tokens]},
+        lambda: render.ink.TextColumns(heads, rows, wide=5) if rows else "no tokens",
+        as_json=at.json,
+    )
+
+
+@command("revoke", "memoriter token revoke 3f9ab2c41d07")
+def token_revoke(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The id of a token.", show_default=False)],
+    at: TokenOptions,
+) -> None:
+    """Revoke a token; a running server refuses it from now on."""
+    revoked = _tokens(at).revoke(id)
+    show({"revoked": revoked.id}, lambda: f"revoked {revoked.id}", as_json=at.json)
+
+
+def _tokens(at: TokenOptions) -> Tokens:
+    from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
+
+    place = store_path(at)
+    must_exist(place)
+    return Tokens.beside(place)
+
+
+def _cell(token: Credential, head: str) -> str:
+    value = token.to_dict()[head]
+    return "—" if value is None else str(value)

@@ -1,0 +1,274 @@
+"""The commands for the store itself: init, maintain, export, checks, analyzers, vectors, config."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memoriter.core.errors import Corrupt, InputError
+from memoriter.doors import render
+from memoriter.doors.cli.declare import command, where_of
+from memoriter.doors.cli.options import (
+    DEFAULTS,
+    PrintedOptions,
+    RerankerOption,
+    ScopedOptions,
+    WhereOption,
+    config_files,
+    opened,
+    settings,
+    store_path,
+)
+from memoriter.doors.cli.output import show
+
+if TYPE_CHECKING:
+    from memoriter.memory.facade import Memory
+    from memoriter.write.doctor import Checkup
+
+
+@command("init", "memoriter init --store agent.db")
+def init(at: PrintedOptions) -> None:
+    """Make an empty store; an existing one is left as it is."""
+    path = Path(store_path(at)).expanduser()
+    fresh = not path.exists()
+    with opened(at, "make"):
+        pass
+    line = f"made {path}" if fresh else f"{path} exists already"
+    show({"store": str(path), "made": fresh}, lambda: line, as_json=at.json)
+
+
+@command("maintain", "memoriter maintain")
+def maintain(at: PrintedOptions) -> None:
+    """Do pending work: embed memories that lack a vector, write and merge the index."""
+    with opened(at, "change") as memory:
+        report = memory.maintain()
+    published = "published a segment" if report.published else "nothing to publish"
+    line = f"embedded {report.embedded}, still owed {report.owed}, {published}"
+    show(report.to_dict(), lambda: line, as_json=at.json)
+
+
+@command(
+    "export",
+    "memoriter export backup.export",
+    'memoriter export facts.jsonl --where \'{"kind": "fact"}\'',
+)
+def export(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)
+    ],
+    at: ScopedOptions,
+    where: WhereOption = None,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Write a tenant to a file from which import restores it exactly.
+
+    With --where, or for one agent, user or session, the memories are written as plain JSON lines.
+    """
+    test = where_of(where)
+    if file.exists() and not force:
+        raise InputError(f"{file} exists already", hint="name another file, or give --force")
+    with opened(at, "read") as memory:
+        count = _export(memory, file, test)
+    line = f"wrote {count} lines to {file}"
+    show({"file": str(file), "lines": count}, lambda: line, as_json=at.json)
+
+
+def _export(memory: Memory, file: Path, where: dict[str, object] | None) -> int:
+    """Write to a file beside the target first, so that a failure leaves no partial file."""
+    part = file.with_name(file.name + ".part")
+    try:
+        count = memory.export(part, where=where)
+        part.replace(file)
+    except OSError as error:
+        raise InputError(
+            f"{file}: {error.strerror}", hint="name a file that can be written"
+        ) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+@command("verify-store", "memoriter verify-store --json")
+def verify_store(at: PrintedOptions) -> None:
+    """Check every digest, link, checksum and segment of the store; changes nothing.
+
+    Exit code 9 if something is damaged.
+    """
+    with opened(at, "read") as memory:
+        checkup = memory.verify_store()
+    _print_checkup(checkup, as_json=at.json)
+
+
+@command("doctor", "memoriter doctor")
+def doctor(at: PrintedOptions) -> None:
+    """Check the store and repair what is derived from the records; never changes a record.
+
+    Exit code 9 if a record is damaged: restore a backup then.
+    """
+    with opened(at, "change") as memory:
+        checkup = memory.doctor()
+    _print_checkup(checkup, as_json=at.json)
+
+
+def _print_checkup(checkup: Checkup, *, as_json: bool) -> None:
+    show(checkup.to_dict(), lambda: "\n".join(_lines(checkup)), as_json=as_json)
+    if not checkup.sound:
+        raise typer.Exit(Corrupt.exit_code)
+
+
+def _lines(checkup: Checkup) -> list[str]:
+    lines = [f"{checkup.entries} entries of {checkup.tenants} tenants checked"]
+    lines += [f"damaged: {problem}" for problem in checkup.problems]
+    state = "mended" if checkup.mended else "damaged, but derived"
+    lines += [f"{state}: {problem}" for problem in checkup.derived]
+    if checkup.problems:
+        lines.append("hint: records are damaged; restore a backup")
+    elif not checkup.derived:
+        lines.append("sound")
+    elif not checkup.mended:
+        lines.append("hint: memoriter doctor repairs what is derived")
+    return lines
+
+
+# --- analyzers --------------------------------------------------------------------------------
+
+AnalyzerArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="An analyzer, as `list` names it.", show_default=False)
+]
+
+
+@command("list", "memoriter analyzer list")
+def analyzer_list(at: PrintedOptions) -> None:
+    """List all analyzers, and how many memories each has read."""
+    with opened(at, "read") as memory:
+        analyzers = memory.analyzers.list()
+    heads = ("analyzer", "kept", "rows", "of")
+    rows = [(a.name, "yes" if a.added else "no", f"{a.rows:,}", f"{a.of:,}") for a in analyzers]
+    data = {"analyzers": [each.to_dict() for each in analyzers]}
+    show(data, lambda: render.ink.TextColumns(heads, rows, wide=0), as_json=at.json)
+
+
+@command("add", "memoriter analyzer add fts5-porter")
+def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
+    """Store the words that an analyzer reads, for every memory now and from now on.
+
+    Recipes that use it then work on a store of any size. An interrupted run can be continued.
+    """
+    with opened(at, "change") as memory:
+        kept = memory.analyzers.add(name, progress=True)
+    show(kept.to_dict(), lambda: f"{name} has read {kept.rows:,} of {kept.of:,}", as_json=at.json)
+
+
+@command("remove", "memoriter analyzer remove fts5-porter")
+def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
+    """Delete the stored words of an analyzer; small stores can still use it, in memory."""
+    with opened(at, "change") as memory:
+        memory.analyzers.remove(name)
+    show({"removed": name}, lambda: f"removed {name}", as_json=at.json)
+
+
+# --- vectors ----------------------------------------------------------------------------------
+
+EmbedderArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="EMBEDDER", help="For example static, hash or onnx:FOLDER.", show_default=False
+    ),
+]
+
+
+@command("status", "memoriter embed status")
+def embed_status(at: PrintedOptions) -> None:
+    """List the embedders of the store: how many vectors each has, and which one answers."""
+    with opened(at, "read") as memory:
+        spaces = memory.embedding.status()
+    heads = ("embedder", "serves", "rows", "of", "space")
+    rows = [
+        (s.embedder or "", "yes" if s.serves else "no", f"{s.rows:,}", f"{s.of:,}", s.space)
+        for s in spaces
+    ]
+    show(
+        {"spaces": [space.to_dict() for space in spaces]},
+        lambda: render.ink.TextColumns(heads, rows, wide=4) if rows else "no vectors",
+        as_json=at.json,
+    )
+
+
+@command("migrate", "memoriter embed migrate minilm")
+def embed_migrate(model: EmbedderArgument, at: PrintedOptions) -> None:
+    """Embed every memory with another model, while the present one keeps answering.
+
+    An interrupted run can be continued. `embed promote` switches to the new model.
+    """
+    with opened(at, "change") as memory:
+        space = memory.embedding.migrate(model, progress=True)
+    line = f"{space.rows:,} of {space.of:,} are embedded with {model}"
+    show(space.to_dict(), lambda: line, as_json=at.json)
+
+
+@command("promote", "memoriter embed promote minilm")
+def embed_promote(
+    model: EmbedderArgument,
+    at: PrintedOptions,
+    *,
+    partly: Annotated[
+        bool, typer.Option("--partly", help="Even if some memories lack a vector of it.")
+    ] = False,
+) -> None:
+    """Switch to a model: every memory that is opened from now on uses its vectors."""
+    with opened(at, "change") as memory:
+        commit = memory.embedding.promote(model, partly=partly)
+    show(commit.to_dict(), lambda: f"{model} serves from now on", as_json=at.json)
+
+
+@command("rollback", "memoriter embed rollback")
+def embed_rollback(at: PrintedOptions) -> None:
+    """Switch back to the previous model; its vectors are still there."""
+    with opened(at, "change") as memory:
+        commit = memory.embedding.rollback()
+    show(commit.to_dict(), lambda: "the previous model serves again", as_json=at.json)
+
+
+# --- config -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SettingOptions(ScopedOptions):
+    """Every setting as a flag."""
+
+    recipe: Annotated[
+        str | None, typer.Option("--recipe", metavar="NAME", help="A recipe (MEMORITER_RECIPE).")
+    ] = None
+    reranker: RerankerOption = None
+
+
+@command("show", "memoriter config show --origin")
+def config_show(
+    at: SettingOptions,
+    *,
+    origin: Annotated[
+        bool, typer.Option("--origin", help="Show where each value comes from.")
+    ] = False,
+) -> None:
+    """Show every setting, and where it comes from.
+
+    A flag wins over an environment variable (MEMORITER_…), which wins over memoriter.toml in the
+    current directory, which wins over memoriter/config.toml in ~/.config, which wins over the
+    default.
+    """
+    values = settings({name: getattr(at, name) for name in DEFAULTS})
+    data = {
+        "settings": {name: {"value": s.value, "origin": s.origin} for name, s in values.items()},
+        "files": [{"path": str(path), "exists": path.exists()} for path in config_files()],
+    }
+    width = 3 if origin else 2
+    heads = ("setting", "value", "from")[:width]
+    rows = [(n, "—" if s.value is None else s.value, s.origin)[:width] for n, s in values.items()]
+    show(data, lambda: render.ink.TextColumns(heads, rows, wide=width - 1), as_json=at.json)

@@ -1,0 +1,206 @@
+"""The commands that tune: recipe, eval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from memoriter.core.errors import InputError, NotFound
+from memoriter.doors import render
+from memoriter.doors.cli.declare import command
+from memoriter.doors.cli.options import JsonOption, complete_protocol, complete_recipe
+from memoriter.doors.cli.output import print_json, show
+
+if TYPE_CHECKING:
+    from memoriter.pipeline.recipe import Recipe
+
+RecipeArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE",
+        help="The name of a recipe, or the path of a .toml file.",
+        show_default=False,
+    ),
+]
+
+
+@command("list", "memoriter recipe list")
+def recipe_list(*, as_json: JsonOption = False) -> None:
+    """List the recipes that come with memoriter or with other packages."""
+    from memoriter.pipeline.load import library  # noqa: PLC0415  # loads the engine
+
+    recipes: list[dict[str, object]] = []
+    for name in library():
+        try:
+            recipes.append(_summary(_recipe(name)))
+        except InputError as error:  # a recipe of another package may be broken
+            recipes.append({"name": name, "error": error.message})
+    heads = ("recipe", "version", "fingerprint", "about")
+    rows = [
+        (r["name"], r.get("version", "—"), str(r.get("fingerprint", "—"))[:12], _about(r))
+        for r in recipes
+    ]
+    show(
+        {"recipes": recipes},
+        lambda: render.ink.TextColumns(heads, rows, wide=3),
+        as_json=as_json,
+    )
+
+
+@command("show", "memoriter recipe show memoriter > mine.toml")
+def recipe_show(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
+    """Print a recipe as TOML with its comments; with --json, with every default filled in."""
+    from memoriter.pipeline.load import source  # noqa: PLC0415  # loads the engine
+
+    checked = _recipe(recipe)
+    if as_json:
+        print_json({"fingerprint": checked.fingerprint, "recipe": checked.to_data()})
+        return
+    text = _read(Path(recipe)) if recipe.endswith(".toml") else source(recipe)
+    print(text, end="" if text.endswith("\n") else "\n")
+
+
+def _read(path: Path) -> str:
+    """A text file, or a typed error."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {path}", hint="check the path") from None
+    except UnicodeDecodeError as bad:
+        raise InputError(
+            f"{path}: is not UTF-8 (byte {bad.start})", hint="convert it to UTF-8 first"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: {error.strerror}", hint="check the path and its permissions"
+        ) from None
+
+
+@command("check", "memoriter recipe check mine.toml")
+def recipe_check(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
+    """Check a recipe; an error names the path of the first mistake."""
+    checked = _recipe(recipe)
+    line = f"{checked.name} v{checked.version} is valid, fingerprint {checked.fingerprint}"
+    show({"valid": True, **_summary(checked)}, lambda: line, as_json=as_json)
+
+
+@command("diff", "memoriter recipe diff memoriter mine.toml")
+def recipe_diff(
+    first: RecipeArgument, second: RecipeArgument, *, as_json: JsonOption = False
+) -> None:
+    """Show side by side where two recipes differ, in words; with --json, by path."""
+    one, two = _recipe(first), _recipe(second)
+    data = one.to_data(), two.to_data()
+    changes = list(differences(*data))
+    heads = (one.name, two.name) if one.name != two.name else (first, second)
+    explicit = one.spelled_out(), two.spelled_out()
+    show(
+        {
+            "same": not changes,
+            "changes": [{"path": p, "first": a, "second": b} for p, a, b in changes],
+        },
+        lambda: render.recipes.side_by_side(heads, *data, explicit) if changes else "no difference",
+        as_json=as_json,
+    )
+
+
+def differences(one: object, two: object, path: str = "") -> Iterator[tuple[str, object, object]]:
+    """(path, first, second) wherever two trees of plain data differ; None where one has nothing.
+
+    Parts of two kinds differ as a whole.
+
+    >>> list(differences({"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 3], "c": 4}))
+    [('b.1', 2, 3), ('c', None, 4)]
+    """
+    first, second = _children(one), _children(two)
+    if first is None or second is None or first.get("kind") != second.get("kind"):
+        if one != two:
+            yield path, one, two
+        return
+    for key in dict.fromkeys([*first, *second]):
+        below = f"{path}.{key}" if path else key
+        yield from differences(first.get(key), second.get(key), below)
+
+
+def _children(part: object) -> dict[str, object] | None:
+    """The parts below a part of a recipe, by the key that an override uses; None for a value."""
+    if isinstance(part, list):
+        return {str(at): item for at, item in enumerate(cast("list[object]", part))}
+    return cast("dict[str, object]", part) if isinstance(part, dict) else None
+
+
+def _recipe(name: str) -> Recipe:
+    from memoriter.pipeline.load import recipe_of  # noqa: PLC0415  # loads the engine
+
+    return recipe_of(name)
+
+
+def _summary(recipe: Recipe) -> dict[str, object]:
+    return {
+        "name": recipe.name,
+        "version": recipe.version,
+        "fingerprint": recipe.fingerprint,
+        "about": recipe.about,
+    }
+
+
+def _about(recipe: Mapping[str, object]) -> object:
+    return f"cannot be read: {recipe['error']}" if "error" in recipe else recipe["about"]
+
+
+# --- eval -------------------------------------------------------------------------------------
+
+
+@command(
+    "eval",
+    "memoriter eval --data locomo.json --recipe memoriter --recipe lexical",
+    lists={"protocol": complete_protocol},
+)
+def evaluate(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", metavar="PATH", help="Questions with known answers (MEMORITER_DATA)."
+        ),
+    ] = None,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--recipe",
+            metavar="NAME",
+            help="A recipe to measure; may be repeated.",
+            autocompletion=complete_recipe,
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", min=1, help="Ask only the first N questions."),
+    ] = None,
+    *,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            "--protocol",
+            metavar="NAME",
+            help="How to ask.",
+            autocompletion=complete_protocol,
+        ),
+    ] = "strict",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="LABEL",
+            help="Measure again without this lane or boost; may be repeated.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure the quality of recipes on questions with known answers."""
+    from memoriter.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
+
+    how = protocol, list(without or ())
+    raise typer.Exit(run_eval(data, list(recipe or ()), limit, json_out=as_json, how=how))

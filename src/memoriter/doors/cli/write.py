@@ -1,0 +1,359 @@
+"""The commands that write: remember, import, update, link, expire, forget, reflect."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memoriter.core.clock import SystemClock
+from memoriter.core.draft import Draft
+from memoriter.core.errors import BadRecord, InputError
+from memoriter.core.given import Given
+from memoriter.doors import render
+from memoriter.doors.cli.declare import Flags, command
+from memoriter.doors.cli.options import (
+    IdArgument,
+    ScopedOptions,
+    complete_format,
+    opened,
+    store_exists,
+)
+from memoriter.doors.cli.output import console, note, show, shows_progress
+from memoriter.memory import options
+from memoriter.text.safe import one_line
+
+if TYPE_CHECKING:
+    from memoriter.core.record import Record
+    from memoriter.memory.facade import Memory
+    from memoriter.memory.importing import Imported
+
+_PANEL: Final = "Fields of the memory"
+_PAGE: Final = 1000
+_SHOWN: Final = 10
+
+
+# --- remember ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """The fields of a new memory beside its text."""
+
+    beside: Annotated[dict[str, Any], Flags(options.Beside)]
+    fields: Annotated[dict[str, Any], Flags(Given, panel=_PANEL)]
+
+
+@command(
+    "remember",
+    'memoriter remember "Prod SSH port is 49222" --kind fact --tag ops --supersedes OLD_ID',
+    "git log -1 | memoriter remember - --tag git",
+)
+def remember(
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT", help="What to remember; - reads it from stdin.", show_default=False
+        ),
+    ],
+    at: ScopedOptions,
+    new: RecordOptions,
+) -> None:
+    """Store one memory and print its id; makes the store if there is none."""
+    content = _stdin() if text == "-" else text
+    if not content.strip():
+        raise BadRecord("text: must not be empty", hint="say what to remember", field="text")
+    fields = {**new.fields, **new.beside}
+    Draft.of({"text": content, **fields}, SystemClock().now)  # refused before a store is made
+    with opened(at, "make") as memory:
+        commit = memory.remember(content, **fields)
+    show(commit.to_dict(), lambda: commit.id, as_json=at.json)
+
+
+def _stdin() -> str:
+    """All of stdin, without the line feed at its end."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").removesuffix("\n")
+    except UnicodeDecodeError as bad:
+        raise BadRecord(
+            f"stdin is not UTF-8 (byte {bad.start})", hint="convert it to UTF-8 first", field="text"
+        ) from None
+
+
+# --- import -----------------------------------------------------------------------------------
+
+
+@command(
+    "import",
+    "memoriter import notes.jsonl todo.txt",
+    "memoriter import old.db --dry-run",
+    "memoriter import backup.export --store new.db",
+    lists={"format": complete_format},
+)
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Files, or folders of Markdown notes.", show_default=False
+        ),
+    ],
+    at: ScopedOptions,
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="The format of the files.",
+            autocompletion=complete_format,
+        ),
+    ] = "auto",
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be imported; write nothing.")
+    ] = False,
+) -> None:
+    """Import memories from files; makes the store if there is none.
+
+    The format is recognised by the content of a file: a database or an export of another system,
+    chats, Markdown notes, JSON lines, plain lines, an export of memoriter. A bad row is reported
+    and skipped. A row that was imported before is not written again.
+    """
+    from memoriter.imports.table import chosen  # noqa: PLC0415  # loads the readers
+
+    named = [(path, chosen(path, format).format.name) for path in files]
+    if dry_run and not store_exists(at):
+        at = replace(at, store=":memory:")
+    with opened(at, "read" if dry_run and store_exists(at) else "make") as memory:
+        reports = [
+            memory.import_file(path, name, dry_run=dry_run, progress=shows_progress())
+            for path, name in named
+        ]
+    if not any(report.records.written + report.records.already for report in reports):
+        _fail_on_refused(reports)
+    show(
+        {"files": [report.to_dict() for report in reports]},
+        lambda: render.reports.ImportReports(reports),
+        as_json=at.json,
+    )
+
+
+def _fail_on_refused(reports: Sequence[Imported]) -> None:
+    """Fail with the first refused row, if there is one."""
+    refused = [row for report in reports for row in report.refused]
+    if refused:
+        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        first = refused[0]
+        raise BadRecord(
+            f"{first.where}: {first.reason}{more}; no row could be imported", hint=first.hint
+        )
+
+
+# --- update, link, expire ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateOptions:
+    """New values of fields, and a new owner."""
+
+    changes: Annotated[dict[str, Any], Flags(options.Changes, panel=_PANEL)]
+    to_agent: Annotated[
+        str | None, typer.Option("--to-agent", metavar="NAME", help="Give it to this agent.")
+    ] = None
+    to_user: Annotated[
+        str | None, typer.Option("--to-user", metavar="NAME", help="Give it to this user.")
+    ] = None
+    to_session: Annotated[
+        str | None, typer.Option("--to-session", metavar="NAME", help="Move it to this session.")
+    ] = None
+    clear: Annotated[
+        list[str] | None,
+        typer.Option("--clear", metavar="FIELD", help="Remove an optional field; may be repeated."),
+    ] = None
+
+    def fields(self) -> dict[str, Any]:
+        """The changed fields; None for one that is removed."""
+        owner = {"agent": self.to_agent, "user": self.to_user, "session": self.to_session}
+        new = self.changes | {name: value for name, value in owner.items() if value is not None}
+        cleared = [name.replace("-", "_") for name in self.clear or ()]
+        if both := [name for name in cleared if name in new]:
+            raise BadRecord(
+                f"{both[0]}: cannot be set and cleared at once",
+                hint="give one of the two",
+                field=both[0],
+            )
+        return {**new, **dict.fromkeys(cleared)}
+
+
+@command("update", "memoriter update ID --tag ops --tag ssh --clear expires")
+def update(id: IdArgument, at: ScopedOptions, new: UpdateOptions) -> None:
+    """Change fields of a memory; the old version stays in its history."""
+    fields = new.fields()
+    with opened(at, "change") as memory:
+        if isinstance(fields.get("source"), dict):  # parts that were not given stay as they are
+            fields["source"] = {**asdict(memory.get(id).source), **fields["source"]}
+        commit = memory.update(id, **fields)
+    show(commit.to_dict(), lambda: one_line(f"updated {id}"), as_json=at.json)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOptions:
+    """What a link says."""
+
+    declared: Annotated[dict[str, Any], Flags(options.Tied)]
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help="How the first relates to the second.")
+    ] = "related_to"
+
+
+@command("link", "memoriter link SUMMARY_ID NOTE_ID --kind derived_from --weight 0.8")
+def link(
+    source: IdArgument,
+    target: Annotated[
+        str, typer.Argument(metavar="ID", help="The memory it points to.", show_default=False)
+    ],
+    at: ScopedOptions,
+    new: LinkOptions,
+) -> None:
+    """Link two memories."""
+    with opened(at, "change") as memory:
+        commit = memory.link(source, target, new.kind, **new.declared)
+    line = one_line(f"linked {source} {new.kind} {target}")
+    show(commit.to_dict(), lambda: line, as_json=at.json)
+
+
+@command("expire", "memoriter expire ID --at 2027-01-01")
+def expire(
+    id: IdArgument,
+    at: ScopedOptions,
+    when: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="From this time on (default: now).")
+    ] = None,
+) -> None:
+    """Hide a memory from all answers from a time on; `update --clear expires` undoes it."""
+    with opened(at, "change") as memory:
+        commit = memory.expire(id, when)
+    show(commit.to_dict(), lambda: one_line(f"{id} expires"), as_json=at.json)
+
+
+# --- forget -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetOptions:
+    """Which memories beside ids, and whether to ask."""
+
+    declared: Annotated[dict[str, Any], Flags(options.Erase)]
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be forgotten; forget nothing.")
+    ] = False
+
+
+@command(
+    "forget",
+    "memoriter forget ID",
+    'memoriter forget --where \'{"session": "s-12"}\' --dry-run',
+)
+def forget(
+    at: ScopedOptions,
+    how: ForgetOptions,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="The ids of memories.", show_default=False),
+    ] = None,
+) -> None:
+    """Erase memories for good, from every answer and every past view.
+
+    On a terminal it shows what would go and asks first. Without a terminal a --where needs --yes.
+    """
+    where, key = how.declared.get("where"), how.declared.get("key")
+    if bool(ids) == (where is not None):
+        raise InputError("forget: give either ids or --where", hint="memoriter forget --help")
+    if where is not None and not where:
+        raise InputError(
+            "where: is empty and would forget everything",
+            hint="say which memories to forget",
+            field="where",
+        )
+    with opened(at, "read" if how.dry_run else "change") as memory:
+        if how.dry_run:
+            _preview(_records(memory, ids, where), at)
+            return
+        matching = None if ids else _records(memory, None, where)
+        if not (how.yes or _confirmed(memory, ids, matching)):
+            note("nothing was forgotten")
+            raise typer.Exit(1)
+        erasure = memory.forget(ids or [record.id for record in matching or ()], key=key)
+    show(erasure.to_dict(), lambda: f"forgot {_counted(len(erasure.ids))}", as_json=at.json)
+
+
+def _records(
+    memory: Memory, ids: list[str] | None, where: dict[str, object] | None
+) -> list[Record]:
+    """The memories with these ids, or all that match the filter, archived and expired ones too."""
+    if ids:
+        return [memory.get(each) for each in dict.fromkeys(ids)]
+    records: list[Record] = []
+    cursor: str | None = None
+    while True:
+        page = memory.browse(
+            "oldest", cursor=cursor, limit=_PAGE, where=where, archived="show", expired="show"
+        )
+        records += page.records
+        cursor = page.cursor
+        if cursor is None:
+            return records
+
+
+def _preview(records: list[Record], at: ScopedOptions) -> None:
+    data = {"ids": [record.id for record in records], "state": "would be forgotten"}
+    show(data, lambda: render.records.page_list(records, len(records), None), as_json=at.json)
+
+
+def _confirmed(memory: Memory, ids: list[str] | None, matching: list[Record] | None) -> bool:
+    """Whether the person at the terminal agrees; without one, ids need no agreement."""
+    if sys.stdin.isatty():
+        records = _records(memory, ids, None) if matching is None else matching
+        page = render.records.page_list(records[:_SHOWN], len(records), None)
+        console(stderr=True).print(page)
+        return not records or typer.confirm(f"forget {_counted(len(records))} for good?", err=True)
+    if matching:
+        raise InputError(
+            f"forget: --where matches {_counted(len(matching))}, and there is no terminal to ask",
+            hint="look with --dry-run, then run it with --yes",
+            field="where",
+        )
+    return True
+
+
+def _counted(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
+# --- reflect ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectOptions:
+    """Which memories belong together."""
+
+    declared: Annotated[dict[str, Any], Flags(options.How)]
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what it would do; write nothing.")
+    ] = False
+
+
+@command(
+    "reflect",
+    "memoriter reflect --dry-run",
+    "memoriter reflect --algorithm agglomerative --similarity 0.8",
+)
+def reflect(at: ScopedOptions, how: ReflectOptions) -> None:
+    """Sum up clusters of related memories as reflections, without a language model."""
+    with opened(at, "read" if how.dry_run else "change") as memory:
+        report = memory.reflect(dry_run=how.dry_run, **how.declared)
+    show(report.to_dict(), lambda: render.reports.reflection_report(report), as_json=at.json)

@@ -1,0 +1,219 @@
+"""The answer of a recall: ranked hits, each with its score as a bar; bundles of linked records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.text import Text
+from rich.tree import Tree
+
+from memoriter.core.explanation import Explanation, contributions
+from memoriter.doors.render.ink import (
+    BAD,
+    DIM,
+    MATCH,
+    STRONG,
+    Ink,
+    day,
+    inks_of,
+    joined,
+    replaced,
+)
+from memoriter.doors.render.tree import hit_tree, plan_tree
+from memoriter.text.safe import one_line
+from memoriter.text.spans import Span
+from memoriter.why.bundles import Bundle, Bundles
+from memoriter.why.figures import boosts_of, figure, moves_of, path_line, scale_of
+from memoriter.why.result import Hit, Result
+
+BAR: Final = 24
+_REST: Final = "·"
+_INDENT: Final = 5
+_LEAD: Final = 24
+"""How far before the first match a cut text begins at most."""
+_NEAR_SHOWN: Final = 5
+"""How many words of similar spelling are suggested."""
+
+
+def hit_list(result: Result, *, explain: bool = False) -> RenderableType:
+    """The ranked hits; with `explain`, also the score of every hit taken apart, and the plan."""
+    parts: list[RenderableType] = [HitTable(result)]
+    if explain:
+        lanes = inks_of(result.plan.recipe)
+        for hit in result:
+            parts += [Text(), hit_tree(hit, lanes)]
+        parts += [Text(), plan_tree(result.plan)]
+    return Group(*parts)
+
+
+class HitTable:
+    """A result, three lines to a hit, more where it was moved or superseded."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        result = self._result
+        lanes = inks_of(result.plan.recipe)
+        yield _title(result, lanes)
+        for label, reason in result.skipped.items():
+            yield Text(f"  {label} did not run: {reason}", BAD)
+        best = _best_scores(result)
+        for hit in result:
+            yield Text()
+            yield from _hit(hit, best[scale_of(hit.explanation)], lanes, options.max_width)
+        if not result:
+            yield Text("  nothing found", DIM)
+        if result.near:
+            listed = ", ".join(map(one_line, result.near[:_NEAR_SHOWN]))
+            yield Text(f"\n  no memory has these words; did you mean: {listed}?", DIM)
+
+
+def _title(result: Result, lanes: Mapping[str, Ink]) -> Text:
+    """How many hits, the recipe, the status, and the glyph of each lane."""
+    count = "1 memory" if len(result) == 1 else f"{len(result)} memories"
+    if result.total > len(result):
+        count += f" of {result.total} candidates"
+    recipe = result.plan.recipe
+    status = Text(result.status, DIM if result.status == "complete" else BAD)
+    labels = [*result.used, *result.plan.boosting]
+    labels += ["rerank"] if result.plan.runs("rerank") else []
+    key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in labels]
+    name = f"{recipe.name} v{recipe.version}"
+    return joined([Text(count, STRONG), name, status, *key])
+
+
+def _best_scores(result: Result) -> dict[str, float]:
+    """The best score on each scale: scores of a reranker are not comparable with the others."""
+    best: dict[str, float] = {}
+    for hit in result:
+        scale = scale_of(hit.explanation)
+        best[scale] = max(hit.score, best.get(scale, hit.score))
+    return best
+
+
+def _hit(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> RenderResult:
+    """Scores, the text, the record, and what moved or superseded it."""
+    room = width - _INDENT
+    yield from _scores(hit, best, lanes, width)
+    yield _indented(marked(hit, room))
+    yield _indented(_record_line(hit, room))
+    if moves := _moves(hit, room):
+        yield _indented(moves)
+    if hit.superseded_by:
+        yield _indented(replaced(hit.superseded_by))
+
+
+def _scores(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> list[Text]:
+    """Rank, score, bar and lane chips: on one line, or on two where the screen is narrow."""
+    line = Text().append(f"{hit.rank:>3}  {figure(hit.score):<7}", STRONG)
+    line.append_text(bar(hit.explanation, best, lanes))
+    chips = joined(_chips(hit, lanes), "  ")
+    if line.cell_len + chips.cell_len + 2 > width:
+        return [line, _indented(chips)]
+    return [line.append("  ").append_text(chips)]
+
+
+def bar(root: Explanation, best: float, inks: Mapping[str, Ink], width: int = BAR) -> Text:
+    """A score as a bar, full when it equals the best one: a stretch for each contribution."""
+    out = Text()
+    reached, drawn = 0.0, 0
+    for label, value in contributions(root):
+        reached += max(value, 0.0)
+        upto = min(width, round(width * min(reached, root.value) / best)) if best > 0 else 0
+        ink = inks.get(label, Ink("▒", "green"))
+        # A negative count draws nothing: a part may take back what those before it added.
+        out.append(ink.glyph * (upto - drawn), ink.style)
+        drawn = max(drawn, upto)
+    out.append(_REST * (width - drawn), DIM)
+    return out
+
+
+def _chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:
+    """`words#1 7.21` for each lane that found the hit, `session +0.120` for each boost."""
+    by_lane = [
+        Text(f"{label}#{lane.rank} {lane.score:.2f}", lanes[label].style)
+        for label, lane in hit.lanes.items()
+    ]
+    by_boost = [
+        Text(f"{label} {change}", lanes[label].style if label in lanes else "")
+        for label, change in boosts_of(hit.explanation, hit.lanes)
+    ]
+    return [*by_lane, *by_boost]
+
+
+def marked(hit: Hit, width: int) -> Text:
+    """The text on one line, cut to a width around its first match, with every match marked.
+
+    A reflection shows its summary: its text is for programs.
+    """
+    record = hit.record
+    line = one_line(record.essence if record.kind == "reflection" else record.text)
+    spans = hit.spans_in(line)
+    start = _start(line, spans, width)
+    out = Text(line)
+    for begin, end in spans:
+        out.stylize(MATCH, begin, end)
+    out = Text("…").append_text(out[start:]) if start else out
+    out.truncate(width, overflow="ellipsis")
+    return out
+
+
+def _start(line: str, spans: Sequence[Span], width: int) -> int:
+    """Where a line that is too long begins: at its start, or a word shortly before the match."""
+    if len(line) <= width or not spans or spans[0][1] < width:
+        return 0
+    at = max(0, spans[0][0] - _LEAD)
+    return line.find(" ", at) + 1 if " " in line[at : spans[0][0]] else at
+
+
+def _record_line(hit: Hit, width: int) -> Text:
+    """Id, date, kind and tags, cut to the width."""
+    record = hit.record
+    parts = [one_line(record.id), day(record.created), one_line(record.kind)]
+    parts += [f"#{one_line(tag)}" for tag in record.tags]
+    return _cut(Text(" · ".join(parts), DIM), width)
+
+
+def _moves(hit: Hit, width: int) -> Text:
+    """What passes and orderings did with the hit, cut to the width."""
+    moves = moves_of(hit.moves, hit.rank)
+    return _cut(Text(" · ".join(" ".join(move) for move in moves), DIM), width)
+
+
+def _cut(line: Text, width: int) -> Text:
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _indented(line: Text) -> Text:
+    """The line below the rank."""
+    return Text(" " * _INDENT).append_text(line)
+
+
+# --- bundles ----------------------------------------------------------------------------------
+
+
+def bundle_list(bundles: Bundles) -> RenderableType:
+    """All bundles of a page: each hit, and below it the records linked to it."""
+    noun = "bundle" if bundles.total == 1 else "bundles"
+    head = Text(f"{len(bundles)} of {bundles.total} {noun}", STRONG)
+    return Group(head, *(_bundle(each) for each in bundles))
+
+
+def _bundle(bundle: Bundle) -> Tree:
+    seed = bundle.seed
+    line = Text(f"#{seed.rank} {figure(seed.score)}  ", STRONG)
+    line.append(one_line(seed.record.text)).append(f"  {one_line(seed.id)}", DIM)
+    if seed.superseded_by:
+        line.append("\n").append_text(replaced(seed.superseded_by))
+    tree = Tree(line, guide_style=DIM)
+    for support in bundle.support:
+        linked = Text(one_line(support.record.text))
+        linked.append(f"\n{path_line(support.path)}", DIM)
+        if support.superseded_by:
+            linked.append("\n").append_text(replaced(support.superseded_by))
+        tree.add(linked)
+    return tree

@@ -1,0 +1,122 @@
+"""Reports of a store: what is in it, what an import wrote, what a reflection summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.text import Text
+
+from memoriter.doors.render.ink import DIM, STRONG, WARN, TextColumns, facts, moment
+from memoriter.text.safe import one_line
+
+if TYPE_CHECKING:
+    from memoriter.memory.importing import Counts, Imported
+    from memoriter.memory.status import Status
+    from memoriter.write.reflect import Reflected
+
+_KILO: Final = 1000
+_FIRST: Final = 10
+"""How many refused rows are shown; `--json` has them all."""
+
+
+class ImportReports:
+    """The reports of several files, one below the other."""
+
+    def __init__(self, files: Sequence[Imported]) -> None:
+        self._files = files
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for each in self._files:
+            yield from _file(each)
+
+
+def _file(report: Imported) -> Iterator[RenderableType]:
+    """Counts, refused rows, and fields that have no place here."""
+    yield Text(one_line(f"{report.path}: {report.format}, because {report.why}"), style=DIM)
+    verb = "would write" if report.dry_run else "written"
+    yield f"read {report.read:,}; " + _counts(report.records, verb)
+    for name, counts in (("links", report.links), ("agents", report.agents)):
+        if counts.written or counts.already or counts.refused:
+            yield f"{name}: " + _counts(counts, verb)
+    if report.refused:
+        rows = [(row.where, row.reason, row.hint) for row in report.refused[:_FIRST]]
+        yield TextColumns(("refused", "because", "hint"), rows, wide=1)
+        if len(report.refused) > _FIRST:
+            yield f"… and {len(report.refused) - _FIRST:,} more: --json lists them all"
+    if report.left:
+        fields = [
+            (each.field, f"{each.count:,}", each.became, each.example)
+            for each in report.left.values()
+        ]
+        yield TextColumns(("no place for", "rows", "became", "for example"), fields, wide=3)
+    yield from report.notes
+
+
+def _counts(counts: Counts, verb: str) -> str:
+    return (
+        f"{verb} {counts.written:,}, already there {counts.already:,}, refused {counts.refused:,}"
+    )
+
+
+def reflection_report(report: Reflected) -> RenderableType:
+    """How many reflections were made, kept and retired, and which clusters were rejected."""
+    verb = "would make" if report.dry_run else "made"
+    count = len(report.created)
+    lines = [
+        Text(
+            f"{verb} {'1 reflection' if count == 1 else f'{count} reflections'}, "
+            f"kept {len(report.kept)}, retired {len(report.retired)}, "
+            f"of {report.considered} memories",
+            STRONG,
+        )
+    ]
+    if report.left_out:
+        lines.append(Text(f"  {report.left_out} were left out: older, or without a vector", WARN))
+    for each in report.created:
+        members = ", ".join(map(one_line, each.members))
+        lines += [Text(f"  {one_line(each.summary)}"), Text(f"    {each.id} · {members}", DIM)]
+    for id in report.retired:
+        lines.append(Text(f"  retired {one_line(id)}: it lost a member", DIM))
+    for each in report.rejected:
+        members = ", ".join(map(one_line, each.members))
+        lines.append(Text(f"  not summed up: {members}: {each.reason}", DIM))
+    return Group(*lines)
+
+
+def status_report(
+    status: Status, path: Path, sizes: Mapping[str, int], by: str | None
+) -> RenderableType:
+    """How much is in a store; `by` is the field that its memories are counted by."""
+    records = str(status.records)
+    if status.expired:
+        records += f", and {status.expired} expired"
+    counts = {} if status.counts is None else {f"by {by}": _listed(status.counts)}
+    return facts(
+        {
+            "store": path,
+            "tenant": status.tenant,
+            "all tenants": ", ".join(status.tenants) or "none yet",
+            "memories": records,
+            **counts,
+            "sequence": status.seq,
+            "last commit": moment(status.time) if status.time else "never",
+            "debt": f"{status.debt} vectors owed" if status.debt else "none",
+            "segments": f"{status.segments} published, {status.tail} rows in the tail",
+            "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
+        }
+    )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{value} {count}" for value, count in counts.items()) or "none"
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < _KILO:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= _KILO
+    return f"{size:.1f} TB"
