@@ -7,12 +7,15 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 import memoriter
 from memoriter.memory.facade import Memory
+from memoriter.store.sqlite.group import Job
+from memoriter.testing import acts
 
 
 def filled(path: Path, **options: object) -> Path:
@@ -155,6 +158,52 @@ def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
     hurt(path, "UPDATE keys SET seq=seq+1 WHERE key='k8'")
     with opened(path) as memory, pytest.raises(memoriter.Corrupt, match="KeyRow"):
         memory.export(tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE records SET id='zzz'",
+        "UPDATE agents SET agent='zzz'",
+        "DELETE FROM records",
+        "DELETE FROM agents",
+        "DELETE FROM edges",
+        "DELETE FROM commits WHERE seq=3",
+        "DELETE FROM chain WHERE seq=1",
+        "DELETE FROM mentions WHERE name='Ada'",
+        "DELETE FROM tenants",
+        "DELETE FROM generations",
+    ],
+)
+def test_a_row_that_was_changed_or_taken_away_is_seen(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        memory.remember("x", id="a", entities=["Ada", "Grace"])
+        memory.remember("y", id="b")
+        memory.link("a", "b")
+        memory.agents.upsert("bot", description="deploys")
+    with opened(path) as memory:
+        assert memory.verify_store().sound
+    hurt(path, sql)
+    with opened(path) as memory:
+        assert not memory.verify_store().sound
+
+
+def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    for tenant in ("a", "b"):
+        with memoriter.open(path, tenant, embedder=None) as memory:
+            memory.remember_many([f"note {n}" for n in range(70)])
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE tenants SET seq=seq-64 WHERE name='a'")  # one flipped bit
+    db.close()
+    with memoriter.open(path, "a", embedder=None) as memory:
+        log: Any = memory._parts.log
+        jobs = [Job(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")]
+        log._commit_all(jobs)
+        assert [type(job.refused) for job in jobs] == [type(None), memoriter.Corrupt, type(None)]
+        assert "'a'" in str(jobs[1].refused)
+        assert log.head("b").positions == 72
 
 
 # -- what the doctor may touch -----------------------------------------------------------------

@@ -161,3 +161,22 @@ def test_a_first_attempt_is_refused_for_its_own_reason(
         act(memory)
     with pytest.raises(error, match=says):
         act(memory)
+
+
+def test_a_forget_of_several_is_retried_whole(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember_many([{"text": "x", "id": "a"}, {"text": "y", "id": "b"}])
+        first = memory.forget(["a", "b"], key="k")
+        assert memory.forget(["a", "b"], key="k") == first
+        with pytest.raises(memoriter.InputError, match="ids"):
+            memory.forget(where={"kind": "note"}, key="w")
+
+
+def test_a_key_knows_values_and_not_their_spelling(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("x", id="a")
+        first = memory.update("a", key="k", tags=["t"], importance=1)
+        assert memory.update("a", key="k", tags=("t",), importance=1.0) == first
+        memory.update("a", key="n", title=None)
+        with pytest.raises(memoriter.Conflict):
+            memory.update("a", key="n", title="None")
