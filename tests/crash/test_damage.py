@@ -7,15 +7,16 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
+from tests.inside import commit_together, log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.store.sqlite.group import Job
 from memoriter.testing import acts
+from memoriter.text.own import Own
 
 
 def filled(path: Path, **options: object) -> Path:
@@ -198,19 +199,18 @@ def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
     db.execute("UPDATE tenants SET seq=seq-64 WHERE name='a'")  # one flipped bit
     db.close()
     with memoriter.open(path, "a", embedder=None) as memory:
-        log: Any = memory._parts.log
         jobs = [Job(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")]
-        log._commit_all(jobs)
+        commit_together(memory, jobs)
         assert [type(job.refused) for job in jobs] == [type(None), memoriter.Corrupt, type(None)]
         assert "'a'" in str(jobs[1].refused)
-        assert log.head("b").positions == 72
+        assert log_of(memory).head("b").positions == 72
 
 
 # -- what the doctor may touch -----------------------------------------------------------------
 
 
 def dumped(memory: Memory) -> object:
-    return memory._parts.log.dump("default")
+    return log_of(memory).dump("default")
 
 
 def flip_generation(path: Path, pattern: bytes) -> None:
@@ -249,9 +249,7 @@ def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) 
 
 def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
-    with opened(path) as memory:
-        analyzer = memory._parts.shop.analyzer.fingerprint
-    flip_generation(path, re.escape(analyzer.encode()))
+    flip_generation(path, re.escape(Own().fingerprint.encode()))
     with opened(path) as memory:
         found = memory.doctor()
         assert not found.mended
@@ -310,7 +308,7 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
 
 def spelled(memory: Memory) -> object:
     """Everything that was written; of vectors, whose they are."""
-    dump = memory._parts.log.dump("default")
+    dump = log_of(memory).dump("default")
     told = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
     return told, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
 

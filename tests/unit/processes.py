@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 OTHER = 'with memoriter.open(sys.argv[1], embedder=None) as m: m.remember("other", id="other")'
 """A script that opens a store and writes one record."""
 
@@ -18,6 +19,7 @@ def python(script: str, *given: object) -> str:
         [sys.executable, "-W", "ignore", "-c", f"import os, sys\nimport memoriter\n{script}"]
         + [str(each) for each in given],
         check=False, capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "src")))},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.inside import log_of
 from tests.unit.processes import is_free
 
 import memoriter
@@ -45,7 +46,7 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
         lambda: acked.append(memory.remember("one more").id),
         memory.verify_store,
         lambda: memory.recall("note"),
-        lambda: list(memory._parts.log.words("default")),
+        lambda: list(log_of(memory).words("default")),
     )
     running = [threading.Thread(target=until_closed, args=(act,)) for act in acts]
     for thread in running:

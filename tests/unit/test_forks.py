@@ -69,10 +69,11 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def test_use_after_fork_is_refused_though_every_lock_was_held_at_the_fork(tmp_path: Path) -> None:
     script = """
 import signal
+from tests.inside import every_lock, log_of
 memory = memoriter.open(sys.argv[1], embedder=None)
 memory.remember("x", id="x")
 memory.recall("x")
-log, shelf = memory._parts.log, memory._parts.shelf
+log = log_of(memory)
 old = log.manifest("default", "none")
 acts = (
     lambda: memory.recall("x"), lambda: memory.browse(), lambda: memory.get("x"),
@@ -80,7 +81,7 @@ acts = (
     lambda: memory.verify_store(), lambda: memory.maintain(),
     lambda: log.publish("default", "none", old, old), lambda: log.mend("default", (), ()),
 )
-with log._mutex, log._queue._gate, log._queue._leading, shelf._lock:
+with every_lock(memory):
     child = os.fork()
     if not child:
         signal.alarm(20)

@@ -22,9 +22,7 @@ from memoriter.embed.port import Side
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
-def test_pages_are_stable_while_others_write(memory: Memory) -> None:
-    clock = memory._parts.clock  # set by hand in tests
-    assert isinstance(clock, HandClock)
+def test_pages_are_stable_while_others_write(memory: Memory, clock: HandClock) -> None:
     for n in range(7):
         memory.remember(f"text {n}", id=str(n))
         clock.move(1)
@@ -44,9 +42,7 @@ def test_pages_are_stable_while_others_write(memory: Memory) -> None:
     assert memory.browse(limit=3).records[0].id == "later"
 
 
-def test_a_cursor_keeps_its_now(memory: Memory) -> None:
-    clock = memory._parts.clock  # as above
-    assert isinstance(clock, HandClock)
+def test_a_cursor_keeps_its_now(memory: Memory, clock: HandClock) -> None:
     memory.remember_many([{"text": f"t{n}", "expires": clock.now() + 10} for n in range(4)])
     page = memory.browse(limit=2)
     clock.move(3600)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
@@ -98,9 +99,9 @@ def test_a_retry_gets_the_first_commit_and_writes_nothing(name: str, memory: Mem
     act, meanwhile = MEANWHILE[name]
     first = act(memory)
     meanwhile(memory)
-    before = memory._parts.log.dump("default")
+    before = log_of(memory).dump("default")
     assert act(memory) == first
-    assert memory._parts.log.dump("default") == before
+    assert log_of(memory).dump("default") == before
 
 
 OTHERS: dict[str, tuple[Act, Act, Act]] = {

@@ -16,6 +16,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.inside import connection_of, connections, snapshot_of
 from tests.unit.processes import OTHER, python
 
 import memoriter
@@ -42,11 +43,10 @@ def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
 
     monkeypatch.setattr(apsw, "Connection", Interrupted)
     with memoriter.open(path, embedder=None) as memory:
-        log: Any = memory._parts.log
         for doomed in ("BEGIN", "ROLLBACK"):
             with contextlib.suppress(KeyboardInterrupt):
                 memory.export(path.with_name("out.jsonl"))
-            assert not log._reader().in_transaction, doomed
+            assert not connection_of(memory).in_transaction, doomed
         doomed = ""
         python(OTHER, path)
         assert memory.get("other").text == "other"
@@ -114,14 +114,13 @@ def test_a_reader_beside_no_writer_sees_what_a_later_writer_wrote() -> None:
 
 def test_the_connection_of_a_thread_goes_with_the_thread(tmp_path: Path) -> None:
     with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
-        log: Any = memory._parts.log
         gc.disable()
         try:
             for _ in range(5):
                 thread = threading.Thread(target=memory.browse)
                 thread.start()
                 thread.join()
-            assert len(log._open) == 1
+            assert connections(memory) == 1
         finally:
             gc.enable()
 
@@ -132,7 +131,6 @@ def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
     monkeypatch.setattr(store, "LOG_LIMIT", 6_000_000)
     path = tmp_path / "m.db"
     with memoriter.open(path, embedder=None, durability="fast", maintenance="manual") as memory:
-        log: Any = memory._parts.log
         memory.remember("first")
         done = threading.Event()
         turn = threading.Barrier(2)
@@ -142,7 +140,7 @@ def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
             for n in range(10**9):
                 if n or me:
                     turn.wait()
-                with log._snapshot() as db:
+                with snapshot_of(memory) as db:
                     db.execute("SELECT count(*) FROM records").fetchall()
                     turn.wait()
                     time.sleep(0.005)
@@ -175,8 +173,7 @@ def test_a_log_that_a_reader_holds_back_fails_no_write(
     path = tmp_path / "m.db"
     with memoriter.open(path, embedder=None) as memory:
         memory.remember("first")
-        held: Any = memory._parts.log
-        with held._snapshot() as db:
+        with snapshot_of(memory) as db:
             db.execute("SELECT count(*) FROM records").fetchall()
             for _ in range(20):
                 memory.remember("x" * 20_000)
