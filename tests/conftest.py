@@ -58,14 +58,18 @@ def _nobody_is_late_because_the_machine_is_busy() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def clock() -> HandClock:
+    """The clock of `memory`, to be moved by hand."""
+    return HandClock()
+
+
 @pytest.fixture(params=["ram", "sqlite"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
+def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: HandClock) -> Iterator[Memory]:
     """A memory in each kind of store, with a clock and randomness of its own."""
     import memoriter  # noqa: PLC0415  # loads the engine only where it is used
 
     place = ":memory:" if request.param == "ram" else tmp_path / "memory.db"
-    opened = memoriter.open(
-        place, clock=HandClock(), entropy=CountedEntropy(), maintenance="manual"
-    )
+    opened = memoriter.open(place, clock=clock, entropy=CountedEntropy(), maintenance="manual")
     yield opened
     opened.close()

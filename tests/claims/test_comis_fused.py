@@ -12,7 +12,6 @@ from tests.sound import sound
 
 import memoriter
 from memoriter.embed.callable import Function
-from memoriter.embed.static import Static
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.testing.fakes import SECOND, START
@@ -100,7 +99,8 @@ def test_co_05_without_embeddings_other_words_are_not_found() -> None:
 def test_co_06_embeddings_are_on_without_configuration() -> None:
     with memoriter.open(":memory:") as memory:
         memory.remember("how to cook spaghetti")
-        assert isinstance(memory._parts.shop.embedder, Static)
+        (space,) = memory.embedding.status()
+        assert (space.embedder, space.serves) == ("static", True)
         assert ask(memory, "pasta recipe").used == ("words", "meaning")
         assert recipe_of("comis").names["embedding.provider"] == "open.embedder"
 

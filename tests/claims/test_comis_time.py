@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.claims.corpus import ids
+from tests.inside import clock_of
 
 from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
@@ -22,7 +23,7 @@ def test_co_30_what_has_expired_vanishes_from_search_browse_and_counts(memory: M
         return set(ids(result)), browsed, page.total, status.records, status.expired
 
     assert counts() == ({"stays", "ends"}, {"stays", "ends"}, 2, 2, 1)
-    memory._parts.clock.move(10)  # type: ignore[attr-defined]  # a clock by hand
+    clock_of(memory).move(10)
     assert counts() == ({"stays"}, {"stays"}, 1, 1, 2)
     result = memory.recall("friday", recipe="comis")
     assert (ids(result), result.total, result.status) == (["stays"], 1, "complete")

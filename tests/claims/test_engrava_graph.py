@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.claims.corpus import VECTOR, close, ids, leaves, open_corpus, open_empty
+from tests.inside import view_of
 from tests.sound import sound
 
 from memoriter.index.graph import Graph, Neighbours
@@ -16,7 +17,7 @@ from memoriter.why.result import Result
 
 
 def graph_of(memory: Memory) -> Graph:
-    return memory._parts.shelf.reading("default", None).graph
+    return view_of(memory).graph
 
 
 def near(memory: Memory, *ids: str, most: int = 5) -> Neighbours:
@@ -31,9 +32,9 @@ def test_en_23_a_search_without_a_graph_lane_reads_no_edge(memory: Memory, recip
     memory.remember("ssh port", id="a")
     memory.remember("cache", id="b", links=[{"target": "a", "kind": "related_to"}])
     memory.recall("ssh port", recipe=recipe)
-    assert "graph" not in vars(memory._parts.shelf.reading("default", None))
+    assert "graph" not in vars(view_of(memory))
     memory.recall("ssh port", recipe="linked")
-    assert "graph" in vars(memory._parts.shelf.reading("default", None))
+    assert "graph" in vars(view_of(memory))
 
 
 def test_en_26_edges_count_in_both_directions_and_of_all_kinds(memory: Memory) -> None:

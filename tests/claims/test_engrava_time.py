@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from tests.claims.corpus import CORPUS
+from tests.inside import view_of
 
 from memoriter.core.errors import BadQuery
 from memoriter.index.reads import numbers, strings
@@ -23,7 +24,7 @@ def rows_of(corpus: Memory) -> np.ndarray:
 
 
 def test_en_04_recency_halves_with_every_fifty_cycles(corpus: Memory) -> None:
-    reading = corpus._parts.reading("default", None)
+    reading = view_of(corpus)
     told = by_cycle(numbers(reading, rows_of(corpus), "cycle"), 40, HALF_LIFE)
     by_id = dict(zip([note.id for note in CORPUS], told.tolist(), strict=True))
     assert by_id["m02"] == pytest.approx(0.757858, abs=1e-6)
@@ -59,7 +60,7 @@ def test_en_04_a_cycle_is_a_whole_number_and_not_below_zero(corpus: Memory, cycl
 
 
 def test_en_05_priorities_have_their_worth(corpus: Memory) -> None:
-    reading = corpus._parts.reading("default", None)
+    reading = view_of(corpus)
     told = priority(strings(reading, rows_of(corpus), "priority"), TABLE)
     assert told.tolist() == pytest.approx([TABLE[note.priority] for note in CORPUS], abs=1e-9)
     assert priority(["P5", None, "p1"], TABLE).tolist() == [0.0, 0.0, 0.0]

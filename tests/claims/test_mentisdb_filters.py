@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.claims.corpus import ids, open_empty, scores
+from tests.inside import clock_of
 
 from memoriter.core.errors import BadFilter, BadRecipe, InputError
 from memoriter.core.times import iso, to_datetime
@@ -87,7 +88,7 @@ def test_md_04_the_filter_means_the_same_without_a_question(team: Memory) -> Non
 def test_md_05_since_and_until_take_positions_and_times_both_inclusive(memory: Memory) -> None:
     for n in range(5):
         memory.remember("port", id=f"{n}")
-        memory._parts.clock.move(1)  # type: ignore[attr-defined]  # a clock by hand
+        clock_of(memory).move(1)
     assert found(memory, "port", since=3) == {"3", "4"}
     assert found(memory, "port", until=1) == {"0", "1"}
     assert found(memory, "port", since=1, until=3) == {"1", "2", "3"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.inside import clock_of
 
 from memoriter.core.edge import EDGE_KINDS, REPLACING
 from memoriter.core.errors import BadQuery, BadRecipe, BadRecord
@@ -60,8 +61,8 @@ def test_md_15_edges_count_by_record_and_by_validity(memory: Memory) -> None:
     memory.remember("lru seed", id="a")
     memory.remember("far one", id="b")
     memory.remember("far two", id="c")
-    before = memory._parts.clock.now()
-    memory._parts.clock.move(1)  # type: ignore[attr-defined]  # a clock by hand
+    before = clock_of(memory).now()
+    clock_of(memory).move(1)
     memory.link("a", "b", "related_to")
     memory.link("a", "c", "related_to", valid_from=START + DAY, valid_until=START + 2 * DAY)
 

@@ -12,7 +12,6 @@ from tests.claims.embedders import Counting, alone, with_lane, worded
 
 import memoriter
 from memoriter.embed.hash import Hash
-from memoriter.embed.static import Static
 from memoriter.memory.embedders import KNOWN, embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import ToyEmbedder
@@ -154,7 +153,8 @@ def test_md_29_a_damaged_file_of_vectors_is_made_anew(tmp_path: Path) -> None:
 
 def test_md_30_a_local_embedder_is_there_after_a_plain_install() -> None:
     with memoriter.open(":memory:") as memory:
-        assert isinstance(memory._parts.shop.embedder, Static)
+        (space,) = memory.embedding.status()
+        assert (space.embedder, space.serves) == ("static", True)
     assert isinstance(embedder_of("hash"), Hash)
     assert {"minilm", "hash", "static"} <= set(KNOWN)
 

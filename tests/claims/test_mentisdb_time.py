@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.claims.corpus import ids, scores
+from tests.inside import clock_of, view_of
 
 import memoriter
 from memoriter.index.reads import length, numbers
@@ -33,8 +34,8 @@ def found(memory: Memory, text: str, **more: Any) -> set[str]:
 
 def wait(memory: Memory, days: float = 1.0) -> int:
     """Let time pass; the time before."""
-    before = memory._parts.clock.now()
-    memory._parts.clock.move(days * 86_400)  # type: ignore[attr-defined]  # a clock by hand
+    before = clock_of(memory).now()
+    clock_of(memory).move(days * 86_400)
     return before
 
 
@@ -42,10 +43,10 @@ def replaced(memory: Memory, kind: str = "supersedes") -> tuple[int, int]:
     """An old port and, two days later, a new one; when each was written."""
     old = wait(memory, 2)
     memory.remember("the port is 22", id="old", created=old)
-    between = memory._parts.clock.now()
+    between = clock_of(memory).now()
     wait(memory, 2)
     memory.remember("the port is 49222", id="new", links=[{"target": "old", "kind": kind}])
-    return between, memory._parts.clock.now()
+    return between, clock_of(memory).now()
 
 
 def test_md_11_without_as_of_a_superseded_record_is_still_found(memory: Memory) -> None:
@@ -130,14 +131,14 @@ def test_md_13_append_time_decides_when_a_replacement_begins(memory: Memory) -> 
     memory.remember(
         "the port will be 443", id="next", supersedes="new", valid_from=START + 99 * DAY
     )
-    assert found(memory, "port", as_of=memory._parts.clock.now()) == {"next"}
+    assert found(memory, "port", as_of=clock_of(memory).now()) == {"next"}
 
 
 def test_md_13_a_replacement_that_was_taken_back_by_then_replaces_nothing(memory: Memory) -> None:
     _, after = replaced(memory)
     wait(memory)
     (edge,) = memory.links("new")
-    closed = memory._parts.clock.now()
+    closed = clock_of(memory).now()
     memory.link("new", "old", "supersedes", valid_from=edge.valid_from, valid_until=closed)
     wait(memory)
     assert found(memory, "port", as_of=closed - 1) == {"new"}
@@ -162,7 +163,7 @@ def test_md_14_word_statistics_and_the_denominator_are_not_rewound(memory: Memor
     assert scores(past) == [pair for pair in scores(whole) if pair[0] == "a"]
     rewound = ask(memory, "port", known_at=then)
     assert scores(rewound) != scores(past)
-    assert length(memory._parts.reading("default", None)) == 5
+    assert length(view_of(memory)) == 5
     shown = next(step.shows for step in past.plan.steps if step.name == "select")
     assert (shown["after scope"], shown["after as_of"]) == (5, 1)
     assert "recorded" in shown
@@ -272,7 +273,7 @@ def test_md_43_edges_vectors_and_edits_do_not_move_a_position(memory: Memory) ->
     memory.link("a", "b")
     memory.update("a", text="one, edited")
     memory.remember("three", id="c")
-    reading = memory._parts.reading("default", None)
+    reading = view_of(memory)
     rows = np.array([memory.get(name).row for name in "abc"])
     positions = numbers(reading, rows, "position")
     assert positions.tolist() == [0.0, 1.0, 2.0]

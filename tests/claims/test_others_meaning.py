@@ -129,7 +129,7 @@ def test_co_05_without_embeddings_it_is_not_found() -> None:
 
 def test_co_06_embeddings_are_on_without_configuration() -> None:
     with memoriter.open(":memory:") as memory, memoriter.open(":memory:", embedder="auto") as auto:
-        spaces = {each._parts.shop.space for each in (memory, auto)}
+        spaces = {space.space for each in (memory, auto) for space in each.embedding.status()}
         assert len(spaces) == 1
         noted(memory, "task due dates")
         assert memory.recall("project deadlines", recipe=LANE).used == ("words", "vector")

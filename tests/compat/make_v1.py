@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.inside import log_of
 
 import memoriter
 from memoriter.embed.static import Static
@@ -103,7 +104,7 @@ def main() -> None:
         write(memory, clock, embedder)
         embedder.failing = False
         memory.export(FOLDER / "store.jsonl")
-        head = memory._parts.log.head("acme")  # what the chain ends with
+        head = log_of(memory).head("acme")  # what the chain ends with
         told = {
             "seq": head.seq,
             "positions": head.positions,

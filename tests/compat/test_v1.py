@@ -11,13 +11,13 @@ from typing import Any
 import apsw
 import pytest
 from tests.compat.make_v1 import FOLDER, answers
+from tests.inside import log_of
 
 import memoriter
 from memoriter.core.canonical import canonical, checksum, digest
 from memoriter.core.record import Content, Source, encode
 from memoriter.core.times import to_datetime
 from memoriter.core.words import Words
-from memoriter.memory.facade import Memory
 from memoriter.store import rows
 from memoriter.store.verify import verify
 
@@ -32,10 +32,6 @@ def alike(told: list[Any]) -> bool:
         and all(abs(a - b) < 2**-28 for (_, a), (_, b) in zip(found, wanted, strict=True))
         for found, wanted in pairs
     )
-
-
-def log_of(memory: Memory) -> Any:
-    return memory._parts.log  # the format is the log's
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 from tests.crash import plan
+from tests.inside import log_of
 
 from memoriter.core.errors import MemoriterError
 from memoriter.memory.facade import Memory
@@ -66,7 +67,7 @@ class Kept:
 
     def ask(self, memory: Memory) -> Answers:
         """Everything a caller can see; an error is an answer too."""
-        log, found = plan.log_of(memory), {}
+        log, found = log_of(memory), {}
 
         def ask(name: str, what: Callable[[], Any]) -> None:
             try:
@@ -135,7 +136,7 @@ def _status(memory: Memory) -> dict[str, object]:
 
 
 def _head(memory: Memory) -> tuple[int, int, int, bytes]:
-    head = plan.log_of(memory).head(plan.TENANT)
+    head = log_of(memory).head(plan.TENANT)
     return head.seq, head.time, head.positions, head.link
 
 

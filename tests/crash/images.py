@@ -31,6 +31,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tests.crash import plan
+from tests.inside import log_of
 
 from memoriter.core.errors import MemoriterError
 from memoriter.store.verify import verify
@@ -293,7 +294,7 @@ def check(path: Path, acked: int, expected: plan.Expected, depth: int = 1) -> in
     pace.clock.time = plan.LATER
     try:
         with plan.opened(path, pace) as memory:
-            dump = plan.log_of(memory).dump(plan.TENANT)
+            dump = log_of(memory).dump(plan.TENANT)
             verify(plan.TENANT, dump)
             seq = dump.head.seq
             if seq < expected.after(acked).seq:
@@ -325,4 +326,4 @@ def _go_on(path: Path, state: plan.State) -> None:
     with plan.opened(path, pace) as memory:
         if memory.get("new7").text != "after the cut 7":
             raise Wrong("lost: what was written after the cut")
-        verify(plan.TENANT, plan.log_of(memory).dump(plan.TENANT))
+        verify(plan.TENANT, log_of(memory).dump(plan.TENANT))

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from tests.crash import plant
+from tests.inside import view_of
 
 import memoriter
 
@@ -79,7 +80,7 @@ def hold(path: str, name: str, upto: int) -> dict[str, object]:
     """Hold a view while others merge, then count in it what was counted before."""
     del name, upto
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
-        reading = memory._parts.shelf.reading("default")  # a view, as a recall has it
+        reading = view_of(memory)
         begin()
         arrays = [each for segment in reading.segments for each in segment.arrays.values()]
         return {"bytes": sum(len(each.tobytes()) for each in arrays), "errors": []}

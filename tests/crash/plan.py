@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tests.inside import log_of
+
 import memoriter
 from memoriter.memory.facade import Memory
-from memoriter.store.port import Dump, Log
+from memoriter.store.port import Dump
 from memoriter.testing.fakes import SECOND, START, CountedEntropy, HandClock, ToyEmbedder
 
 WORDS = [
@@ -157,10 +159,6 @@ def take(memory: Memory, step: Step, pace: Pace) -> int:
             return getattr(memory, step.verb)(**given).seq
 
 
-def log_of(memory: Memory) -> Log:
-    return memory._parts.log  # the laboratory looks beneath the façade
-
-
 def spelled(dump: Dump) -> str:
     """One digest of everything a tenant holds; how its segments lie is left out."""
     bare = replace(dump, head=replace(dump.head, published=0))
@@ -169,7 +167,6 @@ def spelled(dump: Dump) -> str:
 
 def answer(memory: Memory, at: int) -> list[tuple[str, float]]:
     """What the memory recalls, at a moment that does not depend on when it is asked."""
-    memory._parts.shop.embedder.failing = False  # type: ignore[union-attr]  # ours
     found = memory.recall(QUESTIONS[at % len(QUESTIONS)], 5, now=LATER)
     return [(hit.id, hit.score) for hit in found]
 
@@ -193,6 +190,7 @@ class Expected:
             self._note(memory)
             for step in life:
                 take(memory, step, pace)
+                pace.embedder.failing = False  # a question is embedded, whatever the step owes
                 self._note(memory)
         self.at = {state.seq: state for state in self.states}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.crash import lab, plan
 from tests.crash.conftest import Note
+from tests.inside import log_of
 
 import memoriter
 from memoriter.core.times import to_datetime
@@ -62,7 +63,7 @@ def test_a_clock_may_do_what_it_likes(name: str, tmp_path: Path, note: Note) -> 
     times = [commit.time for commit in made]
     assert times == sorted(times), "commit time never runs backwards"
     assert all(seen(memory, moment) == shown for moment, shown in views), "known_at is stable"
-    dump = plan.log_of(memory).dump(plan.TENANT)
+    dump = log_of(memory).dump(plan.TENANT)
     verify(plan.TENANT, dump)
     assert [row.id for row in dump.records] == ids, "the log keeps the order of commits"
     memory.close()

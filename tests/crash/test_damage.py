@@ -10,9 +10,13 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.inside import commit_together, log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
+from memoriter.store.sqlite.group import Job
+from memoriter.testing import acts
+from memoriter.text.own import Own
 
 
 def filled(path: Path, **options: object) -> Path:
@@ -157,11 +161,56 @@ def test_damaged_bookkeeping_is_not_exported(tmp_path: Path) -> None:
         memory.export(tmp_path / "out.jsonl")
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE records SET id='zzz'",
+        "UPDATE agents SET agent='zzz'",
+        "DELETE FROM records",
+        "DELETE FROM agents",
+        "DELETE FROM edges",
+        "DELETE FROM commits WHERE seq=3",
+        "DELETE FROM chain WHERE seq=1",
+        "DELETE FROM mentions WHERE name='Ada'",
+        "DELETE FROM tenants",
+        "DELETE FROM generations",
+    ],
+)
+def test_a_row_that_was_changed_or_taken_away_is_seen(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with opened(path) as memory:
+        memory.remember("x", id="a", entities=["Ada", "Grace"])
+        memory.remember("y", id="b")
+        memory.link("a", "b")
+        memory.agents.upsert("bot", description="deploys")
+    with opened(path) as memory:
+        assert memory.verify_store().sound
+    hurt(path, sql)
+    with opened(path) as memory:
+        assert not memory.verify_store().sound
+
+
+def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    for tenant in ("a", "b"):
+        with memoriter.open(path, tenant, embedder=None) as memory:
+            memory.remember_many([f"note {n}" for n in range(70)])
+    db = apsw.Connection(str(path))
+    db.execute("UPDATE tenants SET seq=seq-64 WHERE name='a'")  # one flipped bit
+    db.close()
+    with memoriter.open(path, "a", embedder=None) as memory:
+        jobs = [Job(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")]
+        commit_together(memory, jobs)
+        assert [type(job.refused) for job in jobs] == [type(None), memoriter.Corrupt, type(None)]
+        assert "'a'" in str(jobs[1].refused)
+        assert log_of(memory).head("b").positions == 72
+
+
 # -- what the doctor may touch -----------------------------------------------------------------
 
 
 def dumped(memory: Memory) -> object:
-    return memory._parts.log.dump("default")
+    return log_of(memory).dump("default")
 
 
 def flip_generation(path: Path, pattern: bytes) -> None:
@@ -200,9 +249,7 @@ def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) 
 
 def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
-    with opened(path) as memory:
-        analyzer = memory._parts.shop.analyzer.fingerprint
-    flip_generation(path, re.escape(analyzer.encode()))
+    flip_generation(path, re.escape(Own().fingerprint.encode()))
     with opened(path) as memory:
         found = memory.doctor()
         assert not found.mended
@@ -261,7 +308,7 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
 
 def spelled(memory: Memory) -> object:
     """Everything that was written; of vectors, whose they are."""
-    dump = memory._parts.log.dump("default")
+    dump = log_of(memory).dump("default")
     told = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
     return told, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.crash import lab, plan, work
 from tests.crash.conftest import Note
+from tests.inside import log_of
 
 import memoriter
 from memoriter.core.errors import StorageFull
@@ -122,7 +123,7 @@ def still_reads(memory: memoriter.Memory, kept: list[str]) -> None:
     for _ in range(3):
         with pytest.raises(StorageFull):
             memory.remember_many([f"more {n} " + os.urandom(4000).hex() for n in range(50)])
-    verify(plan.TENANT, plan.log_of(memory).dump(plan.TENANT))
+    verify(plan.TENANT, log_of(memory).dump(plan.TENANT))
 
 
 def resumes(memory: memoriter.Memory, path: Path, kept: list[str]) -> None:
@@ -133,7 +134,7 @@ def resumes(memory: memoriter.Memory, path: Path, kept: list[str]) -> None:
     memory.close()
     with memoriter.open(path, embedder=None) as again:
         assert {r.id for r in again.browse(limit=10_000).records} == {*kept, name}
-        verify(plan.TENANT, plan.log_of(again).dump(plan.TENANT))
+        verify(plan.TENANT, log_of(again).dump(plan.TENANT))
 
 
 def test_a_full_disk_stops_writing_and_nothing_else(tmp_path: Path, note: Note) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
+from tests.inside import log_of
 
 CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (6, 100)
 STEPS = 60
@@ -166,13 +167,13 @@ def test_the_doctor_mends_a_damaged_index_and_nothing_else(kept: flips.Kept, qui
         path = kept.lay(quick / "copy", kept.bytes, derived=True)
         _flip(path.with_name("m.db.idx") / segment.name, rng)
         with flips.opened(path) as memory:
-            before = plan.spelled(plan.log_of(memory).dump(plan.TENANT))
+            before = plan.spelled(log_of(memory).dump(plan.TENANT))
             told = memory.verify_store()
             assert told.derived
             assert not told.problems
             assert memory.doctor().mended
             assert memory.verify_store().sound
-            assert plan.spelled(plan.log_of(memory).dump(plan.TENANT)) == before
+            assert plan.spelled(log_of(memory).dump(plan.TENANT)) == before
         with flips.opened(path) as memory:
             assert kept.ask(memory) == kept.answers[True]
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
+from tests.inside import counted_groups, log_of, no_writer, waiting_writers, write_transaction
 
 import memoriter
 from memoriter.store.verify import verify
@@ -48,7 +49,7 @@ def settle(path: Path, told: list[dict[str, Any]]) -> int:
     """Everything acknowledged is there under its number, once, in one unbroken chain."""
     acked = {name: seq for one in told for name, seq in one.get("acked", [])}
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
-        dump = plan.log_of(memory).dump(plan.TENANT)
+        dump = log_of(memory).dump(plan.TENANT)
         verify(plan.TENANT, dump)
         there = {row.id: row.row for row in dump.records}
         if acked != there or len(dump.records) != len(acked):
@@ -166,27 +167,15 @@ def test_threads_share_one_memory(tmp_path: Path) -> None:
 def commits_are_shared(path: Path) -> None:
     """Those who come while nobody can write share the next transaction."""
     with memoriter.open(path, embedder=None) as memory:
-        queue, sizes = log_queue(memory), []
-        plain = queue._write
-
-        def counted(jobs: Any) -> None:
-            sizes.append(len(jobs))
-            plain(jobs)
-
-        queue._write = counted
+        sizes = counted_groups(memory)
         with ThreadPoolExecutor(8) as threads:
-            with queue.alone():
+            with no_writer(memory):
                 told = [threads.submit(memory.remember, f"note {n}") for n in range(8)]
                 until = time.monotonic() + 60
-                while len(queue._waiting) < 8 and time.monotonic() < until:
+                while waiting_writers(memory) < 8 and time.monotonic() < until:
                     time.sleep(0.001)
             assert len({each.result().seq for each in told}) == 8
         assert sizes == [8]
-
-
-def log_queue(memory: memoriter.Memory) -> Any:
-    log: Any = plan.log_of(memory)
-    return log._queue
 
 
 def a_lone_write_does_not_linger(path: Path) -> None:
@@ -220,11 +209,10 @@ def readers_do_not_wait_for_a_writer(path: Path) -> None:
     with memoriter.open(path, embedder=None) as memory:
         memory.remember("a port", id="a")
         memory.keywords("port")
-        log: Any = plan.log_of(memory)
         held, read, ended = threading.Event(), threading.Event(), list[bool]()
 
         def hold() -> None:
-            with log._queue.alone(), log._writing() as db:
+            with write_transaction(memory) as db:
                 db.execute("UPDATE tenants SET published=published")
                 held.set()
                 ended.append(read.wait(HELD_S))
@@ -248,7 +236,7 @@ def a_cancelled_call_still_commits(path: Path) -> None:
 
     async def story() -> None:
         memory = await memoriter.aopen(path, embedder=None)
-        log: Any = plan.log_of(memory.memory)
+        log: Any = log_of(memory.memory)
         commit = log.commit
 
         def slowly(batch: Any) -> Any:

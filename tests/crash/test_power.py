@@ -17,6 +17,7 @@ import pytest
 from tests.crash import images, lab, plan
 from tests.crash.conftest import Note
 from tests.crash.test_many import beside
+from tests.inside import log_of
 
 import memoriter
 from memoriter.memory.options import OpenOptions
@@ -123,7 +124,7 @@ def test_commits_that_threads_share_survive_a_power_cut(
         images.lay(cut.files, quick / "image")
         told = dict(line.split() for line in cut.acks)
         with memoriter.open(quick / "image" / "m.db", embedder=None) as memory:
-            dump = plan.log_of(memory).dump(plan.TENANT)
+            dump = log_of(memory).dump(plan.TENANT)
             verify(plan.TENANT, dump)
             there = {row.id: row.row for row in dump.records}
             missing = [name for name, seq in told.items() if there.get(name) != int(seq)]

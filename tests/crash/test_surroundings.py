@@ -7,6 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter.store.sqlite import connect, store
@@ -80,7 +81,7 @@ def a_stuck_reader_is_ended(path: Path) -> None:
         with pytest.raises(memoriter.Unavailable, match="too long"):
             memory.export(path.with_name("out.jsonl"))
         assert memory.remember("and writing goes on").seq
-        log = memory._parts.log
+        log = log_of(memory)
         for read in (log.damage, lambda: list(log.words("default"))):
             with pytest.raises(memoriter.Unavailable, match="too long"):
                 read()

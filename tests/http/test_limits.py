@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.http.live import JSON, PATIENT, TENANT, Live, heard, live, rpc, status_of
+from tests.inside import open_requests
 
 import memoriter
 from memoriter.core.errors import InputError, TooMany
@@ -249,9 +250,10 @@ def test_more_than_the_server_can_hold_is_sent_away(
         return client.post("/v1/memories/a/expire", json={})
 
     with ThreadPoolExecutor(4) as pool:
-        held = pool.map(ask, range(SMALL.threads + SMALL.waiting))
+        most = SMALL.threads + SMALL.waiting
+        held = pool.map(ask, range(most))
         until = time.monotonic() + 60
-        while small.office.work._open < SMALL.threads + SMALL.waiting and time.monotonic() < until:
+        while open_requests(small.office) < most and time.monotonic() < until:
             time.sleep(0.01)
         busy = ask()
         let_go.set()

@@ -9,6 +9,7 @@ import pytest
 from starlette.routing import Mount, Route
 from tests.http.asks import FIELDS, HANDLES, asked, request
 from tests.http.live import JSON, Live, rpc
+from tests.inside import routes_of
 
 from memoriter.doors.http import app as application
 from memoriter.doors.http.guards import OPEN
@@ -29,10 +30,10 @@ BESIDE = {"/mcp"}
 
 
 def test_every_route_has_a_rule(site: Live) -> None:
-    guard: Any = application.app(site.office, mounts=[beside(site.office, "core")])
+    guarded = application.app(site.office, mounts=[beside(site.office, "core")])
     found: set[tuple[str, str]] = set()
     apart: set[str] = set()
-    for route in guard._inner.routes:
+    for route in routes_of(guarded):
         assert isinstance(route, Route | Mount)
         methods = getattr(route, "methods", None)
         if methods is None:

@@ -7,7 +7,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, cast
+from types import ModuleType
+from typing import Any, NamedTuple, NoReturn, cast
+
+import pytest
+
+from memoriter.core.errors import Unavailable
 
 KEY = "sk-very-secret-1234567890"
 Behaviour = Callable[["Handler", dict[str, Any]], None]
@@ -93,3 +98,22 @@ def drips(to: Handler, _: dict[str, Any]) -> None:
     to.end_headers()
     while not cast("Server", to.server).over.wait(0.05):
         to.wfile.write(b" ")
+
+
+class Unsent(NamedTuple):
+    """A request that was about to be made."""
+
+    key: str
+    seconds: float
+
+
+def unsent(patch: pytest.MonkeyPatch, client: ModuleType) -> list[Unsent]:
+    """Requests of a client, with the key and the patience they have; none of them is sent."""
+    requests: list[Unsent] = []
+
+    def stopped(server: object, key: str, seconds: float, tries: int) -> NoReturn:
+        requests.append(Unsent(key, seconds))
+        raise Unavailable(f"{server} would be asked, {tries} times at most")
+
+    patch.setattr(client, "Post", stopped)
+    return requests

@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter import (
@@ -49,7 +50,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def dump(memory: Memory) -> object:
-    return memory._parts.log.dump("default")  # nothing may be half written
+    return log_of(memory).dump("default")  # nothing may be half written
 
 
 def refused(

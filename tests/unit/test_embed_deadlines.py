@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter.embed import call
@@ -17,7 +18,8 @@ from memoriter.embed.http import Http
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.models.apart import apart
-from memoriter.testing.fakes import ToyEmbedder
+from memoriter.testing.fakes import START, ToyEmbedder
+from memoriter.write.template import space_of
 
 TIMES = (0.05, 0.05)
 
@@ -176,7 +178,7 @@ def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
     model = Http("none", "http://127.0.0.1:9/v1", query_seconds=0.01, record_seconds=0.01)
     with memoriter.open(":memory:", embedder=model) as memory:
         memory.remember("port")
-        memory._parts.log.commit(_vector(memory, [1.0, 0.0]))
+        log_of(memory).commit(_vector(space_of(model), [1.0, 0.0]))
         asked: list[object] = []
         model.embed = lambda *told: asked.append(told) or []  # type: ignore[method-assign]  # pyright: ignore[reportAttributeAccessIssue]  # a trap
         result = memory.recall("port", vector=[1.0, 0.0], recipe="semantic")
@@ -186,9 +188,9 @@ def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
         assert not asked
 
 
-def _vector(memory: Memory, values: list[float]) -> Any:
+def _vector(space: str, values: list[float]) -> Any:
     from memoriter.core.batch import Batch, Embed, Vector  # noqa: PLC0415  # for this one
 
     body = np.array(values, "<f4").tobytes()
-    act = Embed(1, memory._parts.shop.space, Vector(memory._parts.shop.space, 0, "unit", body))
-    return Batch("default", (act,), memory._parts.clock.now())
+    act = Embed(1, space, Vector(space, 0, "unit", body))
+    return Batch("default", (act,), START)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter.core.record import Content
@@ -81,7 +82,7 @@ def test_a_question_that_cannot_be_embedded_is_answered_by_words() -> None:
 def test_long_texts_are_embedded_in_parts_and_the_best_part_counts() -> None:
     with memoriter.open(":memory:", embedder=Other()) as memory:
         memory.remember("cache memory port ssh queue token", id="long")
-        rows = memory._parts.log.dump("default").vectors
+        rows = log_of(memory).dump("default").vectors
         assert [row.part for row in rows] == [0, 1, 2]
         alone = memory.recall("queue token", recipe="semantic")[0].lanes["meaning"].score
     assert alone == pytest.approx(1.0, abs=1e-6)
@@ -127,6 +128,12 @@ def test_freshness_weighs_a_cosine(tmp_path: Path) -> None:
     assert [part.label for part in fresh.why.parts] == ["cosine", "freshness"]
 
 
+def serving(memory: Memory) -> str:
+    """The space that serves."""
+    (space,) = [each.space for each in memory.embedding.status() if each.serves]
+    return space
+
+
 def test_a_model_is_changed_while_the_old_one_serves(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with memoriter.open(path) as memory:
@@ -138,14 +145,14 @@ def test_a_model_is_changed_while_the_old_one_serves(tmp_path: Path) -> None:
         memory.remember("written meanwhile", id="late")
         memory.embedding.promote("hash")
     with memoriter.open(path) as memory:
-        assert memory._parts.shop.space.startswith("local-text-v1")
+        assert serving(memory).startswith("local-text-v1")
         assert memory.recall("written meanwhile", require={"meaning"})[0].id == "late"
         assert memory.agents.list() == []
         told = {space.embedder: space for space in memory.embedding.status()}
         assert (told["hash"].rows, told["hash"].serves) == (13, True)
         memory.embedding.rollback()
     with memoriter.open(path) as memory:
-        assert memory._parts.shop.space.startswith("static-en")
+        assert serving(memory).startswith("static-en")
         assert memory.recall("port note number 3")[0].score == pytest.approx(served, abs=0.2)
         assert memory.verify_store().sound
 

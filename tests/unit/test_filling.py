@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.inside import stop_sign
 
 import memoriter
 from memoriter.core.errors import InputError, Unavailable
@@ -69,7 +70,7 @@ def test_a_filling_that_is_stopped_keeps_what_it_did_and_can_be_begun_again(
     assert model.asked.wait(60)
     stopper = threading.Thread(target=filling.stop)
     stopper.start()
-    assert filling._stop.wait(60)  # it is told before the first portion is done
+    assert stop_sign(filling).wait(60)  # it is told before the first portion is done
     model.go.set()
     stopper.join()
     done = filling.rows

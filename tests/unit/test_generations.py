@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.inside import index_of, log_of
 
 import memoriter
 from memoriter.core.errors import Unsupported
@@ -77,7 +78,7 @@ def test_a_vector_goes_when_its_own_template_reads_otherwise() -> None:
     memory.maintain()
 
     def kept() -> dict[str, bytes]:
-        rows = memory._parts.log.vectors("default", memory.get("a").row)
+        rows = log_of(memory).vectors("default", memory.get("a").row)
         return {row.generation: row.body for row in rows}
 
     before = kept()
@@ -186,7 +187,7 @@ def test_at_the_lowest_floor_everything_is_a_candidate() -> None:
 def test_codes_count_as_memory() -> None:
     memory = memoriter.open(":memory:", embedder="given:64")
     memory.remember_many({"text": "x", "vector": [1.0, n, *[0.5] * 62]} for n in range(100))
-    index = memory._parts.shelf.index("default")
+    index = index_of(memory)
     index.reading()
     before = index.nbytes
     memory.recall("", vector=[1.0] * 64, overrides={"lanes.meaning.exact_up_to": 10})

@@ -23,6 +23,7 @@ from tests.unit.servers import (
     says,
     served,
     silent,
+    unsent,
 )
 
 import memoriter
@@ -138,7 +139,10 @@ def test_the_key_of_one_provider_is_not_sent_to_another(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     Http("small", server.base).embed(["a"], "query")
     assert "Authorization" not in server.headers[0]
-    assert Http("small", "https://api.openai.com/v1")._key == KEY
+    requests = unsent(monkeypatch, http)
+    with pytest.raises(Unavailable):
+        Http("small", "https://api.openai.com/v1").embed(["a"], "query")
+    assert [request.key for request in requests] == [KEY]
 
 
 def test_the_key_is_in_no_name_no_fingerprint_and_no_error(

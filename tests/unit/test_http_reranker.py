@@ -23,6 +23,7 @@ from tests.unit.servers import (
     says,
     served,
     silent,
+    unsent,
 )
 
 from memoriter.core.errors import InputError, Unavailable
@@ -127,7 +128,11 @@ def test_the_key_of_one_provider_is_not_sent_to_another(
     Http("bge", server.base).score("q", ["a"])
     assert "Authorization" not in server.headers[0]
     homes = ("https://api.cohere.com/v2", "https://api.jina.ai/v1", home.replace("https", "http"))
-    assert [Http("bge", each)._key for each in homes] == [KEY * (each == home) for each in homes]
+    requests = unsent(monkeypatch, http)
+    for each in homes:
+        with pytest.raises(Unavailable):
+            Http("bge", each).score("q", ["a"])
+    assert [request.key for request in requests] == [KEY * (each == home) for each in homes]
 
 
 def test_the_key_is_in_no_name_no_fingerprint_no_error_and_no_reason(
@@ -258,10 +263,15 @@ def test_the_connection_is_given_up_at_the_deadline_of_the_question(server: Serv
     assert gone.wait(60)  # long before the hour that it would have had
 
 
-def test_a_deadline_shortens_the_patience_of_one_question_alone(server: Server) -> None:
+def test_a_deadline_shortens_the_patience_of_one_question_alone(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reranker = Http("bge", server.base, seconds=0.5)
-    assert (reranker.within(0.2)._seconds, reranker.within(9.0)._seconds) == (0.2, 0.5)
-    assert reranker._seconds == 0.5
+    requests = unsent(monkeypatch, http)
+    for each in (reranker.within(0.2), reranker.within(9.0), reranker):
+        with pytest.raises(Unavailable):
+            each.score("q", ["a"])
+    assert [request.seconds for request in requests] == [0.2, 0.5, 0.5]
     assert reranker.within(0.2).fingerprint == reranker.fingerprint
 
 

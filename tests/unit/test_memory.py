@@ -1,4 +1,4 @@
-"""The façade where it touches the world: pages, async code, forks, files that may only be read."""
+"""The façade where it touches the world: pages, scopes, async code, files, exports."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ import pytest
 from numpy.typing import NDArray
 
 import memoriter
-from memoriter import Conflict, Forbidden, Memory, NotFound, Unsupported
+from memoriter import Conflict, Forbidden, Memory, NotFound
 from memoriter.core.errors import MemoriterError
 from memoriter.embed.port import Side
 from memoriter.testing.fakes import CountedEntropy, HandClock
 
 
-def test_pages_are_stable_while_others_write(memory: Memory) -> None:
-    clock = memory._parts.clock  # set by hand in tests
-    assert isinstance(clock, HandClock)
+def test_pages_are_stable_while_others_write(memory: Memory, clock: HandClock) -> None:
     for n in range(7):
         memory.remember(f"text {n}", id=str(n))
         clock.move(1)
@@ -44,9 +42,7 @@ def test_pages_are_stable_while_others_write(memory: Memory) -> None:
     assert memory.browse(limit=3).records[0].id == "later"
 
 
-def test_a_cursor_keeps_its_now(memory: Memory) -> None:
-    clock = memory._parts.clock  # as above
-    assert isinstance(clock, HandClock)
+def test_a_cursor_keeps_its_now(memory: Memory, clock: HandClock) -> None:
     memory.remember_many([{"text": f"t{n}", "expires": clock.now() + 10} for n in range(4)])
     page = memory.browse(limit=2)
     clock.move(3600)
@@ -93,6 +89,16 @@ def test_scopes_filter_and_stamp(memory: Memory) -> None:
         theirs.link(one, one)
 
 
+def test_a_scope_cannot_reach_out_by_ties(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("theirs", id="b1", agent="b")
+        mine = memory.scoped(agent="a")
+        with pytest.raises(memoriter.NotFound):
+            mine.remember("x", supersedes="b1")
+        with pytest.raises(memoriter.NotFound):
+            mine.remember("x", links=[{"target": "b1", "kind": "supports"}])
+
+
 def test_async_verbs() -> None:
     async def story() -> None:
         async with await memoriter.aopen(":memory:") as memory:
@@ -126,16 +132,6 @@ def test_cancelling_never_cancels_a_commit(tmp_path: Path) -> None:
         memory.remember("still fine")
 
 
-def test_a_closed_memory_says_so(tmp_path: Path) -> None:
-    memory = memoriter.open(tmp_path / "m.db")
-    memory.remember("x")
-    memory.close()
-    memory.close()
-    for act in (lambda: memory.recall("x"), lambda: memory.remember("y"), memory.browse):
-        with pytest.raises(Unsupported, match="closed"):
-            act()
-
-
 def test_many_threads_share_a_memory(tmp_path: Path) -> None:
     memory = memoriter.open(tmp_path / "m.db", flush_rows=20)
     failures: list[BaseException] = []
@@ -157,34 +153,6 @@ def test_many_threads_share_a_memory(tmp_path: Path) -> None:
     assert not failures
     assert memory.browse().total == 100
     memory.close()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_store_is_not_used_after_fork(tmp_path: Path) -> None:
-    script = """
-import os, sys, memoriter
-memory = memoriter.open(sys.argv[1])
-memory.remember("x")
-child = os.fork()
-if not child:
-    told = []
-    for act in (lambda: memory.recall("x"), lambda: memory.remember("y")):
-        try:
-            act()
-        except memoriter.Unsupported as error:
-            told.append("fork" in str(error))
-    memory.close()
-    os._exit(0 if told == [True, True] else 1)
-_, status = os.waitpid(child, 0)
-memory.remember("z")
-assert memory.browse().total == 2
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-    done = subprocess.run(  # noqa: S603  # our own interpreter
-        [sys.executable, "-W", "ignore", "-c", script, str(tmp_path / "m.db")],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 _READER = """
@@ -280,3 +248,18 @@ def test_a_failing_embedder_never_loses_a_write(memory: Memory) -> None:
     assert opened.maintain().owed == 1
     with pytest.raises(MemoriterError):
         opened.recall("port", require={"meaning"})
+
+
+def test_an_export_never_harms_a_file(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("kept")
+        kept = tmp_path / "keep.jsonl"
+        kept.write_text("mine")
+        with pytest.raises(memoriter.BadFilter):
+            memory.export(kept, where={"nope": 1})
+        assert kept.read_text() == "mine"
+        with pytest.raises(memoriter.InputError, match="belongs to the store"):
+            memory.export(tmp_path / "m.db")
+        with pytest.raises(memoriter.MemoriterError):
+            memory.export(tmp_path / "nowhere" / "x")
+        assert memory.verify_store().sound

@@ -59,6 +59,18 @@ class Alone(Toy):
     alone = True
 
 
+class Loader:
+    """Loads a toy, and keeps it at hand."""
+
+    def __init__(self, kind: type[Toy] = Toy) -> None:
+        self.kind = kind
+        self.loaded: list[Toy] = []
+
+    def __call__(self, setup: Setup, threads: int) -> Toy:
+        self.loaded.append(self.kind(setup, threads))
+        return self.loaded[-1]
+
+
 def embedder(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> Onnx:
     return Onnx(read_folder(folder(at, files)), load=load)
 
@@ -83,10 +95,10 @@ def test_texts_of_all_lengths_come_back_in_order(tmp_path: Path) -> None:
 
 
 def test_batches_hold_texts_of_like_length(tmp_path: Path) -> None:
-    onnx = embedder(tmp_path)
+    loader = Loader()
+    onnx = embedder(tmp_path, loader)
     onnx.embed(["a" * (nth % 64 + 1) for nth in range(64)], "record")
-    toy = onnx._loaded
-    assert isinstance(toy, Toy)
+    (toy,) = loader.loaded
     assert toy.shapes == [(32, 34), (32, 66)]
     toy.shapes.clear()
     onnx.embed(["a" * 498] * 20, "record")
@@ -94,10 +106,9 @@ def test_batches_hold_texts_of_like_length(tmp_path: Path) -> None:
 
 
 def test_a_model_whose_texts_would_mix_reads_one_at_a_time(tmp_path: Path) -> None:
-    onnx = embedder(tmp_path, Alone)
-    onnx.embed(["abc", "a"], "record")
-    toy = onnx._loaded
-    assert isinstance(toy, Toy)
+    loader = Loader(Alone)
+    embedder(tmp_path, loader).embed(["abc", "a"], "record")
+    (toy,) = loader.loaded
     assert toy.shapes == [(1, 3), (1, 5)]
 
 

@@ -15,7 +15,6 @@ from tests.unit.tiny import cross_encoder, embedding, needs_extra
 
 import memoriter
 from memoriter.core.errors import InputError, NotFound, Unsupported
-from memoriter.rerank.call import Scored, scored
 from memoriter.rerank.onnx import Onnx, Setup, likely, read_folder
 from memoriter.rerank.port import Reranker
 
@@ -66,15 +65,20 @@ class Alone(Toy):
     alone = True
 
 
-def toy_of(onnx: Onnx) -> Toy:
-    assert isinstance(onnx._runtime, Toy)
-    return onnx._runtime
+class Loader:
+    """Loads a toy, and keeps it at hand."""
+
+    def __init__(self, kind: type[Toy] = Toy) -> None:
+        self.kind = kind
+        self.loaded: list[Toy] = []
+
+    def __call__(self, setup: Setup, threads: int) -> Toy:
+        self.loaded.append(self.kind(setup, threads))
+        return self.loaded[-1]
 
 
 def reranker(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> Onnx:
-    made = Onnx(read_folder(folder(at, files)), load=load)
-    toy_of(made).shapes.clear()
-    return made
+    return Onnx(read_folder(folder(at, files)), load=load)
 
 
 def test_scores_come_back_in_the_order_of_the_texts(tmp_path: Path) -> None:
@@ -85,15 +89,21 @@ def test_scores_come_back_in_the_order_of_the_texts(tmp_path: Path) -> None:
 
 
 def test_batches_hold_pairs_of_like_length(tmp_path: Path) -> None:
-    onnx = reranker(tmp_path)
+    loader = Loader()
+    onnx = reranker(tmp_path, loader)
+    (toy,) = loader.loaded
+    toy.shapes.clear()  # of the pair that tries the model when it is opened
     onnx.score("ab", ["a" * (nth % 64 + 1) for nth in range(64)])
-    assert toy_of(onnx).shapes == [(32, 34), (32, 66)]
+    assert toy.shapes == [(32, 34), (32, 66)]
 
 
 def test_a_model_whose_pairs_would_mix_reads_one_at_a_time(tmp_path: Path) -> None:
-    onnx = reranker(tmp_path, Alone)
+    loader = Loader(Alone)
+    onnx = reranker(tmp_path, loader)
+    (toy,) = loader.loaded
+    toy.shapes.clear()  # as above
     onnx.score("a", ["abc", "a"])
-    assert toy_of(onnx).shapes == [(1, 2), (1, 4)]
+    assert toy.shapes == [(1, 2), (1, 4)]
 
 
 def test_a_model_is_tried_when_it_is_opened(tmp_path: Path) -> None:
@@ -207,11 +217,10 @@ def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
 def test_a_memory_opens_with_a_folder_and_asks_it_within_the_deadline(tmp_path: Path) -> None:
     at = cross_encoder(tmp_path / "model")
     with memoriter.open(":memory:", reranker=f"onnx:{at}") as memory:
-        made = memory._parts.reranker
-        assert made is not None
-        answer = scored(made, "w1", ["w2", "w3"], 60_000)
-        assert isinstance(answer, Scored)
-        assert answer.values.shape == (2,)
+        memory.remember_many(["w1 w2", "w1 w3"])
+        result = memory.recall("w1")
+        assert len(result) == 2
+        assert result.trace["reranked"]
 
 
 @needs_extra

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.inside import clock_of, log_of, view_of
 from tests.property.worlds import open_toy
 
 from memoriter.core.record import Record
@@ -48,7 +49,7 @@ def lived(place: Path, dice: Random, step: int = 1) -> Memory:
     memory = open_toy(place)
     names: list[str] = []
     for n in range(dice.randrange(1, 40)):
-        memory._parts.clock.move(step)  # type: ignore[attr-defined]  # a clock by hand
+        clock_of(memory).move(step)
         match dice.randrange(6):
             case 0 if names:
                 memory.update(dice.choice(names), **cast("Any", fields(dice) or {"kind": "other"}))
@@ -62,11 +63,11 @@ def lived(place: Path, dice: Random, step: int = 1) -> Memory:
 
 
 def seen(memory: Memory, known_at: int | None = None) -> tuple[Reading, list[Record]]:
-    reading = memory._parts.reading("default", known_at)
+    reading = view_of(memory, known_at)
     rows = np.concatenate(
         [np.zeros(0, np.int64), *(s.rows[m] for s, m in zip(reading.segments, reading.visible))]  # noqa: B905  # as many
     )
-    found = memory._parts.log.records("default", rows.tolist())
+    found = log_of(memory).records("default", rows.tolist())
     return reading, [record for record in found if record is not None]
 
 
@@ -74,7 +75,7 @@ def seen(memory: Memory, known_at: int | None = None) -> tuple[Reading, list[Rec
 def test_reads_equal_the_records(tmp_path: Path, seed: int) -> None:
     dice = Random(seed)
     with lived(tmp_path / "m.db", dice) as memory:
-        middle = memory._parts.clock.now() - 5_000_000
+        middle = clock_of(memory).now() - 5_000_000
         for known_at in (None, middle):
             reading, records = seen(memory, known_at)
             dice.shuffle(records)
@@ -128,7 +129,7 @@ def test_a_record_keeps_the_row_it_was_born_as(tmp_path: Path, seed: int) -> Non
 
 def _check_births(memory: Memory) -> None:
     first: dict[int, int] = {}
-    for row in memory._parts.log.dump("default").records:
+    for row in log_of(memory).dump("default").records:
         first.setdefault(row.position, row.row)
     reading, records = seen(memory)
     born = {

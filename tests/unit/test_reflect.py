@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from tests.claims.corpus import VECTOR, ids, open_empty
+from tests.inside import log_of
 from tests.property.worlds import dump_of, open_toy
 
 import memoriter
@@ -292,7 +293,7 @@ def test_somebody_who_reflects_meanwhile_makes_no_second_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     memory = near()
-    log = memory._parts.log
+    log = log_of(memory)
     commit, asked = log.commit, 0
 
     def late(batch: Batch) -> Commit:

@@ -14,8 +14,9 @@ import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.memory.rerankers import KNOWN, reranker_of
 from memoriter.rerank.callable import Function
-from memoriter.rerank.http import Http
+from memoriter.rerank.http import Http, Shape
 from memoriter.testing.fakes import ToyReranker
+from memoriter.why.result import Result
 
 
 def by_length(query: str, texts: list[str]) -> list[float]:
@@ -30,10 +31,12 @@ def by_length(query: str, texts: list[str]) -> list[float]:
         ("http:a@b@https://c.d/v2/#cohere", "http:a@b@https://c.d/v2", "cohere"),
     ],
 )
-def test_a_name_means_a_reranker(what: str, name: str, shape: str) -> None:
+def test_a_name_means_a_reranker(what: str, name: str, shape: Shape) -> None:
     made = reranker_of(what)
     assert isinstance(made, Http)
-    assert (made.name, made._shape) == (name, shape)
+    model, _, base = name.removeprefix("http:").rpartition("@")
+    assert made.name == name
+    assert made.fingerprint == Http(model, base, shape=shape).fingerprint
 
 
 def test_none_objects_and_functions_are_taken() -> None:
@@ -109,20 +112,25 @@ def test_an_asynchronous_function_is_told_what_to_become() -> None:
 
 def test_co_22_a_memory_has_no_reranker_unless_one_is_named() -> None:
     with memoriter.open(":memory:") as memory:
-        assert memory._parts.reranker is None
+        memory.remember("red")
+        assert memory.recall("red").trace["rerank_skipped"] == "no_reranker"
 
 
 def test_a_memory_and_its_scopes_share_one_reranker() -> None:
     toy = ToyReranker()
     with memoriter.open(":memory:", reranker=toy) as memory:
-        assert memory._parts.reranker is toy
-        assert memory.scoped("bob")._parts.reranker is toy
+        memory.remember("red", agent="bob")
+        memory.recall("red")
+        memory.scoped("bob").recall("red")
+        assert toy.asked == [("red", ("red",))] * 2
 
-    async def opened() -> Any:
+    async def recalled() -> Result:
         async with await memoriter.aopen(":memory:", reranker=by_length) as memory:
-            return memory.memory._parts.reranker
+            await memory.remember("red")
+            return await memory.recall("red")
 
-    assert asyncio.run(opened()).name == "by_length"
+    (hit,) = asyncio.run(recalled())
+    assert hit.score == 3.0
 
 
 def test_a_wrong_reranker_makes_no_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.inside import log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
@@ -98,9 +99,9 @@ def test_a_retry_gets_the_first_commit_and_writes_nothing(name: str, memory: Mem
     act, meanwhile = MEANWHILE[name]
     first = act(memory)
     meanwhile(memory)
-    before = memory._parts.log.dump("default")
+    before = log_of(memory).dump("default")
     assert act(memory) == first
-    assert memory._parts.log.dump("default") == before
+    assert log_of(memory).dump("default") == before
 
 
 OTHERS: dict[str, tuple[Act, Act, Act]] = {
@@ -161,3 +162,22 @@ def test_a_first_attempt_is_refused_for_its_own_reason(
         act(memory)
     with pytest.raises(error, match=says):
         act(memory)
+
+
+def test_a_forget_of_several_is_retried_whole(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember_many([{"text": "x", "id": "a"}, {"text": "y", "id": "b"}])
+        first = memory.forget(["a", "b"], key="k")
+        assert memory.forget(["a", "b"], key="k") == first
+        with pytest.raises(memoriter.InputError, match="ids"):
+            memory.forget(where={"kind": "note"}, key="w")
+
+
+def test_a_key_knows_values_and_not_their_spelling(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("x", id="a")
+        first = memory.update("a", key="k", tags=["t"], importance=1)
+        assert memory.update("a", key="k", tags=("t",), importance=1.0) == first
+        memory.update("a", key="n", title=None)
+        with pytest.raises(memoriter.Conflict):
+            memory.update("a", key="n", title="None")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.inside import log_of, view_of
 
 import memoriter
 from memoriter.memory.facade import Memory
@@ -40,10 +41,10 @@ def test_a_neighbour_is_the_record_before_or_after_in_the_session(
     told: list[tuple[str | None, str, int]],
 ) -> None:
     memory = written(told)
-    reading = memory._parts.reading("default", None)
+    reading = view_of(memory)
     seen = zip(reading.segments, reading.visible, strict=True)
     rows = np.concatenate([segment.rows[mask] for segment, mask in seen])
-    records = [r for r in memory._parts.log.records("default", rows.tolist()) if r is not None]
+    records = [r for r in log_of(memory).records("default", rows.tolist()) if r is not None]
     before, after = beside(reading, rows)
     for at, record in enumerate(records):
         talk = sorted(

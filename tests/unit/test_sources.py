@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pytest
 from tests.claims.corpus import open_empty
+from tests.inside import log_of, view_of
 
 from memoriter.core.query import Query
 from memoriter.core.scope import Scope
@@ -67,9 +69,9 @@ def test_what_is_not_wanted_counts_against_the_ceiling_and_is_not_lifted() -> No
 
 def context(memory: Memory, where: object = None) -> Context:
     query = Query(text="", scope=Scope(), now=2**60, limit=10, where=parse(where))
-    reading = memory._parts.reading("default", None)
-    fetch = memory._parts.fetch("default")
-    return bind(query, recipe_of("lexical"), reading, fetch, (Own(), Skipped(""), None, None, None))
+    fetch = partial(log_of(memory).records, "default")
+    outcome = (Own(), Skipped(""), None, None, None)
+    return bind(query, recipe_of("lexical"), view_of(memory), fetch, outcome)
 
 
 def test_sources_are_read_from_the_edges_of_a_view() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import memoriter
 from memoriter.core import where
 from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS
 from memoriter.core.errors import BadFilter
@@ -361,3 +363,13 @@ def test_an_operator_that_orders_is_an_operator_of_a_type_that_has_an_order() ->
     assert ordered == {"string", "number", "time", "json"}
     for kind, words in OPERATORS.items():
         assert kind in ordered or not set(BOUNDS) & set(words)
+
+
+def test_refs_can_be_filtered(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("first")
+        second = memory.remember("second", refs=[0])
+        for test in ({"any": [0]}, {"all": [0]}, {"exists": True}):
+            page = memory.browse(where={"refs": test})
+            assert [record.id for record in page.records] == [second.id]
+        assert memory.browse(where={"refs": {"any": [7]}}).total == 0

@@ -73,9 +73,7 @@ def test_a_record_written_later_needs_the_present_view(memory: Memory) -> None:
     assert (found.admits, found.rank_then) == (True, 2)
 
 
-def test_a_record_written_after_known_at(memory: Memory) -> None:
-    clock = memory._parts.clock  # the hand-set one
-    assert isinstance(clock, HandClock)
+def test_a_record_written_after_known_at(memory: Memory, clock: HandClock) -> None:
     memory.remember("ssh port", id="a")
     before = clock.now()
     clock.move(10)

@@ -1,8 +1,7 @@
-"""What a hostile review of the word lane found, and how it is now."""
+"""The word lane as a caller sees it: what matches, what it is worth, what is marked."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,19 +116,6 @@ def test_boosts_stay_where_sums_are_exact() -> None:
         assert hit.lanes["words"].why.value == hit.lanes["words"].score
 
 
-def test_an_analyzer_that_is_removed_leaves_no_file_behind(tmp_path: Path) -> None:
-    with memoriter.open(
-        tmp_path / "m.db", embedder=None, flush_rows=10, maintenance="manual"
-    ) as memory:
-        memory.remember_many(f"topsecret {n}" for n in range(30))
-        memory.maintain()
-        ours = set((tmp_path / "m.db.idx").glob("*.seg"))
-        memory.analyzers.add("fts5-porter")
-        assert set((tmp_path / "m.db.idx").glob("*.seg")) > ours
-        memory.analyzers.remove("fts5-porter")
-        assert set((tmp_path / "m.db.idx").glob("*.seg")) == ours
-
-
 def test_a_typing_error_names_the_word_and_its_field() -> None:
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("expires in 2027", title="The passport")
@@ -140,16 +126,6 @@ def test_a_typing_error_names_the_word_and_its_field() -> None:
 def test_aliases_stand_for_a_word_in_our_dialect() -> None:
     memory = memory_of("the kubernetes cluster", "about k8s")
     assert found(memory, "k8s", aliases={"k8s": ["kubernetes"]}) == ["the kubernetes cluster"]
-
-
-def test_a_resumed_reading_tells_all_of_its_progress(tmp_path: Path) -> None:
-    told: list[int] = []
-    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
-        memory.remember_many(f"note {n}" for n in range(50))
-        memory.analyzers.add("simple")
-        memory.remember_many(f"more {n}" for n in range(50))
-        memory.analyzers.add("porter2", progress=told.append)
-    assert told[-1] == 100
 
 
 @pytest.mark.parametrize("text", ["!!!", '"', "()", "\x00", "???", "🎉 NOT foo", "---"])

@@ -1,0 +1,137 @@
+"""The inside of opened things, for tests that must look beneath the public API.
+
+Whoever can say the same by the public API does so. The private names that are left stand here and
+nowhere else; only the crash laboratory names private methods too, where it plants a bug in one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+import apsw
+
+from memoriter.index.reading import Reading
+from memoriter.index.tenant import TenantIndex
+from memoriter.memory.facade import Memory
+from memoriter.memory.parts import Parts
+from memoriter.store.port import Log
+from memoriter.store.sqlite.group import Job
+from memoriter.testing.fakes import HandClock
+
+# -- of every memory ---------------------------------------------------------------------------
+
+
+def engine_of(memory: Memory) -> Parts:
+    """The log, the index and the models of a memory."""
+    return memory._parts
+
+
+def log_of(memory: Memory) -> Log:
+    """The store beneath a memory."""
+    return engine_of(memory).log
+
+
+def index_of(memory: Memory) -> TenantIndex:
+    """The index of the memory's tenant."""
+    return engine_of(memory).shelf.index(memory.scope.tenant)
+
+
+def view_of(memory: Memory, known_at: int | None = None) -> Reading:
+    """What a search reads now, or read at a moment."""
+    return engine_of(memory).reading(memory.scope.tenant, known_at)
+
+
+def clock_of(memory: Memory) -> HandClock:
+    """The clock that a memory was opened with, to move it by hand."""
+    clock = engine_of(memory).clock
+    assert isinstance(clock, HandClock)
+    return clock
+
+
+# -- of a memory in a file ---------------------------------------------------------------------
+
+
+def _sqlite(memory: Memory) -> Any:
+    return log_of(memory)
+
+
+def connection_of(memory: Memory) -> apsw.Connection:
+    """The connection by which this thread reads."""
+    return _sqlite(memory)._reader()
+
+
+def connections(memory: Memory) -> int:
+    """How many connections are open."""
+    return len(_sqlite(memory)._open)
+
+
+def snapshot_of(memory: Memory) -> AbstractContextManager[apsw.Connection]:
+    """A transaction that reads, until it is left."""
+    return _sqlite(memory)._snapshot()
+
+
+def commit_together(memory: Memory, jobs: Sequence[Job]) -> None:
+    """Commit jobs in one transaction, as those who wait for the disk together are."""
+    _sqlite(memory)._commit_all(jobs)
+
+
+@contextmanager
+def write_transaction(memory: Memory) -> Iterator[apsw.Connection]:
+    """A transaction that writes, until it is left; nobody else can write meanwhile."""
+    log = _sqlite(memory)
+    with log._queue.alone(), log._writing() as connection:
+        yield connection
+
+
+def no_writer(memory: Memory) -> AbstractContextManager[None]:
+    """Nobody can write until it is left: writers gather in the queue."""
+    return _sqlite(memory)._queue.alone()
+
+
+def waiting_writers(memory: Memory) -> int:
+    """How many wait in the queue for the next transaction."""
+    return len(_sqlite(memory)._queue._waiting)
+
+
+def counted_groups(memory: Memory) -> list[int]:
+    """How many jobs each transaction has from now on; the list grows with every one."""
+    queue, sizes = _sqlite(memory)._queue, list[int]()
+    write: Callable[[Any], None] = queue._write
+
+    def counted(jobs: Sequence[Job]) -> None:
+        sizes.append(len(jobs))
+        write(jobs)
+
+    queue._write = counted
+    return sizes
+
+
+@contextmanager
+def every_lock(memory: Memory) -> Iterator[None]:
+    """Hold all locks of a memory at once, as an unlucky fork finds them."""
+    log, shelf = _sqlite(memory), engine_of(memory).shelf
+    with ExitStack() as held:
+        for lock in (log._mutex, log._queue._gate, log._queue._leading, shelf._lock):
+            held.enter_context(lock)
+        yield
+
+
+# -- of others ---------------------------------------------------------------------------------
+
+
+def stop_sign(filling: Any) -> threading.Event:
+    """Set once somebody has asked a filling to stop."""
+    return filling._stop
+
+
+def routes_of(guarded: Any) -> Sequence[Any]:
+    """The routes behind the guards of an application."""
+    return guarded._inner.routes
+
+
+def open_requests(office: Any) -> int:
+    """How many requests a server works on or lets wait."""
+    return office.work._open
