@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.e2e.test_docs import run
@@ -40,12 +39,3 @@ def test_nobody_is_told_to_fetch_the_package_from_an_index() -> None:
     told = re.compile(r"pip install (?:-\S+ )*[\"']?memoriter\b")
     assert not [page.name for page in pages if told.search(page.read_text(encoding="utf-8"))]
     assert told.search('pip install -U "memoriter[server]"')
-
-
-def test_the_lane_that_contributing_shows_is_a_lane() -> None:
-    names: dict[str, Any] = {"__name__": "contributing"}
-    for example in blocks(ROOT / "CONTRIBUTING.md", "python"):
-        exec(compile(example.text, "CONTRIBUTING.md", "exec", dont_inherit=True), names)  # noqa: S102  # our own page
-    lane = names["Pinned"](kind="pinned")
-    assert lane.model_dump() == {"kind": "pinned", "enabled": True, "pool": 100}
-    assert {"ready", "rank", "evidence"} <= set(dir(lane))
