@@ -14,6 +14,7 @@ from tests.imports import files
 
 import memoriter
 from memoriter.core.errors import InputError, Unsupported
+from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.memory.importing import Imported
 
@@ -91,7 +92,7 @@ def test_an_export_is_theirs_and_no_chain_of_mentisdb(tmp_path: Path, memory: Me
     assert (done.format, done.records.written, done.links.written) == ("engrava", 2, 2)
     one = memory.get("t-1")
     assert (one.priority, one.cycle, one.session, one.created) == (
-        "P1", 7, "s-1", 1774000800000000,
+        "P1", 7, "s-1", to_datetime(1774000800000000),
     )  # fmt: skip
     with memoriter.open(":memory:", embedder="given:3") as other:
         other.import_file(place)

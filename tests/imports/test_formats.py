@@ -12,6 +12,7 @@ import pytest
 from tests.imports import files
 
 import memoriter
+from memoriter.core.times import iso, to_datetime
 from memoriter.memory.facade import Memory
 from memoriter.memory.importing import Imported
 
@@ -52,9 +53,9 @@ def test_an_engrava_database_comes_with_its_fields(tmp_path: Path, memory: Memor
     assert (one["kind"], one["priority"], one["cycle"]) == ("observation", "P1", 7)
     assert (one["confidence"], one["pinned"], one["source"]) == (0.8, True, {"who": "human"})
     assert (one["session"], one["agent"]) == ("s-1", "bot")
-    assert one["created"] == 1774000800000000
-    assert (one["valid_from"], one["valid_until"]) == (1772323200000000, 1796083200000000)
-    assert one["expires"] == 1798761600000000
+    assert one["created"] == iso(1774000800000000)
+    assert (one["valid_from"], one["valid_until"]) == (iso(1772323200000000), iso(1796083200000000))
+    assert one["expires"] == iso(1798761600000000)
     metadata = memory.get("t-1").metadata
     assert metadata["grp"] == "A"
     origin: Any = metadata["origin"]
@@ -133,7 +134,7 @@ def test_a_chain_comes_with_its_fields(name: str, tmp_path: Path, memory: Memory
     assert (one["session"], one["importance"], one["confidence"]) == ("s-9", 0.75, 0.9)
     assert (one["tags"], one["concepts"]) == (["cache"], ["eviction"])
     assert (one["entity_type"], one["source_episode"]) == ("policy", "ep-1")
-    assert one["created"] == 1776420000000000
+    assert one["created"] == iso(1776420000000000)
     origin: Any = memory.get(str(one["id"])).metadata["origin"]
     assert (origin["index"], origin["hash"]) == (0, "abc")
     assert memory.get("6f1c0000-0000-4000-8000-000000000001").importance == 1.0
@@ -146,8 +147,8 @@ def test_refs_and_relations_become_edges_once(tmp_path: Path, memory: Memory) ->
     kinds = {"references", "supersedes", "derived_from"}
     assert edges(memory, old) == {(new, old, kind) for kind in kinds}
     by = {edge.kind: edge for edge in memory.links(old)}
-    assert by["supersedes"].valid_from == 1776506400000000
-    assert by["derived_from"].valid_until == 1777593600000000
+    assert by["supersedes"].valid_from == to_datetime(1776506400000000)
+    assert by["derived_from"].valid_until == to_datetime(1777593600000000)
     assert left(done)["relations to other chains"] == (1, "metadata")
     assert left(done)["refs to thoughts that the file does not hold before"][0] == 1
     assert refused(done)["chain.jsonl:2"] == "there is no record 'nowhere'"
@@ -187,7 +188,7 @@ def test_a_dump_of_relations_comes_with_its_vectors(tmp_path: Path) -> None:
         done = memory.import_file(path)
         assert (done.format, done.records.written) == ("mnestic", 4)
         one = memory.get("m-1")
-        assert (one.text, one.created) == ("Prices rise", 1776420000000000)
+        assert (one.text, one.created) == ("Prices rise", to_datetime(1776420000000000))
         assert one.metadata["topic"] == "money"
         found = memory.recall("", recipe="semantic", vector=[0.5, 0.25])
         assert [hit.id for hit in found] == ["m-1"]
@@ -207,12 +208,12 @@ def test_a_history_becomes_versions_that_are_superseded(tmp_path: Path, memory: 
     memory.import_file(files.write(tmp_path / "dump.json", files.RELATIONS))
     old = memory.get("m-1@1776000000000000")
     assert (old.text, old.valid_from, old.valid_until) == (
-        "Prices fall", 1776000000000000, 1776420000000000,
+        "Prices fall", to_datetime(1776000000000000), to_datetime(1776420000000000),
     )  # fmt: skip
     assert ("m-1", old.id, "supersedes") in edges(memory, "m-1")
     assert [hit.id for hit in memory.recall("prices", now="2026-11-01")] == ["m-1"]
     ended = memory.get("m-9@1776000000000000")
-    assert (ended.valid_until, memory.links(ended.id)) == (1776100000000000, ())
+    assert (ended.valid_until, memory.links(ended.id)) == (to_datetime(1776100000000000), ())
 
 
 # --- Comis ------------------------------------------------------------------------------------
@@ -228,8 +229,8 @@ def test_entries_come_with_their_fields(name: str, tmp_path: Path, memory: Memor
     assert (one["agent"], one["user"], one["session"]) == ("helper", "ana", "k-1")
     assert (one["trust"], one["memory_type"]) == ("system", "procedural")
     assert (one["source"], one["tags"]) == ({"who": "ana", "channel": "mail"}, ["work"])
-    assert (one["created"], one["occurred"]) == (1776420000000000, 1776000000000000)
-    assert (one["expires"], one["pinned"]) == (1976420000000000, True)
+    assert (one["created"], one["occurred"]) == (iso(1776420000000000), iso(1776000000000000))
+    assert (one["expires"], one["pinned"]) == (iso(1976420000000000), True)
     row = memory.get("c-4").to_dict()
     assert (row["tags"], row["session"], row["trust"]) == (["a", "b"], "k-2", "external")
     assert left(done)["memoryType"] == (1, "left out")
@@ -261,7 +262,7 @@ def test_a_brain_comes_with_paths_links_and_what_was_replaced(
     assert coffee["source"] == {"path": coffee["id"], "channel": "session"}
     deploy = memory.get("memory/project/web/deploy.md")
     assert deploy.metadata["project"] == "web"
-    assert deploy.occurred == 1775001600000000
+    assert deploy.occurred == to_datetime(1775001600000000)
     assert edges(memory, str(coffee["id"])) == {
         (coffee["id"], "memory/project/web/deploy.md", "related_to"),
         (coffee["id"], "memory/global/old-coffee.md", "supersedes"),
@@ -321,7 +322,7 @@ def test_an_archive_of_openai_follows_the_branch_that_stands(
         ("user", "Where to?", "conv-1", "Trips"),
         ("assistant", "Berlin", "conv-1", "Trips"),
     ]
-    assert [r.created for r in records] == [1776420001000000] * 2
+    assert [r.created for r in records] == [to_datetime(1776420001000000)] * 2
     assert left(done)["branches that were left"] == (1, "left out")
 
 
@@ -331,7 +332,7 @@ def test_an_archive_of_anthropic_comes(tmp_path: Path, memory: Memory) -> None:
     assert [(r.role, r.text, r.session) for r in records] == [
         ("user", "What is good?", "u-1"), ("assistant", "Soup.", "u-1"),
     ]  # fmt: skip
-    assert records[0].created == 1776420005000000
+    assert records[0].created == to_datetime(1776420005000000)
 
 
 def test_dialogs_come_turn_by_turn(tmp_path: Path, memory: Memory) -> None:
@@ -340,7 +341,7 @@ def test_dialogs_come_turn_by_turn(tmp_path: Path, memory: Memory) -> None:
     turn = memory.get("conv-26/D1:2")
     assert turn.text == "Melanie: Look [a photo of a lake]"
     assert (turn.session, turn.source.who) == ("conv-26/1", "Melanie")
-    assert turn.created == 1683554160000000
+    assert turn.created == to_datetime(1683554160000000)
     assert left(done)["qa"] == (1, "left out")
 
 
@@ -360,7 +361,7 @@ def test_notes_are_kept_section_by_section(tmp_path: Path, memory: Memory) -> No
     assert set(found) == {"Berlin › Plan", "Berlin › Plan › Hotel"}
     plan = found["Berlin › Plan"]
     assert (plan.text, plan.source.path) == ("Take the train.", "trip.md")
-    assert plan.created == 1777593600000000
+    assert plan.created == to_datetime(1777593600000000)
     assert left(done)["weather"] == (2, "metadata")
 
 
@@ -425,7 +426,7 @@ def test_a_note_replaces_the_one_that_it_names_and_no_namesake(
     own = edges(memory, "memory/project/x/plan.md")
     assert own == {("memory/project/x/plan.md", "memory/project/x/notes.md", "supersedes")}
     assert left(done)["links to notes that are not here"] == (1, "left out")  # one of three
-    assert memory.get("wiki/b.md").occurred == 1770076800000000
+    assert memory.get("wiki/b.md").occurred == to_datetime(1770076800000000)
     origin: Any = memory.get("wiki/b.md").metadata["origin"]
     assert origin["about"] == "over two lines"
 
@@ -445,7 +446,7 @@ def test_documents_as_json_keep_what_their_heads_say(tmp_path: Path, memory: Mem
     assert left(done) == {"mood": (1, "metadata")}
     chunk = {"chunkId": "k", "text": "x", "metadata": {"observedOn": "2026-01-02"}}
     memory.import_file(files.write(tmp_path / "hits.json", {"chunks": [chunk]}))
-    assert memory.get("k").occurred == 1767312000000000
+    assert memory.get("k").occurred == to_datetime(1767312000000000)
 
 
 def test_no_field_of_an_entry_vanishes_unseen(tmp_path: Path, memory: Memory) -> None:
