@@ -163,7 +163,7 @@ def guarded(url: str, token: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     matrix: list[tuple[dict[str, str], int]] = [
         ({}, 401),
-        ({"Authorization": "Bearer rcl_nobody_nothing"}, 401),
+        ({"Authorization": "Bearer mem_nobody_nothing"}, 401),
         ({**own, "Host": "evil.example"}, 421),
         ({**own, "Host": "localhost.evil.example"}, 421),
         ({**own, "Origin": "https://evil.example"}, 403),

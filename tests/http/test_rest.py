@@ -314,7 +314,7 @@ def test_tokens_that_cannot_be_read_are_told_without_their_file(tmp_path: Path) 
         site.office.tokens = Tokens.beside(tmp_path / "agent.db")
         (tmp_path / "agent.db.tokens").write_text("{")
         with httpx.Client(base_url=site.url) as client:
-            told = client.get("/v1/status", headers={"Authorization": "Bearer rcl_a_b"})
+            told = client.get("/v1/status", headers={"Authorization": "Bearer mem_a_b"})
     assert (told.status_code, told.json()["error"]) == (500, "Corrupt")
     assert "agent.db" not in told.text
 

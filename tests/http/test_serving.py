@@ -151,7 +151,7 @@ def test_tokens_at_the_command_line(cli: Callable[..., Result]) -> None:
     assert cli("token", "list").stdout.strip() == "no tokens"
     made = cli("token", "create", "--expires", "30d", "--name", "laptop")
     text = made.stdout.strip()
-    assert text.startswith("rcl_")
+    assert text.startswith("mem_")
     assert "this once" in made.stderr
     listed = cli("token", "list").stdout
     assert "laptop" in listed
