@@ -82,7 +82,7 @@ def _test(attribute: str, op: str, wanted: Any, value: Any) -> bool:
     if value is _ABSENT:
         return False
     if attribute in _TIMES:
-        wanted = _times(wanted)
+        wanted, value = _times(wanted), micros(value, "time")
     word, _, folded = op.partition("_")
     if folded:
         wanted, value = _fold(wanted), _fold(value)
