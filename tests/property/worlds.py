@@ -10,7 +10,7 @@ from tests.oracle.answer import Answer, answer
 from tests.oracle.world import Ask, World
 
 import memoriter
-from memoriter.core.errors import NothingToRun
+from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
 from memoriter.core.query import lists_of
 from memoriter.memory.asking import by_lanes
 from memoriter.memory.facade import Memory
@@ -28,6 +28,8 @@ LIMIT = 1000
 _WORLDS: dict[object, World] = {}
 """Worlds made lately: a view has one as long as nothing is written."""
 Shown = tuple[list[tuple[str, float]], list[str]]
+REFUSED = "refused"
+"""Stands for the lanes of a question that was refused."""
 
 
 class Lenient(Memory):
@@ -79,6 +81,8 @@ def asked(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
         result = memory.recall(text, LIMIT, recipe=recipe, **ask)
     except NothingToRun:
         return [], []
+    except (BadQuery, Unavailable):  # a recipe that wants all or nothing lacks a lane
+        return [], [REFUSED]
     return [(hit.id, hit.score) for hit in result], list(result.used)
 
 
