@@ -118,12 +118,14 @@ class Histories(RuleBasedStateMachine):
         self.past: list[Noted] = []
         self.forgets = 0
         self.steps = 0
+        self.names = 0
 
     @initialize(handles=st.integers(1, 2), corpus=st.lists(drafts(), min_size=4, max_size=6))
     def open(self, handles: int, corpus: list[dict[str, Any]]) -> None:
         self.handles = [self.fresh() for _ in range(handles)]
         named = [
-            {**draft, "id": IDS[at]} if at < len(IDS) else draft for at, draft in enumerate(corpus)
+            {**draft, "id": IDS[at] if at < len(IDS) else self.name()}
+            for at, draft in enumerate(corpus)
         ]
         self.both(0, lambda memory: memory.remember_many(named))
         self.maintain(0)
@@ -131,6 +133,11 @@ class Histories(RuleBasedStateMachine):
 
     def fresh(self) -> Memory:
         return open_toy(self.folder / "m.db", self.clock, self.entropy)
+
+    def name(self) -> str:
+        """A new id. One that is made from the clock may differ after a handle was opened anew."""
+        self.names += 1
+        return f"n{self.names}"
 
     def both(self, which: int, act: Callable[[Memory], Any]) -> Outcome:
         """The act on the file, through one of its handles, and in memory."""
@@ -145,7 +152,7 @@ class Histories(RuleBasedStateMachine):
     def remember(
         self, which: int, draft: dict[str, Any], given: str | None, key: str | None
     ) -> None:
-        told: dict[str, Any] = {**draft, "id": given, "key": key}
+        told: dict[str, Any] = {**draft, "id": given or self.name(), "key": key}
         self.both(which, lambda memory: memory.remember(**told))
 
     @rule(which=st.integers(0, 1), draft=drafts(), whom=ids, since=st.none() | moments,
@@ -160,7 +167,7 @@ class Histories(RuleBasedStateMachine):
         kind: str,
         given: str | None,
     ) -> None:
-        more: dict[str, Any] = {"id": given}
+        more: dict[str, Any] = {"id": given or self.name()}
         if since is not None:
             more |= {"valid_from": since, "valid_until": None}
         told = {**draft, **more, kind: [whom]}
@@ -169,7 +176,8 @@ class Histories(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), many=st.lists(drafts(), max_size=4),
           refs=st.lists(st.integers(0, 6), max_size=2))  # fmt: skip
     def remember_many(self, which: int, many: list[dict[str, Any]], refs: list[int]) -> None:
-        given = [*many[:-1], *({**last, "refs": refs} for last in many[-1:])]
+        named = [{**draft, "id": self.name()} for draft in many]
+        given = [*named[:-1], *({**last, "refs": refs} for last in named[-1:])]
         self.both(which, lambda memory: memory.remember_many(given))
 
     @rule(which=st.integers(0, 1), whom=ids, changes=fields(3), text=st.none() | texts,
