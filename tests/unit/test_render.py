@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 import memoriter
 from memoriter.core.explanation import Explanation, contributions
-from memoriter.doors.render.hits import HitTable, bar, marked
+from memoriter.doors.render.hits import HitTable, bar, marked_text
 from memoriter.doors.render.ink import TextColumns, inks
 from memoriter.doors.render.records import edge_list, history_list, page_list, record_card
 from memoriter.doors.render.tree import hit_tree, plan_tree
@@ -170,16 +170,16 @@ def found(text: str, query: str) -> Hit:
 
 
 def test_matches_are_marked_by_stem_and_long_texts_are_cut_around_them() -> None:
-    text = marked(found("All the Cats, sleeping", "cat sleep"), 80)
+    text = marked_text(found("All the Cats, sleeping", "cat sleep"), 80)
     assert [text.plain[span.start : span.end] for span in text.spans] == ["Cats", "sleeping"]
-    late = marked(found("filler " * 50 + "needle at last", "needles"), 40)
+    late = marked_text(found("filler " * 50 + "needle at last", "needles"), 40)
     assert late.plain.startswith("…")
     assert "needle" in late.plain
     assert late.cell_len <= 40
 
 
 def test_wide_letters_are_cut_by_columns_not_by_count() -> None:
-    text = marked(found("記憶の検索は遅い" * 10, "検索"), 21)
+    text = marked_text(found("記憶の検索は遅い" * 10, "検索"), 21)
     assert text.cell_len <= 21
 
 

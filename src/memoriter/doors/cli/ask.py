@@ -11,7 +11,13 @@ import typer
 from memoriter.core.errors import InputError
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
-from memoriter.doors.cli.options import LimitOption, RerankerOption, ScopedOptions, opened, setting
+from memoriter.doors.cli.options import (
+    LimitOption,
+    RerankerOption,
+    ScopedOptions,
+    opened_memory,
+    setting,
+)
 from memoriter.doors.cli.output import print_json, show
 from memoriter.memory import options
 
@@ -69,7 +75,7 @@ def recall(
     reranker: RerankerOption = None,
 ) -> None:
     """Find the memories that answer a question, and explain why each one was found."""
-    with opened(at, "read", setting("reranker", reranker)) as memory:
+    with opened_memory(at, "read", setting("reranker", reranker)) as memory:
         result = memory.recall(query, ask.limit, **ask.with_recipe())
     _print_answer(result, answer, as_json=at.json)
 
@@ -79,7 +85,7 @@ def keywords(
     query: QueryArgument, ask: QueryOptions, at: ScopedOptions, answer: AnswerOptions
 ) -> None:
     """Find memories by their words alone."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         result = memory.keywords(query, ask.limit, **ask.declared)
     _print_answer(result, answer, as_json=at.json)
 
@@ -94,7 +100,7 @@ def bundles(
     ] = 0,
 ) -> None:
     """Find memories by their words, each with the memories that are linked to it."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         page = memory.bundles(query, ask.limit, offset=offset, **ask.declared)
     show(page.to_dict(), lambda: render.hits.bundle_list(page), as_json=at.json)
 
@@ -110,7 +116,7 @@ def reflections(
     explain: ExplainOption = False,
 ) -> None:
     """Find reflections by meaning; without a query, list them."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         result = memory.reflections(query, ask.limit, **ask.declared)
     _print_answer(result, AnswerOptions(explain=explain), as_json=at.json)
 
@@ -120,7 +126,7 @@ def plan(
     query: QueryArgument, ask: QueryOptions, at: ScopedOptions, reranker: RerankerOption = None
 ) -> None:
     """Show what a recall would do, without running it."""
-    with opened(at, "read", setting("reranker", reranker)) as memory:
+    with opened_memory(at, "read", setting("reranker", reranker)) as memory:
         steps = memory.plan(query, ask.limit, **ask.with_recipe())
     show(steps.to_dict(), lambda: render.tree.plan_tree(steps), as_json=at.json)
 

@@ -126,7 +126,7 @@ def _discard_output() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """Flush stdout and end the process."""
     try:
         sys.stdout.flush()

@@ -19,7 +19,7 @@ from memoriter.doors.cli.options import (
     ScopedOptions,
     complete_recipe,
     complete_words,
-    opened,
+    opened_memory,
     setting,
 )
 from memoriter.doors.cli.output import note, print_json, show
@@ -118,7 +118,7 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions) -> str:
         scope: dict[str, Any] = {key: name for key, name in names.items() if name is not None}
         reply = Hook(how.url, **how.ask(), **scope)(prompt)
     else:
-        with opened(at, "read", setting("reranker", how.reranker)) as memory:
+        with opened_memory(at, "read", setting("reranker", how.reranker)) as memory:
             reply = Hook(memory, **how.ask())(prompt)
     if reply.problem is not None:
         note(f"memoriter: {reply.problem}")

@@ -16,7 +16,7 @@ from memoriter.doors.cli.options import (
     KnownAtOption,
     PrintedOptions,
     ScopedOptions,
-    opened,
+    opened_memory,
     store_path,
 )
 from memoriter.doors.cli.output import show
@@ -45,7 +45,7 @@ class BrowseOptions:
 )
 def browse(look: BrowseOptions, at: ScopedOptions) -> None:
     """List memories by date, page by page."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         page = memory.browse(
             cast("Any", look.sort), cursor=look.cursor, limit=look.limit, **look.declared
         )
@@ -59,7 +59,7 @@ def browse(look: BrowseOptions, at: ScopedOptions) -> None:
 @command("get", "memoriter get ID", "memoriter get ID --known-at 2026-10-01 --json")
 def get(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -> None:
     """Show one memory, as it is now or as it was known at a time."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         record = memory.get(id, known_at=known_at)
     show(record.to_dict(), lambda: render.records.record_card(record), as_json=at.json)
 
@@ -67,7 +67,7 @@ def get(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -> No
 @command("history", "memoriter history ID")
 def history(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -> None:
     """Show all versions of a memory, oldest first."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         versions = memory.history(id, known_at=known_at)
     data = {"id": id, "versions": [version.to_dict() for version in versions]}
     show(data, lambda: render.records.history_list(versions), as_json=at.json)
@@ -76,7 +76,7 @@ def history(id: IdArgument, at: ScopedOptions, known_at: KnownAtOption = None) -
 @command("links", "memoriter links ID")
 def links(id: IdArgument, at: ScopedOptions) -> None:
     """Show the links of a memory, in both directions."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         edges = memory.links(id)
     data = {"id": id, "links": [edge.to_dict() for edge in edges]}
     show(data, lambda: render.records.edge_list(edges, id), as_json=at.json)
@@ -92,7 +92,7 @@ AgentArgument = Annotated[
 @command("list", "memoriter agents list")
 def agents_list(at: PrintedOptions) -> None:
     """List all registered agents."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         agents = memory.agents.list()
     data = {"agents": [agent.to_dict() for agent in agents]}
     show(data, lambda: render.records.agent_list(agents), as_json=at.json)
@@ -101,10 +101,10 @@ def agents_list(at: PrintedOptions) -> None:
 @command("show", "memoriter agents show deploy-bot")
 def agents_show(agent: AgentArgument, at: PrintedOptions) -> None:
     """Show the registry entry of an agent."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         entry = memory.agents.get(agent)
     lines = {**entry.to_dict(), "aliases": ", ".join(entry.aliases)}
-    show(entry.to_dict(), lambda: render.ink.facts(lines), as_json=at.json)
+    show(entry.to_dict(), lambda: render.ink.fact_table(lines), as_json=at.json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class AgentOptions:
 @command("upsert", 'memoriter agents upsert deploy-bot --owner ana --description "ships releases"')
 def agents_upsert(agent: AgentArgument, at: PrintedOptions, entry: AgentOptions) -> None:
     """Register an agent, or change its registry entry."""
-    with opened(at, "make") as memory:
+    with opened_memory(at, "make") as memory:
         commit = memory.agents.upsert(agent, **entry.declared)
     show(commit.to_dict(), lambda: f"registered {agent}", as_json=at.json)
 
@@ -132,7 +132,7 @@ def agents_alias(
     key: KeyOption = None,
 ) -> None:
     """Add another name for a registered agent."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         memory.agents.get(agent)
         commit = memory.agents.alias(agent, alias, key=key)
     show(commit.to_dict(), lambda: f"{agent} is also {alias}", as_json=at.json)
@@ -149,7 +149,7 @@ def agents_search(
     ] = 10,
 ) -> None:
     """Find agents by the words of their registry entry."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         hits = memory.agents.search(words, limit)
     data = {"agents": [{**agent.to_dict(), "score": score} for agent, score in hits]}
     show(data, lambda: render.records.agent_hits(hits), as_json=at.json)
@@ -168,7 +168,7 @@ def status(
 ) -> None:
     """Show counts and sizes: memories, tenants, sequence, missing vectors, segments, bytes."""
     path = Path(store_path(at)).expanduser()
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         counts = memory.status(by)
     sizes = _sizes(path)
     data = {"store": str(path), **counts.to_dict(), "bytes": sizes}

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from memoriter import __version__
 from memoriter.doors.cli import ask, demo, hooks, look, prove, serve, store, tune, write
 from memoriter.doors.cli.declare import Command, command, spread
-from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, leave, report
+from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, exit_process, report
 from memoriter.doors.cli.options import Completion, JsonOption
 from memoriter.doors.cli.output import show, use_utf8
 
@@ -157,7 +157,7 @@ class RootGroup(PlainGroup):
             code = INTERRUPTED
         except Exception as error:
             code = report(error, argv)
-        leave(code if isinstance(code, int) else 0)
+        exit_process(code if isinstance(code, int) else 0)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The commands in the order of their panels."""

@@ -257,7 +257,9 @@ Access = Literal["read", "change", "make"]
 
 
 @contextlib.contextmanager
-def opened(at: MemoryOptions, access: Access, reranker: str | None = None) -> Generator[Memory]:
+def opened_memory(
+    at: MemoryOptions, access: Access, reranker: str | None = None
+) -> Generator[Memory]:
     """The memory that the options name, closed afterwards."""
     values = settings({name: getattr(at, name, None) for name in DEFAULTS})
     place = str(values["store"].value)

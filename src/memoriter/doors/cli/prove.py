@@ -17,7 +17,7 @@ from memoriter.doors.cli.options import (
     JsonOption,
     RerankerOption,
     ScopedOptions,
-    opened,
+    opened_memory,
     setting,
 )
 from memoriter.doors.cli.output import show
@@ -56,7 +56,7 @@ def explain(
     reranker: RerankerOption = None,
 ) -> None:
     """Take the score of a hit apart; for a memory that is no hit, show what kept it out."""
-    with opened(at, "read", setting("reranker", reranker)) as memory:
+    with opened_memory(at, "read", setting("reranker", reranker)) as memory:
         result = _result(memory, ask, query, receipt)
         hit = next((hit for hit in result if hit.id == id), None)
         missing = memory.why_not(result, id) if hit is None else None
@@ -89,7 +89,7 @@ def why_not(
     reranker: RerankerOption = None,
 ) -> None:
     """Show what kept a memory out of an answer, and the smallest change that lets it in."""
-    with opened(at, "read", setting("reranker", reranker)) as memory:
+    with opened_memory(at, "read", setting("reranker", reranker)) as memory:
         answer = receipt if query is None else None
         missing = memory.why_not(answer or _result(memory, ask, query, receipt), id)
     show(missing.to_dict(), lambda: render.proof.why_not_card(missing), as_json=at.json)
@@ -141,7 +141,7 @@ def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
 
     Exit code 10 if something was forgotten since, 9 if the answers differ otherwise.
     """
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         replayed = memory.replay(receipt)
     show(replayed.to_dict(), lambda: render.proof.replay_card(replayed), as_json=at.json)
     if not replayed.same:

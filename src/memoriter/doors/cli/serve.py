@@ -22,7 +22,7 @@ from memoriter.doors.cli.options import (
     complete_words,
     embedder_option,
     must_exist,
-    opened,
+    opened_memory,
     setting,
     settings,
     store_path,
@@ -219,7 +219,7 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     choice = choice_of(tools)
     access = "read" if read_only else "make"
-    with opened(at, access, setting("reranker", reranker)) as memory:
+    with opened_memory(at, access, setting("reranker", reranker)) as memory:
         seat = Local(Desk(memory), "read" if read_only else "write")
         anyio.run(serve_streams, server_of(choice, seat))
 

@@ -18,7 +18,7 @@ from memoriter.doors.cli.options import (
     ScopedOptions,
     WhereOption,
     config_files,
-    opened,
+    opened_memory,
     settings,
     store_path,
 )
@@ -34,7 +34,7 @@ def init(at: PrintedOptions) -> None:
     """Make an empty store; an existing one is left as it is."""
     path = Path(store_path(at)).expanduser()
     fresh = not path.exists()
-    with opened(at, "make"):
+    with opened_memory(at, "make"):
         pass
     line = f"made {path}" if fresh else f"{path} exists already"
     show({"store": str(path), "made": fresh}, lambda: line, as_json=at.json)
@@ -43,7 +43,7 @@ def init(at: PrintedOptions) -> None:
 @command("maintain", "memoriter maintain")
 def maintain(at: PrintedOptions) -> None:
     """Do pending work: embed memories that lack a vector, write and merge the index."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         report = memory.maintain()
     published = "published a segment" if report.published else "nothing to publish"
     line = f"embedded {report.embedded}, still owed {report.owed}, {published}"
@@ -71,7 +71,7 @@ def export(
     test = where_of(where)
     if file.exists() and not force:
         raise InputError(f"{file} exists already", hint="name another file, or give --force")
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         count = _export(memory, file, test)
     line = f"wrote {count} lines to {file}"
     show({"file": str(file), "lines": count}, lambda: line, as_json=at.json)
@@ -101,7 +101,7 @@ def verify_store(at: PrintedOptions) -> None:
 
     Exit code 9 if something is damaged.
     """
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         checkup = memory.verify_store()
     _print_checkup(checkup, as_json=at.json)
 
@@ -112,7 +112,7 @@ def doctor(at: PrintedOptions) -> None:
 
     Exit code 9 if a record is damaged: restore a backup then.
     """
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         checkup = memory.doctor()
     _print_checkup(checkup, as_json=at.json)
 
@@ -147,7 +147,7 @@ AnalyzerArgument = Annotated[
 @command("list", "memoriter analyzer list")
 def analyzer_list(at: PrintedOptions) -> None:
     """List all analyzers, and how many memories each has read."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         analyzers = memory.analyzers.list()
     heads = ("analyzer", "kept", "rows", "of")
     rows = [(a.name, "yes" if a.added else "no", f"{a.rows:,}", f"{a.of:,}") for a in analyzers]
@@ -161,7 +161,7 @@ def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
 
     Recipes that use it then work on a store of any size. An interrupted run can be continued.
     """
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         kept = memory.analyzers.add(name, progress=True)
     show(kept.to_dict(), lambda: f"{name} has read {kept.rows:,} of {kept.of:,}", as_json=at.json)
 
@@ -169,7 +169,7 @@ def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
 @command("remove", "memoriter analyzer remove fts5-porter")
 def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
     """Delete the stored words of an analyzer; small stores can still use it, in memory."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         memory.analyzers.remove(name)
     show({"removed": name}, lambda: f"removed {name}", as_json=at.json)
 
@@ -187,7 +187,7 @@ EmbedderArgument = Annotated[
 @command("status", "memoriter embed status")
 def embed_status(at: PrintedOptions) -> None:
     """List the embedders of the store: how many vectors each has, and which one answers."""
-    with opened(at, "read") as memory:
+    with opened_memory(at, "read") as memory:
         spaces = memory.embedding.status()
     heads = ("embedder", "serves", "rows", "of", "space")
     rows = [
@@ -207,7 +207,7 @@ def embed_migrate(model: EmbedderArgument, at: PrintedOptions) -> None:
 
     An interrupted run can be continued. `embed promote` switches to the new model.
     """
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         space = memory.embedding.migrate(model, progress=True)
     line = f"{space.rows:,} of {space.of:,} are embedded with {model}"
     show(space.to_dict(), lambda: line, as_json=at.json)
@@ -223,7 +223,7 @@ def embed_promote(
     ] = False,
 ) -> None:
     """Switch to a model: every memory that is opened from now on uses its vectors."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         commit = memory.embedding.promote(model, partly=partly)
     show(commit.to_dict(), lambda: f"{model} serves from now on", as_json=at.json)
 
@@ -231,7 +231,7 @@ def embed_promote(
 @command("rollback", "memoriter embed rollback")
 def embed_rollback(at: PrintedOptions) -> None:
     """Switch back to the previous model; its vectors are still there."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         commit = memory.embedding.rollback()
     show(commit.to_dict(), lambda: "the previous model serves again", as_json=at.json)
 

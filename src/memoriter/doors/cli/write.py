@@ -20,7 +20,7 @@ from memoriter.doors.cli.options import (
     IdArgument,
     ScopedOptions,
     complete_format,
-    opened,
+    opened_memory,
     store_exists,
 )
 from memoriter.doors.cli.output import console, note, show, shows_progress
@@ -69,7 +69,7 @@ def remember(
         raise BadRecord("text: must not be empty", hint="say what to remember", field="text")
     fields = {**new.fields, **new.beside}
     Draft.of({"text": content, **fields}, SystemClock().now)  # refused before a store is made
-    with opened(at, "make") as memory:
+    with opened_memory(at, "make") as memory:
         commit = memory.remember(content, **fields)
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
 
@@ -127,7 +127,7 @@ def import_(
     named = [(path, chosen(path, format).format.name) for path in files]
     if dry_run and not store_exists(at):
         at = replace(at, store=":memory:")
-    with opened(at, "read" if dry_run and store_exists(at) else "make") as memory:
+    with opened_memory(at, "read" if dry_run and store_exists(at) else "make") as memory:
         reports = [
             memory.import_file(path, name, dry_run=dry_run, progress=shows_progress())
             for path, name in named
@@ -192,7 +192,7 @@ class UpdateOptions:
 def update(id: IdArgument, at: ScopedOptions, new: UpdateOptions) -> None:
     """Change fields of a memory; the old version stays in its history."""
     fields = new.fields()
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         if isinstance(fields.get("source"), dict):  # parts that were not given stay as they are
             fields["source"] = {**asdict(memory.get(id).source), **fields["source"]}
         commit = memory.update(id, **fields)
@@ -219,7 +219,7 @@ def link(
     new: LinkOptions,
 ) -> None:
     """Link two memories."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         commit = memory.link(source, target, new.kind, **new.declared)
     line = one_line(f"linked {source} {new.kind} {target}")
     show(commit.to_dict(), lambda: line, as_json=at.json)
@@ -234,7 +234,7 @@ def expire(
     ] = None,
 ) -> None:
     """Hide a memory from all answers from a time on; `update --clear expires` undoes it."""
-    with opened(at, "change") as memory:
+    with opened_memory(at, "change") as memory:
         commit = memory.expire(id, when)
     show(commit.to_dict(), lambda: one_line(f"{id} expires"), as_json=at.json)
 
@@ -279,7 +279,7 @@ def forget(
             hint="say which memories to forget",
             field="where",
         )
-    with opened(at, "read" if how.dry_run else "change") as memory:
+    with opened_memory(at, "read" if how.dry_run else "change") as memory:
         if how.dry_run:
             _preview(_records(memory, ids, where), at)
             return
@@ -354,6 +354,6 @@ class ReflectOptions:
 )
 def reflect(at: ScopedOptions, how: ReflectOptions) -> None:
     """Sum up clusters of related memories as reflections, without a language model."""
-    with opened(at, "read" if how.dry_run else "change") as memory:
+    with opened_memory(at, "read" if how.dry_run else "change") as memory:
         report = memory.reflect(dry_run=how.dry_run, **how.declared)
     show(report.to_dict(), lambda: render.reports.reflection_report(report), as_json=at.json)

@@ -16,10 +16,10 @@ from memoriter.doors.render.ink import (
     MATCH,
     STRONG,
     Ink,
-    day,
+    date_text,
     inks_of,
-    joined,
-    replaced,
+    joined_line,
+    superseded_line,
 )
 from memoriter.doors.render.tree import hit_tree, plan_tree
 from memoriter.text.safe import one_line
@@ -82,7 +82,7 @@ def _title(result: Result, lanes: Mapping[str, Ink]) -> Text:
     labels += ["rerank"] if result.plan.runs("rerank") else []
     key = [Text(f"{lanes[label].glyph} {label}", lanes[label].style) for label in labels]
     name = f"{recipe.name} v{recipe.version}"
-    return joined([Text(count, STRONG), name, status, *key])
+    return joined_line([Text(count, STRONG), name, status, *key])
 
 
 def _best_scores(result: Result) -> dict[str, float]:
@@ -98,19 +98,19 @@ def _hit(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> RenderR
     """Scores, the text, the record, and what moved or superseded it."""
     room = width - _INDENT
     yield from _scores(hit, best, lanes, width)
-    yield _indented(marked(hit, room))
+    yield _indented(marked_text(hit, room))
     yield _indented(_record_line(hit, room))
     if moves := _moves(hit, room):
         yield _indented(moves)
     if hit.superseded_by:
-        yield _indented(replaced(hit.superseded_by))
+        yield _indented(superseded_line(hit.superseded_by))
 
 
 def _scores(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> list[Text]:
     """Rank, score, bar and lane chips: on one line, or on two where the screen is narrow."""
     line = Text().append(f"{hit.rank:>3}  {figure(hit.score):<7}", STRONG)
     line.append_text(bar(hit.explanation, best, lanes))
-    chips = joined(_chips(hit, lanes), "  ")
+    chips = joined_line(_chips(hit, lanes), "  ")
     if line.cell_len + chips.cell_len + 2 > width:
         return [line, _indented(chips)]
     return [line.append("  ").append_text(chips)]
@@ -144,7 +144,7 @@ def _chips(hit: Hit, lanes: Mapping[str, Ink]) -> list[Text]:
     return [*by_lane, *by_boost]
 
 
-def marked(hit: Hit, width: int) -> Text:
+def marked_text(hit: Hit, width: int) -> Text:
     """The text on one line, cut to a width around its first match, with every match marked.
 
     A reflection shows its summary: its text is for programs.
@@ -172,7 +172,7 @@ def _start(line: str, spans: Sequence[Span], width: int) -> int:
 def _record_line(hit: Hit, width: int) -> Text:
     """Id, date, kind and tags, cut to the width."""
     record = hit.record
-    parts = [one_line(record.id), day(record.created), one_line(record.kind)]
+    parts = [one_line(record.id), date_text(record.created), one_line(record.kind)]
     parts += [f"#{one_line(tag)}" for tag in record.tags]
     return _cut(Text(" · ".join(parts), DIM), width)
 
@@ -208,12 +208,12 @@ def _bundle(bundle: Bundle) -> Tree:
     line = Text(f"#{seed.rank} {figure(seed.score)}  ", STRONG)
     line.append(one_line(seed.record.text)).append(f"  {one_line(seed.id)}", DIM)
     if seed.superseded_by:
-        line.append("\n").append_text(replaced(seed.superseded_by))
+        line.append("\n").append_text(superseded_line(seed.superseded_by))
     tree = Tree(line, guide_style=DIM)
     for support in bundle.support:
         linked = Text(one_line(support.record.text))
         linked.append(f"\n{path_line(support.path)}", DIM)
         if support.superseded_by:
-            linked.append("\n").append_text(replaced(support.superseded_by))
+            linked.append("\n").append_text(superseded_line(support.superseded_by))
         tree.add(linked)
     return tree

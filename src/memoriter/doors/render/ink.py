@@ -49,22 +49,22 @@ def inks_of(recipe: Recipe) -> dict[str, Ink]:
 # --- times and lines --------------------------------------------------------------------------
 
 
-def day(time: int | datetime) -> str:
+def date_text(time: int | datetime) -> str:
     """The date of a time."""
     return iso(time)[:10]
 
 
-def moment(time: int | datetime) -> str:
+def time_text(time: int | datetime) -> str:
     """A time to the second."""
     return iso(time)[:19].replace("T", " ") + "Z"
 
 
-def joined(parts: Iterable[Text | str], gap: str = " · ") -> Text:
+def joined_line(parts: Iterable[Text | str], gap: str = " · ") -> Text:
     """Parts on one line."""
     return Text(gap).join([Text(part) if isinstance(part, str) else part for part in parts])
 
 
-def replaced(ids: Iterable[str]) -> Text:
+def superseded_line(ids: Iterable[str]) -> Text:
     """The line for a memory that others superseded; empty where none did."""
     listed = ", ".join(map(one_line, ids))
     return Text(f"superseded by {listed}" if listed else "", WARN)
@@ -77,7 +77,7 @@ _LEAST: Final = 16
 """The least width of the wide column, even where lines then grow longer than the screen."""
 
 
-def facts(values: Mapping[str, object]) -> RenderableType:
+def fact_table(values: Mapping[str, object]) -> RenderableType:
     """Names and values in two columns."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style=DIM, no_wrap=True)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memoriter.doors.render.hits import HitTable
-from memoriter.doors.render.ink import BAD, DIM, STRONG, WARN, facts, joined
+from memoriter.doors.render.ink import BAD, DIM, STRONG, WARN, fact_table, joined_line
 from memoriter.text.safe import one_line
 from memoriter.why.change import Change
 from memoriter.why.diff import Diff, Move
@@ -25,7 +25,7 @@ _SHOWN: Final = 8
 
 def why_not_card(answer: WhyNot) -> RenderableType:
     """What kept a memory out, lane by lane where no lane found it, and what to ask instead."""
-    head = joined([Text(f"{answer.stage}", STRONG), one_line(answer.id)])
+    head = joined_line([Text(f"{answer.stage}", STRONG), one_line(answer.id)])
     lines: dict[str, object] = {"why": one_line(answer.reason)}
     if answer.lanes:
         lines["why"] = "no lane found it" if answer.stage == "lanes" else one_line(answer.reason)
@@ -35,7 +35,7 @@ def why_not_card(answer: WhyNot) -> RenderableType:
         lines["then"] = f"rank {answer.rank_then}, tested"
     elif answer.stage != "hit":
         lines["ask with"] = "no change is known that lets it in"
-    return Group(head, facts(lines))
+    return Group(head, fact_table(lines))
 
 
 def _flags(change: Change) -> Iterator[str]:
@@ -88,7 +88,7 @@ def diff_card(diff: Diff) -> RenderableType:
             f"{each.cause}: {each.path}": f"{_short(each.was)} → {_short(each.now)}"
             for each in diff.inputs
         }
-        parts += [facts(inputs), Text()]
+        parts += [fact_table(inputs), Text()]
     if diff.same:
         return Group(*parts, Text("the same hits, ranks and scores", STRONG))
     grid = Table.grid(padding=(0, 2, 0, 0))

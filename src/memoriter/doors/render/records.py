@@ -10,7 +10,7 @@ from rich.text import Text
 
 from memoriter.core.edge import Edge
 from memoriter.core.record import Record, plain
-from memoriter.doors.render.ink import DIM, STRONG, TextColumns, day, facts, moment
+from memoriter.doors.render.ink import DIM, STRONG, TextColumns, date_text, fact_table, time_text
 from memoriter.memory.agents import Agent
 from memoriter.text.safe import one_line, safe
 from memoriter.why.figures import figure, short
@@ -36,12 +36,12 @@ def record_card(record: Record) -> RenderableType:
         Text(safe(record.text)),
         Text(),
     ]
-    return Group(*parts, facts({name: _value(name, value) for name, value in fields.items()}))
+    return Group(*parts, fact_table({name: _value(name, value) for name, value in fields.items()}))
 
 
 def _value(name: str, value: object) -> str:
     if name in _TIMES and isinstance(value, int):
-        return moment(value)
+        return time_text(value)
     if name == "metadata":
         return json.dumps(value, ensure_ascii=False)
     return ", ".join(map(str, value)) if isinstance(value, list) else short(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
@@ -53,7 +53,7 @@ def page_list(records: Sequence[Record], total: int, cursor: str | None) -> Rend
     head = Text(
         f"{len(records)} of {total} {noun}" if len(records) != total else f"{total} {noun}", STRONG
     )
-    rows = [(day(r.created), r.id, r.text) for r in records]
+    rows = [(date_text(r.created), r.id, r.text) for r in records]
     parts: list[RenderableType] = [head]
     if rows:
         parts.append(TextColumns(("date", "id", "text"), rows, wide=2))
@@ -70,15 +70,17 @@ def history_list(versions: Sequence[Record]) -> RenderableType:
     parts: list[RenderableType] = [Text(one_line(versions[-1].id), STRONG)]
     before: Record | None = None
     for at, version in enumerate(versions, start=1):
-        parts.append(Text(f"version {at} · {moment(version.committed)} · row {version.row}", DIM))
-        changes = plain(version) if before is None else changed(before, version)
+        parts.append(
+            Text(f"version {at} · {time_text(version.committed)} · row {version.row}", DIM)
+        )
+        changes = plain(version) if before is None else _changed(before, version)
         shown = {"text": version.text} if before is None else changes
-        parts.append(facts({name: _value(name, value) for name, value in shown.items()}))
+        parts.append(fact_table({name: _value(name, value) for name, value in shown.items()}))
         before = version
     return Group(*parts)
 
 
-def changed(before: Record, after: Record) -> dict[str, object]:
+def _changed(before: Record, after: Record) -> dict[str, object]:
     """The fields that differ, with their new value; a dash where a field went away."""
     old, new = plain(before), plain(after)
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from memoriter.doors.render.ink import DIM, STRONG, WARN, TextColumns, facts, moment
+from memoriter.doors.render.ink import DIM, STRONG, WARN, TextColumns, fact_table, time_text
 from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def status_report(
     if status.expired:
         records += f", and {status.expired} expired"
     counts = {} if status.counts is None else {f"by {by}": _listed(status.counts)}
-    return facts(
+    return fact_table(
         {
             "store": path,
             "tenant": status.tenant,
@@ -102,7 +102,7 @@ def status_report(
             "memories": records,
             **counts,
             "sequence": status.seq,
-            "last commit": moment(status.time) if status.time else "never",
+            "last commit": time_text(status.time) if status.time else "never",
             "debt": f"{status.debt} vectors owed" if status.debt else "none",
             "segments": f"{status.segments} published, {status.tail} rows in the tail",
             "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),

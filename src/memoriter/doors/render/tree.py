@@ -20,8 +20,8 @@ from memoriter.doors.render.ink import (
     WARN,
     Ink,
     inks_of,
-    joined,
-    replaced,
+    joined_line,
+    superseded_line,
 )
 from memoriter.pipeline.plan import Plan, PlanStep
 from memoriter.text.safe import one_line
@@ -35,13 +35,13 @@ _COUNT: Final = 9
 
 def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     """The score of a hit, taken apart down to the counts."""
-    head = joined([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
+    head = joined_line([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
     for stage, move in moves_of(hit.moves, hit.rank):
         head.append(f"\n{stage}: {move}", DIM)
     if hit.superseded_by:
-        head.append("\n").append_text(replaced(hit.superseded_by))
+        head.append("\n").append_text(superseded_line(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
     _grow(tree, hit.explanation, hit, lanes)
     return Group(head, tree, *(_beside(label, hit, lanes) for label in beside(hit)))
@@ -79,7 +79,7 @@ def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
 def plan_tree(plan: Plan) -> RenderableType:
     """Which steps run with which numbers, which are skipped and why, how many rows each left."""
     recipe = plan.recipe
-    head = joined(
+    head = joined_line(
         [
             Text(f"recipe {recipe.name} v{recipe.version}", STRONG),
             recipe.fingerprint[:12],
