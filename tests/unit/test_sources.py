@@ -11,7 +11,7 @@ from tests.claims.corpus import open_empty
 from memoriter.core.query import Query
 from memoriter.core.scope import Scope
 from memoriter.core.where import parse
-from memoriter.lanes.port import Context, Skipped
+from memoriter.lanes.port import Context, Effects, Wording
 from memoriter.lanes.sources import sources_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
@@ -69,7 +69,7 @@ def context(memory: Memory, where: object = None) -> Context:
     query = Query(text="", scope=Scope(), now=2**60, limit=10, where=parse(where))
     reading = memory._parts.reading("default", None)
     fetch = memory._parts.fetch("default")
-    return bind(query, recipe_of("lexical"), reading, fetch, (Own(), Skipped(""), None, None, None))
+    return bind(query, recipe_of("lexical"), reading, Effects(fetch), Wording(Own()))
 
 
 def test_sources_are_read_from_the_edges_of_a_view() -> None:
