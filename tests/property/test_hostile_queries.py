@@ -19,8 +19,13 @@ from tests.property.worlds import open_toy
 
 from memoriter import MemoriterError
 from memoriter.core.names import text as checked
+<<<<<<< HEAD
 from memoriter.index import ground, match
 from memoriter.lanes.port import Ready
+=======
+from memoriter.index import ground
+from memoriter.lanes.port import Effects, Ready, Wording
+>>>>>>> kinds
 from memoriter.memory.asked import asked_for
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
@@ -135,7 +140,7 @@ def searching(memory: Memory, how: Recipe) -> Callable[[str], object]:
     query, _ = asked_for("", None, {"recipe": how}, (memory.scope, parts.clock.now))
     tenant = memory.scope.tenant
     reading, unread = parts.read_by(reader, tenant, None)
-    ctx = bind(query, how, reading, parts.fetch(tenant), (reader, None, unread, None, None))
+    ctx = bind(query, how, reading, Effects(parts.fetch(tenant)), Wording(reader, unread))
 
     def search(text: str) -> object:
         mine = replace(ctx, query=replace(query, text=checked(text, "query")))

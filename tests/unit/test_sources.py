@@ -13,7 +13,7 @@ from tests.inside import log_of, view_of
 from memoriter.core.query import Query
 from memoriter.core.scope import Scope
 from memoriter.core.where import parse
-from memoriter.lanes.port import Context, Skipped
+from memoriter.lanes.port import Context, Effects, Wording
 from memoriter.lanes.sources import sources_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
@@ -70,8 +70,7 @@ def test_what_is_not_wanted_counts_against_the_ceiling_and_is_not_lifted() -> No
 def context(memory: Memory, where: object = None) -> Context:
     query = Query(text="", scope=Scope(), now=2**60, limit=10, where=parse(where))
     fetch = partial(log_of(memory).records, "default")
-    outcome = (Own(), Skipped(""), None, None, None)
-    return bind(query, recipe_of("lexical"), view_of(memory), fetch, outcome)
+    return bind(query, recipe_of("lexical"), view_of(memory), Effects(fetch), Wording(Own()))
 
 
 def test_sources_are_read_from_the_edges_of_a_view() -> None:

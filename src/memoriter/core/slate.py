@@ -24,6 +24,24 @@ TIER: Final = "tier"
 """The column that says which pass gave a row its score: 1 for a second one, 2 for the rest."""
 
 
+def pass_of(column: str) -> str:
+    """The pass that made a column: fuse for `fuse.boosted.2`.
+
+    >>> pass_of("fuse.boosted.2"), pass_of("rerank")
+    ('fuse', 'rerank')
+    """
+    return column.partition(".")[0]
+
+
+def signal_of(column: str) -> str:
+    """The lane or boost whose say a column is.
+
+    >>> signal_of("fuse.words"), signal_of("words.score"), signal_of("again.boost.session")
+    ('words', 'words', 'session')
+    """
+    return column.removesuffix(".score").rpartition(".")[2]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One derivation: `out` is `op` over the input columns, absent inputs left out."""

@@ -87,8 +87,8 @@ class Bm25Lane(Lane):
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the query has words; with a ladder, when it has any text to climb with."""
-        if ctx.unread is not None:
-            return Skipped(ctx.unread)
+        if ctx.wording.unread is not None:
+            return Skipped(ctx.wording.unread)
         asked = self.parsed(ctx, ctx.query.text)
         if asked.tree is None and not (self.ladder and ctx.query.text.strip()):
             return Skipped("the query has no words", idle=bool(ctx.query.text.strip()))
@@ -103,7 +103,7 @@ class Bm25Lane(Lane):
     def parsed(self, ctx: Context, text: str) -> Asked:
         """A text as this lane's dialect reads it."""
         options = Options(self.expert, self.stop, ctx.query.aliases)
-        return read(self.dialect, text, ctx.analyzer, options)
+        return read(self.dialect, text, ctx.wording.analyzer, options)
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
@@ -151,7 +151,7 @@ class _Search:
     def _scorer(self) -> Scorer:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
-        ground = Ground(self._ctx.reading, tuple(weights), self._ctx.analyzer, lane.records)
+        ground = Ground(self._ctx.reading, tuple(weights), self._ctx.wording.analyzer, lane.records)
         formula = Formula(
             form=lane.form,
             measure=lane.score,
@@ -166,7 +166,7 @@ class _Search:
 
     def _bound(self, text: str) -> Bound | None:
         if text not in self._trees:
-            tree, binder = self.parsed(text).tree, Binder(self._scorer, self._ctx.analyzer)
+            tree, binder = self.parsed(text).tree, Binder(self._scorer, self._ctx.wording.analyzer)
             self._trees[text] = None if tree is None else binder.bound(tree)
         return self._trees[text]
 
@@ -227,7 +227,7 @@ class _Search:
 
     @cached_property
     def _fuzzy(self) -> Fuzzy:
-        return Fuzzy(self._scorer.ground, self._ctx.analyzer, self._ctx.selection.masks)
+        return Fuzzy(self._scorer.ground, self._ctx.wording.analyzer, self._ctx.selection.masks)
 
     def evidence(self, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Why the rung that found these rows scored them as it did."""

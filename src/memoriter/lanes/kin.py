@@ -46,9 +46,11 @@ class KinLane(Lane):
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when there is a table, and the query has words of it."""
-        if ctx.kin is None:
+        if ctx.wording.kin is None:
             return Skipped("a memory without an embedder has no table of words")
-        words = list(map(ctx.kin.word, dict.fromkeys(ctx.kin.tokens(ctx.query.text))))
+        words = list(
+            map(ctx.wording.kin.word, dict.fromkeys(ctx.wording.kin.tokens(ctx.query.text)))
+        )
         if not words:
             return Skipped("no word of the query is in the table")
         options = {"neighbours": self.neighbours, "min_cosine": self.min_cosine}
@@ -89,7 +91,7 @@ class KinLane(Lane):
 
     def _words(self, ctx: Context) -> list[QueryWord]:
         """The distinct words of the query, weighed by the view."""
-        kin = cast("Kindred", ctx.kin)
+        kin = cast("Kindred", ctx.wording.kin)
         tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
         dfs = [_df(ctx.reading, token) for token in tokens]
         idfs = [idf(ctx.reading.total, df) for df in dfs]
@@ -155,7 +157,7 @@ def _evidence(
 
 
 def _part(ctx: Context, each: QueryWord, at: int) -> Explanation:
-    kin = cast("Kindred", ctx.kin)
+    kin = cast("Kindred", ctx.wording.kin)
     asked, met = kin.word(each.token), kin.word(int(each.near[at]))
     facts = {
         "asked": asked, "met": met, "cosine": float(each.cosines[at]), "weight": each.weight,

@@ -22,13 +22,13 @@ class ListLane(Lane):
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready when the call brings the list."""
-        if ctx.label not in ctx.lists:
+        if ctx.label not in ctx.call.lists:
             return Skipped("the call brings no such list", idle=True)
-        return Ready({"given": int(ctx.lists[ctx.label][0].size), "pool": self.pool})
+        return Ready({"given": int(ctx.call.lists[ctx.label][0].size), "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
         """The rows of the list that may be found, by the caller's scores."""
-        rows, scores = ctx.lists[ctx.label]
+        rows, scores = ctx.call.lists[ctx.label]
         places = np.isin(rows, ctx.selection.rows(ctx.reading))
         rows, scores = rows[places], scores[places]
         order = ctx.best(scores, rows, self.pool)

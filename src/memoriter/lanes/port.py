@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from memoriter.core.explanation import Explanation
 from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking, Rows, Scores
+from memoriter.core.record import Record
 from memoriter.embed.port import Kindred
 from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
@@ -54,11 +55,65 @@ Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 
 @dataclass(frozen=True, slots=True)
 class InSpace:
-    """A query in one vector space: whose, the view with its vectors, the query's own."""
+    """A query in one vector space."""
 
     name: str
+    """Who embeds there."""
     reading: Reading
-    vector: Vector | Skipped | None
+    """The view with the vectors of that space."""
+    vector: Vector | None = None
+    """The query's vector on the grid; None while planning, and where there is none."""
+    lacks: Skipped | None = None
+    """Why there is none: the outcome of the one effect."""
+
+
+def in_space(name: str, reading: Reading, outcome: Vector | Skipped | None) -> InSpace:
+    """A query in a space, by what became of embedding it; None: nobody has asked yet."""
+    if isinstance(outcome, Skipped):
+        return InSpace(name, reading, lacks=outcome)
+    return InSpace(name, reading, outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How words are read."""
+
+    analyzer: Analyzer
+    """Who reads the words of the query."""
+    unread: str | None = None
+    """Why the recipe's analyzer cannot be used on this store; None when it can."""
+    kin: Kindred | None = None
+    """The table of similar words that the index was read with; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRows:
+    """The rows that come with a call."""
+
+    seeds: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
+    """By lane, the rows to start from."""
+    lists: Mapping[str, tuple[Rows, Scores]] = field(default_factory=dict[str, tuple[Rows, Scores]])
+    """Ranked lists, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a search may ask of the world beside its view."""
+
+    fetch: Fetch = no_records
+    """Reads records, for steps that look at texts."""
+    judge: Judge | None = None
+    """The reranker; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The lane at work."""
+
+    label: str = ""
+    """What the recipe calls it."""
+    seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The rows that it starts from, best first; none for a lane that needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,46 +122,42 @@ class Context:
 
     query: Query
     reading: Reading
+    """The view."""
     selection: Selection
-    analyzer: Analyzer
-    vector: Vector | Skipped | None
-    """The query's vector on the grid, or why there is none: the outcome of the one effect.
-
-    None while planning only: nobody has asked the embedder yet.
-    """
-    unread: str | None = None
-    """Why the recipe's analyzer cannot be used on this store; None when it can."""
-    kin: Kindred | None = None
-    """The table of kin that the index was read with; None where there is none."""
+    """What of it may be found."""
+    wording: Wording
+    spaces: tuple[InSpace, ...]
+    """The query in every vector space that is read, the one that serves first."""
+    call: CallRows = CallRows()
+    effects: Effects = Effects()
+    turn: Turn = Turn()
     recorded: int | None = None
     """The last entry of the log at the time asked about, where append time decides."""
-    label: str = ""
-    """What the recipe calls the lane at work."""
-    given: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
-    """The rows that the call gives lanes to start from."""
-    seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
-    """The rows that the lane at work starts from, best first; none for a lane that needs none."""
-    lists: Mapping[str, tuple[Rows, Scores]] = field(default_factory=dict[str, tuple[Rows, Scores]])
-    """Ranked lists that come with the call, best first."""
-    fetch: Fetch = no_records
-    """Reads records, for steps that look at texts."""
-    judge: Judge | None = None
-    """The reranker; None where there is none."""
-    space: str = "serving"
-    """Who embeds in the space that serves."""
-    beside: tuple[InSpace, ...] = ()
-    """The other spaces that the memory reads."""
     keys: Keys = by_row
     """How the recipe puts equals in order, inside its lanes too."""
+
+    @property
+    def label(self) -> str:
+        """What the recipe calls the lane at work."""
+        return self.turn.label
+
+    @property
+    def seeds(self) -> Rows:
+        """The rows that the lane at work starts from, best first."""
+        return self.turn.seeds
+
+    def fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
+        """Records by row; None for what was forgotten."""
+        return self.effects.fetch(rows)
+
+    def at(self, label: str, seeds: Mapping[str, Rows]) -> Context:
+        """The context as one lane sees it, with its seeds where it has some."""
+        turn = Turn(label, seeds[label]) if label in seeds else Turn(label)
+        return replace(self, turn=turn)
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
         """Where the best of a lane's rows stand, equals as the recipe says."""
         return top(scores, rows, pool, self.keys)
-
-    @property
-    def spaces(self) -> tuple[InSpace, ...]:
-        """The query in every vector space that is read: the one that serves first."""
-        return (InSpace(self.space, self.reading, self.vector), *self.beside)
 
     @property
     def time(self) -> int:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
@@ -58,14 +57,14 @@ class VectorLane(Lane):
         able = [each for each, why in verdicts.values() if why is None]
         lacks = {name: why for name, (_, why) in verdicts.items() if why is not None}
         if not able:
-            return lacks[ctx.space]
+            return lacks[ctx.spaces[0].name]
         scans = {scan_of(each.reading, _masks(ctx, each), self.exact_up_to) for each in able}
         shows: dict[str, object] = {
             "min_cosine": self.min_cosine,
             "pool": self.pool,
             "scan": "approximate" if "approximate" in scans else "exact",
         }
-        if ctx.beside:
+        if len(ctx.spaces) > 1:
             shows["spaces"] = {each.name: self._weight(each.reading) for each in able}
         elif (weight := self._weight(ctx.reading)) != 1.0:
             shows["weight"] = weight
@@ -92,7 +91,7 @@ class VectorLane(Lane):
         return Ranking(rows[order], values[order], noted=noted, memo=hits)
 
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
-        query, weight = cast("NDArray[np.float32]", each.vector), self._weight(each.reading)
+        query, weight = cast("Vector", each.vector), self._weight(each.reading)
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.reading, _masks(ctx, each), query)
@@ -130,7 +129,7 @@ class VectorLane(Lane):
         parts = {
             each.name: best_parts(each.reading, rows, each.vector)
             for each in ctx.spaces
-            if isinstance(each.vector, np.ndarray)
+            if each.vector is not None
         }
         return {name: vectors for name, vectors in parts.items() if vectors}
 
@@ -167,8 +166,8 @@ class _SpaceHits:
 
 def _able(each: InSpace) -> Skipped | None:
     """Why a space cannot take part; None when it can."""
-    if isinstance(each.vector, Skipped):
-        return each.vector
+    if each.lacks is not None:
+        return each.lacks
     if each.reading.damage is not None:
         return Skipped(each.reading.damage)
     if each.reading.total and not holds(each.reading):

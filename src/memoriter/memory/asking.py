@@ -9,7 +9,7 @@ from typing import Final
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
-from memoriter.lanes.port import Context, Judge, Skipped
+from memoriter.lanes.port import Context, Effects, Judge, Skipped, Wording
 from memoriter.memory.parts import Parts
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import Plan, plan, reranks
@@ -82,13 +82,14 @@ def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
     if query.given is not None or query.text.strip():
         ctx = parts.spaces(ctx, asking=True)
     else:
-        ctx = replace(ctx, vector=Skipped("nothing to compare with", idle=True))
+        none = Skipped("nothing to compare with", idle=True)
+        ctx = replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
     return _answered(parts, recipe, ctx)
 
 
 def _answered(parts: Parts, recipe: Recipe, ctx: Context) -> Result:
     """The answer, with what its receipt has to say of the memory it was asked of."""
-    words = ctx.analyzer if ctx.unread is None else parts.shop.analyzer
+    words = ctx.wording.analyzer if ctx.wording.unread is None else parts.shop.analyzer
     kin = None if parts.kin is None else parts.kin.fingerprint
     through = Generations(words.fingerprint, parts.shop.space, kin)
     ran = noting(run(plan(recipe, ctx), ctx), ctx, through)
@@ -109,9 +110,9 @@ def _bound(parts: Parts, query: Query, recipe: Recipe) -> Context:
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
-    outcome = (reader, None, unread, parts.kin, recorded)
-    ctx = bind(query, recipe, reading, parts.fetch(tenant), outcome)
-    return replace(ctx, judge=judge_of(parts, query))
+    effects = Effects(parts.fetch(tenant), judge_of(parts, query))
+    wording = Wording(reader, unread, parts.kin)
+    return bind(query, recipe, reading, effects, wording, recorded)
 
 
 def judge_of(parts: Parts, query: Query) -> Judge | None:

@@ -15,7 +15,7 @@ from memoriter.embed.port import Kindred
 from memoriter.index.filter import Fetch
 from memoriter.index.reading import Reading
 from memoriter.index.shelf import Shelf
-from memoriter.lanes.port import Context, InSpace, Skipped
+from memoriter.lanes.port import Context, Skipped, in_space
 from memoriter.memory.spaces import Beside, Made, name_of, vector_in
 from memoriter.rerank.port import Reranker
 from memoriter.store.port import Log
@@ -86,18 +86,16 @@ class Parts:
     def spaces(self, ctx: Context, *, asking: bool) -> Context:
         """The context with the query in every space that is read; asking embeds it."""
         if self.shop.embedder is None:
-            return replace(ctx, vector=Skipped("this memory has no embedder"))
-        seq, tenant = ctx.reading.seq, ctx.query.scope.tenant
-        beside = [(each.shop, each.shelf.reading(tenant, seq)) for each in self.beside]
-        return replace(
-            ctx,
-            vector=vector_in(self.shop, ctx.query, ctx.reading) if asking else None,
-            space=self.shop.embedder.name,
-            beside=tuple(
-                InSpace(name_of(shop), view, self._aside(shop, ctx.query, view) if asking else None)
-                for shop, view in beside
-            ),
-        )
+            none = Skipped("this memory has no embedder")
+            return replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
+        query, seq, tenant = ctx.query, ctx.reading.seq, ctx.query.scope.tenant
+        vector = vector_in(self.shop, query, ctx.reading) if asking else None
+        spaces = [in_space(self.shop.embedder.name, ctx.reading, vector)]
+        for each in self.beside:
+            view = each.shelf.reading(tenant, seq)
+            vector = self._aside(each.shop, query, view) if asking else None
+            spaces.append(in_space(name_of(each.shop), view, vector))
+        return replace(ctx, spaces=tuple(spaces))
 
     def _aside(self, shop: Workshop, query: Query, reading: Reading) -> Made:
         """The query in a space beside: a vector of the caller's own belongs to the serving one."""

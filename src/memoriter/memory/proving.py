@@ -15,7 +15,7 @@ from memoriter.core.scope import Scope
 from memoriter.embed.port import Kindred
 from memoriter.index.reading import Reading
 from memoriter.index.tenant import Spaces
-from memoriter.lanes.port import InSpace, Judge, Skipped
+from memoriter.lanes.port import Effects, InSpace, Judge, Skipped, Wording, in_space
 from memoriter.memory.asking import judge_of, needs_vector
 from memoriter.memory.embedders import embedder_of, kin_of
 from memoriter.memory.parts import IN_MEMORY, Parts
@@ -139,14 +139,11 @@ class Rerun:
         recorded = None if query.as_of is None else case.recorded
         if present and recorded is not None and query.as_of is not None:
             recorded = min(self._parts.log.seq_at(self._tenant, query.as_of), reading.seq)
-        vector = self._vector(query, recipe)
-        outcome = (analyzer(recipe.analyzer), vector, case.unread, self._kin, recorded)
-        ctx = replace(
-            bind(query, recipe, reading, fetch, outcome),
-            judge=self._judge(query),
-            space=case.space,
-            beside=self._beside(reading.seq),
-        )
+        effects = Effects(fetch, self._judge(query))
+        wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
+        ctx = bind(query, recipe, reading, effects, wording, recorded)
+        serving = in_space(case.space, reading, self._vector(query, recipe))
+        ctx = replace(ctx, spaces=(serving, *self._beside(reading.seq)))
         ran = noting(run(plan(recipe, ctx), ctx), ctx, case.generations)
         return Finished(ran, ctx, answer(ran, ctx, fetch))
 
@@ -159,7 +156,7 @@ class Rerun:
                 hint="open the memory with the embedders that it had",
             )
         return tuple(
-            InSpace(name, known[name].reading(self._tenant, seq), vector)
+            in_space(name, known[name].reading(self._tenant, seq), vector)
             for name, vector in self._case.beside.items()
         )
 

@@ -174,9 +174,9 @@ def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
 
 def _asked(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
     """A score for each row, on the grid, or why there is none."""
-    if ctx.judge is None:
+    if ctx.effects.judge is None:
         raise InvariantError("a plan without a reranker asks none")
     rows = slate.rows[at].tolist()
     texts = ["" if record is None else record.titled for record in ctx.fetch(rows)]
-    answer = ctx.judge(rows, texts, rerank.timeout_ms)
+    answer = ctx.effects.judge(rows, texts, rerank.timeout_ms)
     return answer if isinstance(answer, str) else snap(answer)

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Rows, Scores
-from memoriter.embed.port import Kindred
-from memoriter.index.filter import Fetch
 from memoriter.index.ids import rows_of
 from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.ties import ties_of
-from memoriter.lanes.port import Context, Skipped
+from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
-from memoriter.text.port import Analyzer
-
-Outcome = tuple[
-    Analyzer, NDArray[np.float32] | Skipped | None, str | None, Kindred | None, int | None
-]
-"""Who reads the query, its vector, why no words are read, kin, the last entry that counts."""
 
 
 def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
@@ -44,25 +35,29 @@ def bind(
     query: Query,
     recipe: Recipe,
     reading: Reading,
-    fetch: Fetch,
-    outcome: Outcome,
+    effects: Effects,
+    wording: Wording,
+    recorded: int | None = None,
 ) -> Context:
-    """The context of a search: view, selection, and what was found out beforehand."""
-    selection = select(reading, criteria_of(query, recipe, outcome[-1]), fetch)
+    """The context of a search: view, selection, and what comes with the call; no vector yet."""
+    selection = select(reading, criteria_of(query, recipe, recorded), effects.fetch)
+    seeds = {
+        label: _rows(ids, f"seeds.{label}", reading, selection)
+        for label, ids in query.seeds.items()
+    }
+    lists = {
+        label: _listed(pairs, f"lists.{label}", reading, selection)
+        for label, pairs in query.lists.items()
+    }
     return Context(
         query,
         reading,
         selection,
-        *outcome,
-        given={
-            label: _rows(ids, f"seeds.{label}", reading, selection)
-            for label, ids in query.seeds.items()
-        },
-        lists={
-            label: _listed(pairs, f"lists.{label}", reading, selection)
-            for label, pairs in query.lists.items()
-        },
-        fetch=fetch,
+        wording,
+        (InSpace("serving", reading),),
+        call=CallRows(seeds, lists),
+        effects=effects,
+        recorded=recorded,
         keys=ties_of(reading, recipe.ties),
     )
 
@@ -79,11 +74,11 @@ def _listed(
 
 def _rows(ids: tuple[str, ...], field: str, reading: Reading, selection: Selection) -> Rows:
     """The rows of these ids, which the caller must be able to read."""
-    found = rows_of(reading, ids, selection.readable)
-    if missing := [one for one in ids if one not in found]:
+    known = rows_of(reading, ids, selection.readable)
+    if missing := [one for one in ids if one not in known]:
         raise BadQuery(
             f"{field}: there is no record {', '.join(map(repr, missing))} in this view",
             hint="it must be the id of a record that the scope holds; browse lists them",
             field=field,
         )
-    return np.array([found[one] for one in ids], np.int64)
+    return np.array([known[one] for one in ids], np.int64)

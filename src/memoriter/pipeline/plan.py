@@ -182,7 +182,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     verdicts = _verdicts(recipe, ctx)
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
-        verdicts[otherwise] = recipe.lanes[otherwise].ready(replace(ctx, label=otherwise))
+        verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx.at(otherwise, {}))
     lanes = [
         step
         for label in recipe.lanes
@@ -302,7 +302,7 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         off = Skipped("switched off", idle=True)
     elif step.rerank is not None and not recipe.mode(ctx.query.mode).rerank:
         off = Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
-    elif step.rerank is not None and ctx.judge is None:
+    elif step.rerank is not None and ctx.effects.judge is None:
         off = Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
     yield PlanStep(name, told) if off is None else _step(name, off)
 
@@ -349,7 +349,7 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
         spare = label == recipe.mode(mode).otherwise
         return Skipped("not needed: another lane runs" if spare else f"not in mode {mode}")
     stuck = cannot_start(label, lane, ctx, ready) if isinstance(lane, Seeded) else None
-    return stuck or lane.ready(replace(ctx, label=label))
+    return stuck or lane.ready(ctx.at(label, {}))
 
 
 def _selecting(ctx: Context) -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memoriter.core.ranking import Ranking, Rows
-from memoriter.core.slate import Slate
+from memoriter.core.slate import Slate, pass_of
 from memoriter.lanes.port import Context, Seeded
 from memoriter.pipeline.again import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.orderings.budget import within
@@ -16,7 +16,7 @@ from memoriter.pipeline.orderings.port import Moved, moved
 from memoriter.pipeline.outcome import counted, noted, without
 from memoriter.pipeline.plan import BUDGET, Plan, named
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.scoring import Scored, first_pass
+from memoriter.pipeline.scoring import FIRST, Scored, first_pass
 from memoriter.pipeline.waves import starts, waves_of
 
 
@@ -107,13 +107,13 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
 
 def first_scores(slate: Slate) -> np.ndarray:
     """The scores that the first pass gave."""
-    mine = [step for step in slate.steps if step.out.partition(".")[0] == "fuse"]
-    return replace(slate, steps=tuple(mine)).score
+    steps = tuple(step for step in slate.steps if pass_of(step.out) == FIRST)
+    return replace(slate, steps=steps).score
 
 
 def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
     """(what the lanes found, in the recipe's order; what they started from)."""
-    found: dict[str, Ranking] = {}
+    ranked: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
     running = plan.running
     for wave in waves_of(plan.recipe.lanes):
@@ -122,30 +122,25 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
             if label not in running:
                 continue
             if isinstance(lane, Seeded):
-                mine = _together(plan.recipe, ctx, lane, found) if lane.together else found
-                seeds[label] = starts(label, lane, ctx, mine)
+                seeding = _together(plan.recipe, ctx, lane, ranked) if lane.together else ranked
+                seeds[label] = starts(label, lane, ctx, seeding)
                 if not seeds[label].size:
                     continue
-            found[label] = lane.rank(at_lane(ctx, label, seeds))
-    return {label: found[label] for label in running if label in found}, seeds
+            ranked[label] = lane.rank(ctx.at(label, seeds))
+    return {label: ranked[label] for label in running if label in ranked}, seeds
 
 
 def _together(
-    recipe: Recipe, ctx: Context, lane: Seeded, found: Mapping[str, Ranking]
+    recipe: Recipe, ctx: Context, lane: Seeded, ranked: Mapping[str, Ranking]
 ) -> dict[str, Ranking]:
     """What some lanes found, fused as the first pass does, in place of the first of them."""
-    mine = {label: found[label] for label in recipe.lanes if label in lane.seeds and label in found}
-    if not mine:
+    own = {
+        label: ranked[label] for label in recipe.lanes if label in lane.seeds and label in ranked
+    }
+    if not own:
         return {}
-    slate = first_pass(recipe, ctx, mine, ()).slate
-    return {next(iter(mine)): Ranking(slate.rows, slate.score)}
-
-
-def at_lane(ctx: Context, label: str, seeds: Mapping[str, Rows]) -> Context:
-    """The context as one lane sees it."""
-    if label in seeds:
-        return replace(ctx, label=label, seeds=seeds[label])
-    return replace(ctx, label=label)
+    slate = first_pass(recipe, ctx, own, ()).slate
+    return {next(iter(own)): Ranking(slate.rows, slate.score)}
 
 
 def _seeding(plan: Plan, label: str) -> tuple[str, ...]:

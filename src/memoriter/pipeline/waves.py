@@ -35,7 +35,7 @@ def _seeding(lane: object) -> tuple[str, ...]:
 
 def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str]) -> Skipped | None:
     """Why a lane has nothing to start from, as far as can be known before others ran."""
-    if label in ctx.given or any(other in ready for other in lane.seeds):
+    if label in ctx.call.seeds or any(other in ready for other in lane.seeds):
         return None
     if lane.seeds:
         return Skipped(f"no lane that seeds it runs: {', '.join(lane.seeds)}")
@@ -52,5 +52,5 @@ def starts(label: str, lane: Seeded, ctx: Context, found: Mapping[str, Ranking])
     """The rows a lane starts from: those given, then the best of each lane that seeds it."""
     none = np.zeros(0, np.int64)
     best = [found[other].rows[: lane.seed_count] for other in lane.seeds if other in found]
-    rows = np.concatenate([ctx.given.get(label, none), *best])
+    rows = np.concatenate([ctx.call.seeds.get(label, none), *best])
     return rows[np.sort(np.unique(rows, return_index=True)[1])]

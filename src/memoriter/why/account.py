@@ -75,13 +75,10 @@ def _budget(ran: Ran) -> dict[str, object]:
 def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
     """What effects answered."""
     out: dict[str, object] = dict(ran.outcomes)
-    if isinstance(ctx.vector, np.ndarray):
-        out["vector"] = _spelled(ctx.vector)
-    if beside := {
-        each.name: _spelled(each.vector)
-        for each in ctx.beside
-        if isinstance(each.vector, np.ndarray)
-    }:
+    serving, *others = ctx.spaces
+    if serving.vector is not None:
+        out["vector"] = _spelled(serving.vector)
+    if beside := {e.name: _spelled(e.vector) for e in others if e.vector is not None}:
         out["vectors"] = beside
     if ctx.recorded is not None:
         out["recorded"] = ctx.recorded

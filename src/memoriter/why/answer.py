@@ -13,7 +13,7 @@ from memoriter.index.filter import Fetch
 from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import Ran, at_lane
+from memoriter.pipeline.run import Ran
 from memoriter.why.account import account
 from memoriter.why.explain import Reasons
 from memoriter.why.result import Hit, LaneScore, Result
@@ -29,34 +29,31 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
 
     reasons = Reasons(head, name)
     replaced = ctx.replaced_by(head.rows)
-    asked = ran.plan.terms
+    terms = ran.plan.terms
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten since the view was opened: a forget pierces every view
             continue
-        told = {
-            label: scores[int(head.rows[at])]
-            for label, scores in lanes.items()
-            if int(head.rows[at]) in scores
-        }
+        row = int(head.rows[at])
+        own = {label: scores[row] for label, scores in lanes.items() if row in scores}
         why = reasons.score(at)
         hits.append(
             Hit(
-                record,
-                len(hits) + 1,
-                why.value,
-                why,
-                told,
-                reasons.moves(at),
-                ctx.analyzer,
-                replaced[at],
-                _source(ran.plan.recipe, told),
-                _scores(ran.plan.recipe, head, at, why.value),
-                asked,
+                record=record,
+                rank=len(hits) + 1,
+                score=why.value,
+                explanation=why,
+                lanes=own,
+                moves=reasons.moves(at),
+                _analyzer=ctx.wording.analyzer,
+                superseded_by=replaced[at],
+                source=_source(ran.plan.recipe, own),
+                scores=_scores(ran.plan.recipe, head, at, why.value),
+                _asked=terms,
             )
         )
-    told = partial(account, ran, ctx, lanes)
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, told, ctx.query.budget)
+    receipt = partial(account, ran, ctx, lanes)
+    return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget)
 
 
 def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
@@ -84,9 +81,7 @@ def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
         rows = ran.shown.rows[known]
         places = ranks[known].astype(np.intp)
         scores = ranking.scores[places - 1].tolist()
-        reasons = ran.plan.recipe.lanes[label].evidence(
-            at_lane(ctx, label, ran.seeds), ranking, rows
-        )
-        told = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)
-        out[label] = {row: LaneScore(rank, score, why) for row, rank, score, why in told}
+        reasons = ran.plan.recipe.lanes[label].evidence(ctx.at(label, ran.seeds), ranking, rows)
+        ranked = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)
+        out[label] = {row: LaneScore(rank, score, why) for row, rank, score, why in ranked}
     return out

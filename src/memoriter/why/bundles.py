@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
@@ -93,8 +93,8 @@ class Bundles(Sequence[Bundle]):
 
     def to_dict(self) -> dict[str, object]:
         """The page as plain data."""
-        told = [bundle.to_dict() for bundle in self.bundles]
-        return {"total": self.total, "offset": self.offset, "bundles": told}
+        bundles = [bundle.to_dict() for bundle in self.bundles]
+        return {"total": self.total, "offset": self.offset, "bundles": bundles}
 
 
 _Known = dict[int, tuple[Record | None, tuple[str, ...]]]
@@ -107,7 +107,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     A hit hangs on no other hit. Only the best `seed_count` hits are walked from; the page has no
     say in it. Without words there are no bundles, without a walk lane they are bare.
     """
-    if ctx.given:
+    if ctx.call.seeds:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
     if ctx.query.budget:
         raise BadQuery("budget: bundles are not packed into one", hint="use recall", field="budget")
@@ -117,20 +117,20 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     )
     ready = Skipped("the recipe has no word lane") if words is None else words.ready(ctx)
     if words is None or isinstance(ready, Skipped):
-        if words is None or ctx.unread is not None:
+        if words is None or ctx.wording.unread is not None:
             raise NothingToRun(f"bundles: {getattr(ready, 'reason', '')}", hint="use recipe linked")
         return Bundles((), 0, offset)
-    found = words.rank(ctx)
-    page = found.rows[offset : offset + ctx.query.limit]
-    hung = _hung(recipe, ctx, found.rows)
+    ranking = words.rank(ctx)
+    page = ranking.rows[offset : offset + ctx.query.limit]
+    hung = _hung(recipe, ctx, ranking.rows)
     wanted = [*page.tolist(), *(row for seed in page.tolist() for row in hung.rows(seed))]
     replaced = ctx.replaced_by(np.array(wanted, np.int64))
     records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
     made = [
-        Bundle(hit, hung.told(hit.record.row, records))
-        for hit in _hits(ctx, _Page(label, words, found, page, offset), records)
+        Bundle(hit, hung.support(hit.record.row, records))
+        for hit in _hits(ctx, _Page(label, words, ranking, page, offset), records)
     ]
-    return Bundles(tuple(made), int(found.rows.size), offset)
+    return Bundles(tuple(made), int(ranking.rows.size), offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
                 explanation=why,
                 lanes={page.label: LaneScore(at + 1, score, why)},
                 moves={},
-                _analyzer=ctx.analyzer,
+                _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced,
             )
 
@@ -172,8 +172,8 @@ class _Hung:
         self._walked = walked
         terrain = walked.terrain
         taken = set(terrain.graph.positions(seeds).tolist())
-        found = walked.reached
-        self._seeds = dict(zip(found.nodes.tolist(), found.seeds.tolist(), strict=True))
+        reached = walked.reached
+        self._seeds = dict(zip(reached.nodes.tolist(), reached.seeds.tolist(), strict=True))
         self._places: dict[int, tuple[int, list[int]]] = {}
         for n, tree in enumerate(walked.trees):
             nodes = tree.nodes.tolist()
@@ -189,7 +189,7 @@ class _Hung:
         nodes = self._walked.trees[n].nodes[np.array(places)]
         return self._walked.terrain.graph.rows[nodes].tolist()
 
-    def told(self, seed: int, records: _Known) -> tuple[Support, ...]:
+    def support(self, seed: int, records: _Known) -> tuple[Support, ...]:
         """The records that hang on a seed."""
         walked = self._walked
         n, places = self._places.get(seed, (0, []))
@@ -205,8 +205,8 @@ class _Hung:
             path = walked.terrain.path(tree, at, names, walked.worth)
             kinds = tuple(walked.terrain.kinds(tree, at))
             seeds = self._seeds[int(tree.nodes[at])]
-            way = int(tree.depths[at]), seeds, kinds, tuple(path)
-            out.append(Support(record, *way, replaced))
+            depth = int(tree.depths[at])
+            out.append(Support(record, depth, seeds, kinds, tuple(path), replaced))
         return tuple(out)
 
 
@@ -214,4 +214,4 @@ def _hung(recipe: Recipe, ctx: Context, seeds: Rows) -> _Hung:
     walks = [lane for lane in recipe.lanes.values() if isinstance(lane, WalkLane) and lane.enabled]
     lane = walks[0] if walks else WalkLane(kind="walk", max_depth=0)
     count = lane.seed_count if walks else 0
-    return _Hung(lane.walked(replace(ctx, seeds=seeds[:count].astype(np.int64))), seeds)
+    return _Hung(lane.walked(ctx.at("", {"": seeds[:count].astype(np.int64)})), seeds)

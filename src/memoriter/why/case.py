@@ -59,20 +59,21 @@ class Generations:
 
 def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
     """The finished search with what its edge found out, for the receipt."""
-    told: dict[str, object] = {"generations": asdict(read_through)}
-    if ctx.unread is not None:
-        told["unread"] = ctx.unread
-    if isinstance(ctx.vector, Skipped):
-        told["no_vector"] = _why(ctx.vector)
-    if ctx.space:
-        told["space"] = ctx.space
-    if ctx.beside:
-        told["beside"] = [_space(each) for each in ctx.beside]
-    return replace(ran, outcomes={**ran.outcomes, **told})
+    outcomes: dict[str, object] = {"generations": asdict(read_through)}
+    if ctx.wording.unread is not None:
+        outcomes["unread"] = ctx.wording.unread
+    serving, *others = ctx.spaces
+    if serving.lacks is not None:
+        outcomes["no_vector"] = _why(serving.lacks)
+    if serving.name:
+        outcomes["space"] = serving.name
+    if others:
+        outcomes["beside"] = [_space(each) for each in others]
+    return replace(ran, outcomes={**ran.outcomes, **outcomes})
 
 
 def _space(each: InSpace) -> dict[str, object]:
-    none = {"no_vector": _why(each.vector)} if isinstance(each.vector, Skipped) else {}
+    none = {} if each.lacks is None else {"no_vector": _why(each.lacks)}
     return {"name": each.name, **none}
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, cast
 
 from memoriter.core.differing import differing
 from memoriter.core.shown import counted, named, plain, shown
+from memoriter.core.slate import signal_of
 from memoriter.lanes.port import Lane
 from memoriter.why.case import Case, Handed, handed
 from memoriter.why.receipt import Receipt, columns_of
@@ -278,7 +279,7 @@ class _Changed:
 
 
 def _changed(name: str, id: str, was: _Answer, now: _Answer) -> _Changed:
-    label = name.removesuffix(".score").rpartition(".")[2]
+    label = signal_of(name)
     lane = was.case.recipe.lanes.get(label) or now.case.recipe.lanes.get(label)
     raw = name if lane is None else f"{label}.score"
     one, two = was.value(raw, id), now.value(raw, id)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from memoriter.core.explanation import Explanation
-from memoriter.core.slate import Slate
+from memoriter.core.slate import Slate, pass_of, signal_of
 
 FROM = ".from"
 """The end of the columns that say where a row stood before a stage."""
@@ -57,13 +57,13 @@ class Reasons:
 
     def _leaf(self, key: str, at: int) -> Explanation:
         """A column's value, with what its owner noted beside it."""
-        owner = key.removesuffix(".score").rpartition(".")[2]
+        owner = signal_of(key)
         facts = self._noted(self._beside.get(owner, {}), at)
         return Explanation(owner, self._columns[key][at], facts=facts)
 
     def _noted(self, columns: Mapping[str, list[float]], at: int) -> dict[str, object]:
-        told = ((note, column[at]) for note, column in columns.items())
-        return {note: self._plain(note, value) for note, value in told if not math.isnan(value)}
+        values = ((note, column[at]) for note, column in columns.items())
+        return {note: self._plain(note, value) for note, value in values if not math.isnan(value)}
 
     def _plain(self, note: str, value: float) -> object:
         if note in ("row", "cause"):
@@ -86,7 +86,7 @@ class Reasons:
         before, after = math.nan, math.nan
         for step in self._steps:
             value = self._columns[step.out][at]
-            if step.out.partition(".")[0] == stage:
+            if pass_of(step.out) == stage:
                 after = after if math.isnan(value) else value
             elif not math.isnan(value):
                 before = value
@@ -97,8 +97,8 @@ class Reasons:
         """What each stage noted; of mmr and mmr.2 each its own."""
         out: dict[str, dict[str, list[float]]] = {stage: {} for stage in self._stages}
         for key, column in self._columns.items():
-            mine = [stage for stage in self._stages if key.startswith(f"{stage}.")]
-            if mine and not key.endswith(FROM) and key not in self._inside:
-                owner = max(mine, key=len)
+            stages = [stage for stage in self._stages if key.startswith(f"{stage}.")]
+            if stages and not key.endswith(FROM) and key not in self._inside:
+                owner = max(stages, key=len)
                 out[owner][key.removeprefix(f"{owner}.")] = column
         return out

@@ -8,7 +8,7 @@ from typing import cast
 
 from memoriter.lanes.missed import EVERY, place_of, with_options
 from memoriter.lanes.port import Context, Lane, Miss
-from memoriter.pipeline.run import Ran, at_lane
+from memoriter.pipeline.run import Ran
 from memoriter.why.change import Change
 
 
@@ -30,7 +30,7 @@ def misses(ran: Ran, ctx: Context, row: int) -> Misses:
         if label in skipped:
             reasons[label] = f"did not run: {skipped[label]}"
         elif row not in ran.rankings[label].rows:
-            miss = _missed(lane, at_lane(ctx, label, ran.seeds), row)
+            miss = _missed(lane, ctx.at(label, ran.seeds), row)
             reasons[label] = miss.reason
             if miss.options:
                 paths = {f"lanes.{label}.{key}": value for key, value in miss.options.items()}

@@ -149,26 +149,26 @@ def _expired(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
 def _superseded(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
     (by,) = ctx.replaced_by(np.array([row]))
-    told = f"{', '.join(by)} took its place" if by else "another record took its place"
-    return Obstacle("superseded", told, (_overriding("select.superseded", "show"),))
+    reason = f"{', '.join(by)} took its place" if by else "another record took its place"
+    return Obstacle("superseded", reason, (_overriding("select.superseded", "show"),))
 
 
 def _as_of(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del row
     when = iso(ctx.query.as_of or 0)
-    told = f"it was not valid at {when}"
+    reason = f"it was not valid at {when}"
     if recipe.select.as_of == "append":
-        told = f"it had not been written at {when}, or had been replaced by then"
-    return Obstacle("as_of", told, ({"as_of": None},))
+        reason = f"it had not been written at {when}, or had been replaced by then"
+    return Obstacle("as_of", reason, ({"as_of": None},))
 
 
 def _where(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
     failed: list[Where] = []
     rest = _holding(ctx.query.where, ctx, row, failed)
-    told = " and ".join(json.dumps(to_data(part), ensure_ascii=False) for part in failed)
+    tests = " and ".join(json.dumps(to_data(part), ensure_ascii=False) for part in failed)
     where = None if rest is None or rest == EVERYTHING else to_data(rest)
-    return Obstacle("where", f"it fails {told}", ({"where": where},))
+    return Obstacle("where", f"it fails {tests}", ({"where": where},))
 
 
 def _holding(where: Where, ctx: Context, row: int, failed: list[Where]) -> Where | None:
