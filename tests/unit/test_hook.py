@@ -125,20 +125,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_the_json_of_a_coding_agent_is_answered_in_json(run: Run) -> None:
     asked = {"prompt": "which port for ssh?", "hook_event_name": "UserPromptSubmit"}
     code, out, _ = run(json.dumps(asked), "recall")
-    told = json.loads(out)["hookSpecificOutput"]
-    assert (code, told["hookEventName"]) == (0, "UserPromptSubmit")
-    assert "49222" in told["additionalContext"]
+    output = json.loads(out)["hookSpecificOutput"]
+    assert (code, output["hookEventName"]) == (0, "UserPromptSubmit")
+    assert "49222" in output["additionalContext"]
 
 
 def test_a_reranker_is_asked_or_the_hook_says_why_not(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORITER_RERANKER", "nobody")
-    code, _, told = run("which port for ssh?", "recall")
-    assert (code, "there is no reranker 'nobody'" in told) == (1, True)
+    code, _, errors = run("which port for ssh?", "recall")
+    assert (code, "there is no reranker 'nobody'" in errors) == (1, True)
     monkeypatch.delenv("MEMORITER_RERANKER")
-    code, _, told = run("port", "recall", "--reranker", "x", "--url", "http://127.0.0.1:9")
-    assert (code, "a server has its own" in told) == (1, True)
+    code, _, errors = run("port", "recall", "--reranker", "x", "--url", "http://127.0.0.1:9")
+    assert (code, "a server has its own" in errors) == (1, True)
 
 
 def test_plain_text_is_answered_with_the_block(run: Run) -> None:

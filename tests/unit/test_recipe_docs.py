@@ -27,9 +27,9 @@ def unnamed(wanted: set[str], text: str) -> set[str]:
 
 
 def section(title: str) -> str:
-    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_every_kind_and_each_of_its_keys_is_explained(group: str, title: str) ->
 
 
 def test_every_key_of_passes_is_explained() -> None:
-    told = {*keys(Pass), *keys(Head), *keys(Rerank), *keys(Unanimity)}
+    every = {*keys(Pass), *keys(Head), *keys(Rerank), *keys(Unanimity)}
     fusions = {*keys(Weighted), *keys(Rrf), *keys(Smooth)}
-    assert not unnamed({*told, *fusions}, section("Passes"))
+    assert not unnamed({*every, *fusions}, section("Passes"))
 
 
 def test_every_key_at_the_top_is_explained() -> None:
-    told = {*keys(Recipe), *keys(Select), *keys(Mode), *keys(Final_)}
-    assert not unnamed(told, section("Top"))
+    every = {*keys(Recipe), *keys(Select), *keys(Mode), *keys(Final_)}
+    assert not unnamed(every, section("Top"))
 
 
 def test_a_key_that_is_not_named_is_noticed() -> None:

@@ -17,48 +17,48 @@ from memoriter.pipeline.recipe import Final_, Recipe, Select
 from memoriter.text.analyzers import NAMES
 
 
-def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
+def _compared(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
     one, two = recipe_of(first), recipe_of(second)
-    found = sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
+    rows = sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
     return {
         part.title.partition(":")[0]: {
             row.label.strip(): (row.first, row.second) for row in part.rows
         }
-        for part in found
+        for part in rows
     }
 
 
 def test_engrava_and_comis_read_like_two_systems() -> None:
-    told = _told("engrava", "comis")
-    assert list(told) == [
+    words = _compared("engrava", "comis")
+    assert list(words) == [
         "In general", "Select", "Lanes", "Fusion", "Boosts", "Second pass", "Order", "Final",
         "Its users' language",
     ]  # fmt: skip
-    assert told["Select"]["trusted (trust)"] == ("all", "system, learned")
-    assert told["Fusion"]["score"] == (
+    assert words["Select"]["trusted (trust)"] == ("all", "system, learned")
+    assert words["Fusion"]["score"] == (
         "weighted sum of scaled scores",
         "reciprocal ranks: Σ weight / (k + rank)",
     )
-    assert told["Fusion"]["the weight of a lane that finds nothing (absent)"] == (
+    assert words["Fusion"]["the weight of a lane that finds nothing (absent)"] == (
         "is lost",
         "goes to the others",
     )
-    assert told["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
-    assert told["Lanes"]["listing"] == (
+    assert words["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
+    assert words["Lanes"]["listing"] == (
         "all records, by an attribute; by cycle, largest first; an order and no score",
         "—",
     )
-    assert told["Boosts"]["priority"][0].endswith("table P1 1, P2 0.6, P3 0.3, P4 0; weighs 0.05")
-    assert told["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert told["Order"]["1."][1].endswith("keeps the newest, at the best place")
-    assert told["Final"]["leaves out what scores less than (min_score)"] == ("—", "0.1")
+    assert words["Boosts"]["priority"][0].endswith("table P1 1, P2 0.6, P3 0.3, P4 0; weighs 0.05")
+    assert words["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
+    assert words["Order"]["1."][1].endswith("keeps the newest, at the best place")
+    assert words["Final"]["leaves out what scores less than (min_score)"] == ("—", "0.1")
 
 
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
-    told = _told("engrava", "comis")["Boosts"]
-    assert told["half-life (half_life)"] == ("50", "—")
-    assert "what a link passes on 0.5; of so many neighbours at most 5" in told["graph"][0]
-    walk = _told("mentisdb", "comis")["Lanes"]["links"][0]
+    words = _compared("engrava", "comis")["Boosts"]
+    assert words["half-life (half_life)"] == ("50", "—")
+    assert "what a link passes on 0.5; of so many neighbours at most 5" in words["graph"][0]
+    walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
     assert "starts from the best 20" in walk
     assert "by the best kind of link continues_from 0.6" in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
@@ -66,8 +66,8 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
 
 
 def test_how_a_query_is_read_is_told_as_it_is() -> None:
-    told = _told("jeffs-brain", "mnestic")["Lanes"]
-    assert "any of the words but stop words" in told["words"][0]
+    words = _compared("jeffs-brain", "mnestic")["Lanes"]
+    assert "any of the words but stop words" in words["words"][0]
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("pricing", id="one")
     any_word = memory.recall("pricing berlin", recipe="jeffs-brain")
@@ -77,15 +77,15 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
-    told = _told("mentisdb", "jeffs-brain")["Fusion"]
-    assert told["the less this lane says (base)"] == ("words", "—")
-    assert told["the best rank counts as (base)"] == ("—", "1")
+    words = _compared("mentisdb", "jeffs-brain")["Fusion"]
+    assert words["the less this lane says (base)"] == ("words", "—")
+    assert words["the best rank counts as (base)"] == ("—", "1")
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:
     for first in ours():
         for second in ours():
-            assert bool(_told(first, second)) == (first != second)
+            assert bool(_compared(first, second)) == (first != second)
 
 
 def test_what_no_stage_tells_is_still_a_difference() -> None:
@@ -103,8 +103,8 @@ def test_every_key_and_every_kind_of_ours_has_words_and_none_has_gone() -> None:
         "fuse": (Weighted, Rrf, Smooth),
     }  # fmt: skip
     for where, parts in made.items():
-        mine = [part for part in parts if part.__module__.startswith("memoriter.")]
-        assert set(KINDS[where]) == {kind_of(part) for part in mine}
+        of_ours = [part for part in parts if part.__module__.startswith("memoriter.")]
+        assert set(KINDS[where]) == {kind_of(part) for part in of_ours}
     parts = [each for some in made.values() for each in some]
     keys = {
         name
