@@ -32,7 +32,7 @@ def _every_answer_is_sound() -> Iterator[None]:
 
     made = asking.answer
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asking, "answer", lambda *told: sound(made(*told)))
+        patch.setattr(asking, "answer", lambda *args: sound(made(*args)))
         yield
 
 

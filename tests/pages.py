@@ -40,8 +40,8 @@ def docs() -> list[Path]:
 
 def blocks(page: Path, kind: str) -> list[Block]:
     """The fenced pieces of a kind, counted from 1."""
-    found = FENCE.finditer(page.read_text(encoding="utf-8"))
-    texts = [each["text"] for each in found if each["kind"] == kind]
+    matches = FENCE.finditer(page.read_text(encoding="utf-8"))
+    texts = [each["text"] for each in matches if each["kind"] == kind]
     return [Block(page, number, text) for number, text in enumerate(texts, start=1)]
 
 
@@ -54,8 +54,8 @@ def anchors(text: str) -> set[str]:
 def links(text: str) -> Iterator[str]:
     """Where the links of a page lead, without what is shown as code."""
     prose = re.sub(r"`[^`\n]+`", "", FENCE.sub("", text))
-    for found in LINK.finditer(prose):
-        yield found["to"] or found["at"]
+    for match in LINK.finditer(prose):
+        yield match["to"] or match["at"]
 
 
 def broken(page: Path, text: str) -> Iterator[str]:

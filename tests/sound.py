@@ -49,7 +49,7 @@ def _journeys(result: Result) -> None:
         assert all(one.score >= two.score for one, two in pairwise(hits))
 
 
-def _places(told: Sequence[int], most: int | None) -> None:
-    assert len(set(told)) == len(told)
-    assert all(place >= 1 for place in told)
-    assert most is None or all(place <= most for place in told)
+def _places(places: Sequence[int], most: int | None) -> None:
+    assert len(set(places)) == len(places)
+    assert all(place >= 1 for place in places)
+    assert most is None or all(place <= most for place in places)

@@ -84,9 +84,9 @@ def answers(memory: memoriter.Memory) -> list[Any]:
     """What the store answers to the questions."""
     out = []
     for text, ask in QUESTIONS:
-        told: dict[str, Any] = {"overrides": AS_THEN | ask.get("overrides", {})}
-        told = ask if "recipe" in ask else {**ask, **told}
-        result = memory.recall(text, 10, now="2026-09-21T16:00:00Z", **told)
+        asked: dict[str, Any] = {"overrides": AS_THEN | ask.get("overrides", {})}
+        asked = ask if "recipe" in ask else {**ask, **asked}
+        result = memory.recall(text, 10, now="2026-09-21T16:00:00Z", **asked)
         out.append([[hit.id, hit.score] for hit in result])
     return out
 
@@ -105,7 +105,7 @@ def main() -> None:
         embedder.failing = False
         memory.export(FOLDER / "store.jsonl")
         head = log_of(memory).head("acme")  # what the chain ends with
-        told = {
+        expected = {
             "seq": head.seq,
             "positions": head.positions,
             "time": head.time,
@@ -113,7 +113,7 @@ def main() -> None:
             "answers": answers(memory),
         }
     (FOLDER / "store.db.lock").unlink(missing_ok=True)
-    (FOLDER / "expected.json").write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    (FOLDER / "expected.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
     sys.stdout.write(f"{[(p.name, p.stat().st_size) for p in sorted(FOLDER.iterdir())]}\n")
 
 

@@ -24,13 +24,13 @@ from memoriter.store.verify import verify
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 
 
-def alike(told: list[Any]) -> bool:
+def alike(answers_now: list[Any]) -> bool:
     """The same hits in the same order, scores to a few steps of the grid: fusion is no format."""
-    pairs = zip(json.loads(json.dumps(told)), EXPECTED["answers"], strict=True)
+    pairs = zip(json.loads(json.dumps(answers_now)), EXPECTED["answers"], strict=True)
     return all(
-        [id for id, _ in found] == [id for id, _ in wanted]
-        and all(abs(a - b) < 2**-28 for (_, a), (_, b) in zip(found, wanted, strict=True))
-        for found, wanted in pairs
+        [id for id, _ in hits] == [id for id, _ in wanted]
+        and all(abs(a - b) < 2**-28 for (_, a), (_, b) in zip(hits, wanted, strict=True))
+        for hits, wanted in pairs
     )
 
 
@@ -97,9 +97,9 @@ def test_its_export_loads(store: Path, tmp_path: Path) -> None:
 
 def test_no_word_of_what_was_forgotten_is_left() -> None:
     for name in ("store.db", "store.jsonl"):
-        found = (FOLDER / name).read_bytes()
-        assert b"secret to be" not in found
-        assert b"Eve" not in found
+        content = (FOLDER / name).read_bytes()
+        assert b"secret to be" not in content
+        assert b"Eve" not in content
 
 
 def test_the_header_of_the_file(store: Path) -> None:
@@ -147,7 +147,7 @@ def test_bytes_of_rows() -> None:
     record = rows.RecordRow(7, 3, "id", 9, SALT, b"{}")
     edge = rows.EdgeRow(8, 3, 4, SALT, b"{}")
     vector = rows.VectorRow(9, 7, 0, "given:1", "f8", b"\0" * 8, b"")
-    found = {
+    bytes_of = {
         "record digest": rows.record_digest("acme", record),
         "edge digest": rows.edge_digest("acme", edge),
         "vector digest": rows.vector_digest("acme", vector, SALT),
@@ -159,8 +159,8 @@ def test_bytes_of_rows() -> None:
         "vector sum": rows.vector_sum("acme", (9, 7, 0), "given:1\nf8", b"body"),
         "mention sum": rows.mention_sum("acme", 9, 7, "Ana"),
     }
-    assert {name: value.hex() for name, value in found.items()} == {
-        name: PINS[name] for name in found
+    assert {name: value.hex() for name, value in bytes_of.items()} == {
+        name: PINS[name] for name in bytes_of
     }
     kinds = (rows.RECORD, rows.EDGE, rows.VECTOR, rows.TOMBSTONE, rows.AGENT)
     assert kinds == (1, 2, 3, 4, 5)

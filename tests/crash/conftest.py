@@ -33,13 +33,13 @@ def note(record_property: Callable[[str, object], None]) -> Note:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The figures of this run."""
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, [])]
-    told = [
+    figures = [
         (report.nodeid.rpartition("::")[2], key, value)
         for report in reports
         if "tests/crash" in report.nodeid and getattr(report, "when", "") == "call"
         for key, value in report.user_properties
     ]
-    if told:
+    if figures:
         terminalreporter.section(f"figures, seed {lab.SEED}")
-        for test, key, value in sorted(told):
+        for test, key, value in sorted(figures):
             terminalreporter.write_line(f"{key:<44} {value!s:<40} {test}")

@@ -35,13 +35,13 @@ class Bench:
         self.expected = plan.Expected(self.life)
         self.faults = lab.Faults()
         self.path = folder / "store" / "m.db"
-        self.told: list[list[str]] = []
+        self.errors: list[list[str]] = []
 
     def job(self, kinds: str, action: str, n: int, times: int) -> dict[str, Any]:
         """One life with one fault; what callers were told, and what was wrong in the end."""
         shutil.rmtree(self.path.parent, ignore_errors=True)
         shutil.copytree(self.base, self.path.parent)
-        self.told = []
+        self.errors = []
         self.faults.arm(kinds, action, n, times)
         wrong, calls = "", 0
         try:
@@ -50,7 +50,7 @@ class Bench:
             images.check(self.path, self.life[-1].number, self.expected, 2)
         except images.Wrong as broken:
             wrong = str(broken)
-        return {"told": self.told, "wrong": wrong, "calls": calls}
+        return {"errors": self.errors, "wrong": wrong, "calls": calls}
 
     def live(self) -> None:
         """Open, take the steps, close; what fails is tried again."""
@@ -82,9 +82,9 @@ class Bench:
         try:
             yield
         except MemoriterError as error:
-            self.told.append([verb, type(error).__name__, "", str(error)])
+            self.errors.append([verb, type(error).__name__, "", str(error)])
         except Exception as error:  # an error of no type of ours is a finding
-            self.told.append([verb, type(error).__name__, "untyped", str(error)])
+            self.errors.append([verb, type(error).__name__, "untyped", str(error)])
 
 
 def main(folder: str, base: str, seed: str, first: str, steps: str) -> None:

@@ -39,7 +39,7 @@ class Kept:
         self.bytes = (folder / "m.db").read_bytes()
         self.answers = {True: self._answers(derived=True), False: self._answers(derived=False)}
         for way, answers in self.answers.items():
-            assert not [key for key, told in answers.items() if _refused(told)], way
+            assert not [key for key, answer in answers.items() if _refused(answer)], way
         self.mended = mended(self.lay(folder.with_name("first"), self.bytes, derived=True))
         """What it answers once upkeep has paid what was owed."""
 
@@ -67,15 +67,15 @@ class Kept:
 
     def ask(self, memory: Memory) -> Answers:
         """Everything a caller can see; an error is an answer too."""
-        log, found = log_of(memory), {}
+        log, seen = log_of(memory), {}
 
         def ask(name: str, what: Callable[[], Any]) -> None:
             try:
-                found[name] = what()
+                seen[name] = what()
             except MemoriterError as error:
-                found[name] = ("refused", type(error).__name__, str(error))
+                seen[name] = ("refused", type(error).__name__, str(error))
             except Exception as error:  # noticed, but in no form of ours
-                found[name] = ("refused", f"untyped {type(error).__name__}", str(error))
+                seen[name] = ("refused", f"untyped {type(error).__name__}", str(error))
 
         for one in self.names:
             for what in (memory.get, memory.history, memory.links):
@@ -96,7 +96,7 @@ class Kept:
         ask("head", lambda: _head(memory))
         for step in [step for step in self.life if step.verb == "remember"][::3]:
             ask(f"retry {step.number}", lambda step=step: plan.take(memory, step, plan.Pace()))
-        return found
+        return seen
 
 
 def opened(path: Path) -> Memory:
@@ -113,8 +113,8 @@ def mended(path: Path) -> list[Any]:
         return [plan.answer(memory, n) for n in range(len(plan.QUESTIONS))]
 
 
-def _refused(told: object) -> bool:
-    return isinstance(told, tuple) and told[:1] == ("refused",)
+def _refused(answer: object) -> bool:
+    return isinstance(answer, tuple) and answer[:1] == ("refused",)
 
 
 def _or_missing(what: Callable[[str], Any], one: str) -> Any:
@@ -131,8 +131,8 @@ def _hits(result: Any) -> list[tuple[str, float]]:
 
 
 def _status(memory: Memory) -> dict[str, object]:
-    told = memory.status().to_dict()
-    return {key: told[key] for key in ("records", "seq", "time", "debt", "tenants")}
+    status = memory.status().to_dict()
+    return {key: status[key] for key in ("records", "seq", "time", "debt", "tenants")}
 
 
 def _head(memory: Memory) -> tuple[int, int, int, bytes]:
@@ -144,12 +144,12 @@ def inspected(path: Path) -> str:
     """What the engine's own verification finds wrong; empty when it finds nothing."""
     try:
         with opened(path) as memory:
-            found = memory.verify_store()
+            report = memory.verify_store()
     except MemoriterError as error:
         return repr(error)
     except Exception as error:  # noticed, but in no form of ours
         return f"untyped {error!r}"
-    return "; ".join((*found.problems, *found.derived))
+    return "; ".join((*report.problems, *report.derived))
 
 
 def where(good: Path, bad: Path) -> list[str]:
@@ -165,19 +165,19 @@ def where(good: Path, bad: Path) -> list[str]:
         finally:
             db.close()
     one, two = tables
-    found = []
+    places = []
     for name in one:
         columns, left = one[name]
         right = two.get(name, ((), []))[1]
-        found += [
+        places += [
             f"{name}.{column}: {a!r} became {b!r}"[:200]
             for x, y in zip(left, right, strict=False)
             for column, a, b in zip(columns, x, y, strict=False)
             if a != b
         ]
         if len(left) != len(right):
-            found.append(f"{name}: {len(left)} rows became {len(right)}")
-    return found or ["an index or the file's own structure"]
+            places.append(f"{name}: {len(left)} rows became {len(right)}")
+    return places or ["an index or the file's own structure"]
 
 
 def _content(db: apsw.Connection, name: str) -> tuple[tuple[str, ...], list[Any]]:
@@ -216,31 +216,33 @@ def suffer(kept: Kept, folder: Path, name: str, content: bytes, tally: Tally) ->
     expected = kept.answers[derived]
     try:
         with opened(path) as memory:
-            found = kept.ask(memory)
+            answers = kept.ask(memory)
     except MemoriterError:
         tally.on_read += 1
         return
-    changed = [key for key in expected if found[key] != expected[key]]
+    changed = [key for key in expected if answers[key] != expected[key]]
     if not changed:
         tally.harmless += 1
         return
-    refused = [key for key in changed if _refused(found[key])]
+    refused = [key for key in changed if _refused(answers[key])]
     tally.untyped += [
-        f"{name}: {key}: {found[key][1]}" for key in refused if found[key][1].startswith("untyped")
+        f"{name}: {key}: {answers[key][1]}"
+        for key in refused
+        if answers[key][1].startswith("untyped")
     ]
-    served = [key for key in changed if not _refused(found[key])]
+    served = [key for key in changed if not _refused(answers[key])]
     tally.served += [f"{name}: {key}" for key in served]
     if refused:
         tally.on_read += 1
     path = kept.lay(folder, content, derived=derived)
-    if told := inspected(path):
+    if problems := inspected(path):
         tally.verified += 1
-        tally.untyped += [f"{name}: verify: {told}"] if told.startswith("untyped") else []
+        tally.untyped += [f"{name}: verify: {problems}"] if problems.startswith("untyped") else []
     elif served or not refused:
         good = kept.lay(folder.with_name("good"), kept.bytes, derived=False)
-        told = "; ".join(where(good, path)[:3])
+        problems = "; ".join(where(good, path)[:3])
         tally.unseen.append(
-            f"{name} ({'with' if derived else 'without'} index): {served[:3]}: {told}"
+            f"{name} ({'with' if derived else 'without'} index): {served[:3]}: {problems}"
         )
 
 
@@ -259,5 +261,5 @@ def inside(kept: Kept, table: str, column: str) -> list[int]:
     db = apsw.Connection(str(kept.folder / "m.db"), flags=apsw.SQLITE_OPEN_READONLY)
     values = [value for (value,) in db.execute(f"SELECT {column} FROM {table}")]  # noqa: S608  # ours
     db.close()
-    found = [(kept.bytes.find(value), len(value)) for value in values]
-    return [at for begin, size in found if begin > 0 for at in range(begin, begin + size)]
+    spans = [(kept.bytes.find(value), len(value)) for value in values]
+    return [at for begin, size in spans if begin > 0 for at in range(begin, begin + size)]

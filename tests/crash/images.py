@@ -56,14 +56,16 @@ class Event(NamedTuple):
 
 def read(trace: Path) -> list[Event]:
     """The whole trace."""
-    blob, at, found = trace.read_bytes(), 0, []
+    blob, at, events = trace.read_bytes(), 0, []
     while at < len(blob):
         op, error, handle, where, path, data = _HEAD.unpack_from(blob, at)
         at += _HEAD.size
         name = blob[at : at + path].decode()
-        found.append(Event(chr(op), error, handle, where, name, blob[at + path : at + path + data]))
+        events.append(
+            Event(chr(op), error, handle, where, name, blob[at + path : at + path + data])
+        )
         at += path + data
-    return found
+    return events
 
 
 @dataclass

@@ -43,8 +43,8 @@ def child(what: Callable[[], Any]) -> tuple[int, int]:
         return pid, out
     code = 1
     try:
-        told = json.dumps(what()).encode()
-        os.write(into, told)
+        answer = json.dumps(what()).encode()
+        os.write(into, answer)
         code = 0
     except BaseException:  # a child must never come back into our loop
         os.write(into, json.dumps(traceback.format_exc()).encode())
@@ -55,14 +55,14 @@ def child(what: Callable[[], Any]) -> tuple[int, int]:
 def answer_of(pid: int, out: int) -> Any:
     """What a child answered; None when it was killed."""
     with os.fdopen(out, "rb") as file:
-        told = file.read()
+        text = file.read()
     _, status = os.waitpid(pid, 0)
     if os.WIFSIGNALED(status):
         return None
-    found = json.loads(told)
+    answer = json.loads(text)
     if os.waitstatus_to_exitcode(status):
-        raise RuntimeError(found)
-    return found
+        raise RuntimeError(answer)
+    return answer
 
 
 class Reach:
@@ -130,7 +130,7 @@ class Loop:
         self.life = plan.steps(seed, steps)
         self.expected = plan.Expected(self.life)
         self.path, self.acks = folder / "m.db", folder.with_name(folder.name + ".acks")
-        self.found: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
     def fresh(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -164,10 +164,10 @@ class Loop:
         """Everything acknowledged is there, at most one step more, nothing twice."""
         acked = self.acked()
         self.held = answer_of(*child(functools.partial(self._check, acked)))
-        self.found["acknowledged"] = max(self.found["acknowledged"], acked + 1)
+        self.counts["acknowledged"] = max(self.counts["acknowledged"], acked + 1)
         state, now = self.expected.after(acked), self.expected.after(self.held)
         if now.seq > state.seq:
-            self.found["there, though nobody was told"] += 1
+            self.counts["there, though nobody was told"] += 1
             following = self.expected.after(min(acked + 1, self.steps - 1))
             if now.seq > following.seq:
                 raise images.Wrong(f"torn: acknowledged {acked}, holds {self.held}")
@@ -182,12 +182,12 @@ class Loop:
         self.look()
         if self.acked() != self.steps - 1:
             raise images.Wrong("lost: an acknowledgement")
-        self.found["lives finished"] += 1
+        self.counts["lives finished"] += 1
         self.held = -1
 
     def at_random(self, kills: int) -> None:
         for n in range(8 * kills):
-            if self.found["kills"] >= kills:
+            if self.counts["kills"] >= kills:
                 break
             if n % PER_STORE == 0 or self.acked() >= self.steps - 5:
                 if n:
@@ -197,7 +197,7 @@ class Loop:
             time.sleep(self.rng.uniform(0, LONGEST_S))
             os.kill(pid, signal.SIGKILL)
             if answer_of(pid, out) is None:
-                self.found["kills"] += 1
+                self.counts["kills"] += 1
             self.look()
         self.finish()
 
@@ -205,7 +205,7 @@ class Loop:
         self.fresh()
         counts = answer_of(*child(self._all_names))
         names = sorted(counts)
-        self.found["named steps"] = len(names)
+        self.counts["named steps"] = len(names)
         for n in range(max(kills, len(names))):
             name = names[n % len(names)]
             at = self.rng.randint(1, counts[name])
@@ -221,7 +221,7 @@ class Loop:
         self.fresh()
         kinds = "OWSTUD"
         total = answer_of(*child(functools.partial(self._all_calls, kinds)))
-        self.found["system calls"] = total
+        self.counts["system calls"] = total
         for n in range(kills):
             at = 1 + (n * total // kills if kills < total else n % total)
             action = "KILL_BEFORE" if n % 2 else "KILL_AFTER"
@@ -238,8 +238,8 @@ class Loop:
         self.fresh()
         self.held = -1
         try:
-            told = answer_of(*self.start(before))
-            self.found["kills" if told is None else "not reached"] += 1
+            answer = answer_of(*self.start(before))
+            self.counts["kills" if answer is None else "not reached"] += 1
             self.look()
             self.finish()
         except images.Wrong as wrong:
@@ -249,7 +249,7 @@ class Loop:
 def main(folder: str, seed: str, kills: str, steps: str, how: str) -> None:
     loop = Loop(Path(folder), seed, int(steps))
     {"random": loop.at_random, "named": loop.at_names, "syscall": loop.at_syscalls}[how](int(kills))
-    sys.stdout.write(json.dumps(loop.found))
+    sys.stdout.write(json.dumps(loop.counts))
 
 
 if __name__ == "__main__":

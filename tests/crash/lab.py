@@ -39,21 +39,21 @@ def compiler() -> str | None:
 
 def build(folder: Path) -> Path:
     """The tracer, compiled; without a compiler the test is skipped, and says so."""
-    found = compiler()
-    if found is None or not sys.platform.startswith("linux"):
+    program = compiler()
+    if program is None or not sys.platform.startswith("linux"):
         pytest.skip("NO POWER-CUT TESTS: they need Linux and a C compiler (cc, gcc or clang)")
     made = folder / "tracer.so"
     source = Path(__file__).with_name("tracer.c")
-    asked = [found, "-O2", "-shared", "-fPIC", "-o", str(made), str(source), "-ldl", "-lpthread"]
+    asked = [program, "-O2", "-shared", "-fPIC", "-o", str(made), str(source), "-ldl", "-lpthread"]
     subprocess.run(asked, check=True)  # noqa: S603  # the contributor's own compiler
     return made
 
 
 def environment(tracer: Path | None = None, **more: object) -> dict[str, str]:
     """What a child process needs to find us, and the tracer in front of its libc."""
-    found = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
-    found |= {key: str(value) for key, value in more.items()}
-    return found | ({"LD_PRELOAD": str(tracer)} if tracer else {})
+    variables = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
+    variables |= {key: str(value) for key, value in more.items()}
+    return variables | ({"LD_PRELOAD": str(tracer)} if tracer else {})
 
 
 def command(module: str, *given: object) -> list[str]:
@@ -61,12 +61,12 @@ def command(module: str, *given: object) -> list[str]:
 
 
 def run(
-    module: str, *given: object, limit: float = 600, told: str | None = None, **more: Any
+    module: str, *given: object, limit: float = 600, stdin: str | None = None, **more: Any
 ) -> str:
     """Run a module of the laboratory as a process of its own; what it printed."""
     done = subprocess.run(  # noqa: S603  # our own interpreter
         command(module, *given), env=environment(**more), cwd=ROOT, timeout=limit, check=False,
-        capture_output=True, text=True, input=told,
+        capture_output=True, text=True, input=stdin,
     )  # fmt: skip
     assert done.returncode == 0, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout

@@ -60,14 +60,14 @@ def read(path: str, name: str, upto: int) -> dict[str, object]:
         while seen < upto * 4 // 5 and len(errors) < GIVE_UP:  # links are entries, and not seen
             began = time.monotonic()
             try:
-                found = memory.keywords("port", 5)
+                result = memory.keywords("port", 5)
                 page = memory.browse(limit=3)
                 differ = [r.id for r in page.records if memory.get(r.id) != r]
                 errors += [f"{name} differs" for name in differ]
                 if page.total < seen or (page.total and not memory.history(page.records[0].id)):
                     errors.append(f"saw {page.total} after {seen}")
                 seen = page.total
-                if found and found[0].record.text.split()[-1] != "port":
+                if result and result[0].record.text.split()[-1] != "port":
                     errors.append("a wrong answer")
             except memoriter.MemoriterError as error:
                 errors.append(repr(error))

@@ -167,8 +167,8 @@ def spelled(dump: Dump) -> str:
 
 def answer(memory: Memory, at: int) -> list[tuple[str, float]]:
     """What the memory recalls, at a moment that does not depend on when it is asked."""
-    found = memory.recall(QUESTIONS[at % len(QUESTIONS)], 5, now=LATER)
-    return [(hit.id, hit.score) for hit in found]
+    result = memory.recall(QUESTIONS[at % len(QUESTIONS)], 5, now=LATER)
+    return [(hit.id, hit.score) for hit in result]
 
 
 @dataclass(frozen=True)

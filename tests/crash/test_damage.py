@@ -118,7 +118,7 @@ def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
 
 
 @pytest.mark.parametrize(
-    ("damages", "told"),
+    ("damages", "expected"),
     [
         (["DELETE FROM chain WHERE seq=5"], ["entry 5: an entry is not in the chain"]),
         (["DELETE FROM chain WHERE seq>4"], ["entry 5: an entry is not in the chain"]),
@@ -134,14 +134,14 @@ def test_an_entry_whose_link_is_gone_is_damage_and_not_missing(
     ],
 )
 def test_verify_names_the_first_bad_entry_beside_all_damaged_bookkeeping(
-    damages: list[str], told: list[str], tmp_path: Path
+    damages: list[str], expected: list[str], tmp_path: Path
 ) -> None:
     path = filled(tmp_path / "m.db")
     hurt(path, *damages)
     with opened(path) as memory:
-        found = memory.verify_store().problems
-        assert len(found) == len(told)
-        for words, problem in zip(told, found, strict=True):
+        problems = memory.verify_store().problems
+        assert len(problems) == len(expected)
+        for words, problem in zip(expected, problems, strict=True):
             assert words in problem
 
 
@@ -216,9 +216,9 @@ def dumped(memory: Memory) -> object:
 def flip_generation(path: Path, pattern: bytes) -> None:
     """One bit in the name of a generation, in the table and in its index."""
     content = bytearray(path.read_bytes())
-    found = [match.start() for match in re.finditer(pattern, bytes(content))]
-    assert len(found) == 2
-    for at in found:
+    places = [match.start() for match in re.finditer(pattern, bytes(content))]
+    assert len(places) == 2
+    for at in places:
         content[at + 2] ^= 1
     path.write_bytes(content)
 
@@ -228,13 +228,13 @@ def test_the_doctor_throws_no_vector_away_that_it_cannot_make_again(tmp_path: Pa
     flip_generation(path, rb"static-en/1:[0-9a-f]{16}\+title")
     with opened(path, embedder="static") as memory:
         before = dumped(memory)
-        found = memory.doctor()
-        assert not found.mended
-        assert not found.sound
-        assert len(found.problems) == 1
-        assert "cannot be made again here: 10, the first of row 1" in found.problems[0]
+        report = memory.doctor()
+        assert not report.mended
+        assert not report.sound
+        assert len(report.problems) == 1
+        assert "cannot be made again here: 10, the first of row 1" in report.problems[0]
         assert dumped(memory) == before
-        assert memory.verify_store() == found
+        assert memory.verify_store() == report
 
 
 @pytest.mark.parametrize("row", [900, 3])
@@ -251,11 +251,11 @@ def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
     flip_generation(path, re.escape(Own().fingerprint.encode()))
     with opened(path) as memory:
-        found = memory.doctor()
-        assert not found.mended
-        assert not found.sound
-        assert not found.problems
-        assert "which is not known here" in found.derived[0]
+        report = memory.doctor()
+        assert not report.mended
+        assert not report.sound
+        assert not report.problems
+        assert "which is not known here" in report.derived[0]
         assert len(memory.keywords("note", 50)) == 10, "answers come from the records"
 
 
@@ -279,9 +279,9 @@ def test_the_doctor_mends_what_it_can_beside_a_record_that_is_lost(tmp_path: Pat
         "UPDATE records SET salt=x'' WHERE row=3",
     )
     with opened(path) as memory:
-        found = memory.doctor()
-        assert not found.mended, "the words of row 3 cannot be made again"
-        assert len(found.derived) == 2
+        report = memory.doctor()
+        assert not report.mended, "the words of row 3 cannot be made again"
+        assert len(report.derived) == 2
         assert len(memory.verify_store().derived) == 1
 
 
@@ -299,8 +299,8 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
         "UPDATE vectors SET body=zeroblob(length(body)) WHERE row=3",
     )
     with opened(path, embedder="static", maintenance="manual", flush_rows=5) as memory:
-        found = memory.doctor()
-        assert (len(found.derived), found.problems, found.mended) == (3, (), True)
+        report = memory.doctor()
+        assert (len(report.derived), report.problems, report.mended) == (3, (), True)
         assert memory.maintain().embedded == 1
         assert memory.verify_store().sound
         assert spelled(memory) == before
@@ -309,8 +309,8 @@ def the_doctor_mends_derived_data_only(path: Path) -> None:
 def spelled(memory: Memory) -> object:
     """Everything that was written; of vectors, whose they are."""
     dump = log_of(memory).dump("default")
-    told = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
-    return told, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
+    rows = (dump.records, dump.edges, dump.agents, dump.tombs, dump.keys, dump.mentions, dump.chain)
+    return rows, sorted((v.row, v.part, v.generation, v.body) for v in dump.vectors)
 
 
 def the_doctor_keeps_what_it_cannot_make(path: Path) -> None:
@@ -347,19 +347,19 @@ def published(path: Path, tenant: str, word: str) -> list[Path]:
     with memoriter.open(path, tenant, embedder=None, flush_rows=5, maintenance="manual") as memory:
         memory.remember_many([f"{word} {n}" for n in range(6)])
         memory.maintain()
-    mine = hashlib.sha256(tenant.encode()).hexdigest()[:8]
-    found = sorted(path.with_name(path.name + ".idx").glob(f"{mine}-*.seg"))
-    assert found
-    return found
+    prefix = hashlib.sha256(tenant.encode()).hexdigest()[:8]
+    files = sorted(path.with_name(path.name + ".idx").glob(f"{prefix}-*.seg"))
+    assert files
+    return files
 
 
 def a_segment_of_another_is_not_served(path: Path, whose: str = "another tenant") -> None:
-    (mine,) = published(path, "bert", "bananas")
+    (own,) = published(path, "bert", "bananas")
     if whose == "another tenant":
         (other,) = published(path, "anna", "apples")
     else:
         (other,) = published(path.with_name("o.db"), "bert", "apples")
-    shutil.copy(other, mine)
+    shutil.copy(other, own)
     with memoriter.open(path, "bert", embedder=None) as memory:
         assert not memory.keywords("apples")
         assert len(memory.keywords("bananas", 50)) == 6
@@ -378,10 +378,10 @@ def test_damage_in_the_segments_of_another_application_is_seen(verb: str, tmp_pa
     content[len(content) // 2] ^= 1
     segment.write_bytes(content)
     with memoriter.open(tmp_path / "m.db", embedder="static", flush_rows=5) as memory:
-        found = memory.verify_store() if verb == "verify-store" else memory.doctor()
-        assert segment.name in found.derived[0]
-        assert found.mended == (verb == "doctor")
-        assert memory.verify_store().sound == found.mended
-    assert segment.exists() != found.mended
+        report = memory.verify_store() if verb == "verify-store" else memory.doctor()
+        assert segment.name in report.derived[0]
+        assert report.mended == (verb == "doctor")
+        assert memory.verify_store().sound == report.mended
+    assert segment.exists() != report.mended
     with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         assert len(memory.keywords("apples", 50)) == 6

@@ -41,11 +41,11 @@ def bench(tracer: Path, folder: Path, jobs: list[list[Any]], **more: Any) -> lis
         base.mkdir()
         work.live(str(base / "m.db"), str(folder / "acks"), seed, str(FIRST))
         (folder / "root").mkdir()
-    told = lab.run(
+    output = lab.run(
         "faults", folder / "root", base, seed, FIRST, STEPS, tracer=tracer, limit=1800,
-        MEMORITER_ROOT=folder / "root", told="".join(f"{json.dumps(j)}\n" for j in jobs), **more,
+        MEMORITER_ROOT=folder / "root", stdin="".join(f"{json.dumps(j)}\n" for j in jobs), **more,
     )  # fmt: skip
-    return [json.loads(line) for line in told.splitlines()]
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def spread(total: int, count: int) -> list[int]:
@@ -64,21 +64,21 @@ def test_a_fault_is_told_and_harms_nothing(
     totals = bench(tracer, quick, [[kind, "EIO", 0, 0] for kind in kinds])
     jobs = [
         [kind, action, n, times]
-        for kind, found in zip(kinds, totals, strict=True)
-        for n in spread(found["calls"], SHARE[kind])
+        for kind, total in zip(kinds, totals, strict=True)
+        for n in spread(total["calls"], SHARE[kind])
     ]
     results = bench(tracer, quick, jobs)
-    told: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
     wrong = []
     for job, result in zip(jobs, results, strict=True):
-        told.update(error for _, error, *_ in result["told"])
-        untyped = [line for line in result["told"] if line[2]]
+        errors.update(error for _, error, *_ in result["errors"])
+        untyped = [line for line in result["errors"] if line[2]]
         full = action == "ENOSPC" and job[0] == "W"
-        writes = [line for line in result["told"] if line[0] not in {"open", "close"}]
+        writes = [line for line in result["errors"] if line[0] not in {"open", "close"}]
         wrong_name = [line for line in writes if full and line[1] != "StorageFull"]
         if result["wrong"] or untyped or wrong_name:
             wrong.append((job, result["wrong"], untyped or wrong_name))
-    note("faults / harm or untyped errors", f"{len(jobs)} / {len(wrong)} {dict(told)}")
+    note("faults / harm or untyped errors", f"{len(jobs)} / {len(wrong)} {dict(errors)}")
     assert len(results) == len(jobs)
     assert not wrong, "\n".join(map(str, wrong[:12]))
 

@@ -141,9 +141,9 @@ def _answers_and_mends(kept: flips.Kept, path: Path) -> None:
     """It opens, answers from the record, and upkeep leaves sound segments behind."""
     expected = kept.answers[True]
     with flips.opened(path) as memory:
-        found = kept.ask(memory)
-        wrong = [key for key in expected if found[key] != expected[key]]
-        assert not wrong, [(key, found[key], expected[key]) for key in wrong[:2]]
+        answers = kept.ask(memory)
+        wrong = [key for key in expected if answers[key] != expected[key]]
+        assert not wrong, [(key, answers[key], expected[key]) for key in wrong[:2]]
     assert flips.mended(path) == kept.mended
 
 
@@ -155,9 +155,9 @@ def test_the_doctor_changes_nothing_on_a_healthy_store(kept: flips.Kept, quick: 
     before = contents(path)
     with flips.opened(path) as memory:
         assert memory.verify_store().sound
-        found = memory.doctor()
-    assert found.sound
-    assert not found.mended
+        report = memory.doctor()
+    assert report.sound
+    assert not report.mended
     assert contents(path) == before
 
 
@@ -168,9 +168,9 @@ def test_the_doctor_mends_a_damaged_index_and_nothing_else(kept: flips.Kept, qui
         _flip(path.with_name("m.db.idx") / segment.name, rng)
         with flips.opened(path) as memory:
             before = plan.spelled(log_of(memory).dump(plan.TENANT))
-            told = memory.verify_store()
-            assert told.derived
-            assert not told.problems
+            report = memory.verify_store()
+            assert report.derived
+            assert not report.problems
             assert memory.doctor().mended
             assert memory.verify_store().sound
             assert plan.spelled(log_of(memory).dump(plan.TENANT)) == before

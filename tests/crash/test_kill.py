@@ -17,39 +17,39 @@ LIMIT_S = 900
 
 def killed(folder: Path, seed: str, kills: int, steps: int, how: str, **more: Any) -> Counter[str]:
     """What a kill loop found; it fails when a promise was broken."""
-    told = lab.run(
+    output = lab.run(
         "kills", folder / "store", f"{lab.SEED}/{seed}", kills, steps, how,
         limit=LIMIT_S, MEMORITER_CHECKPOINT=40, OPENBLAS_NUM_THREADS=1, **more,
     )  # fmt: skip
-    return Counter(json.loads(told))
+    return Counter(json.loads(output))
 
 
-def tell(note: Note, found: Counter[str]) -> None:
-    silent = found["there, though nobody was told"]
-    note("kills / lost, torn or twice / there untold", f"{found['kills']} / 0 / {silent}")
+def tell(note: Note, counts: Counter[str]) -> None:
+    silent = counts["there, though nobody was told"]
+    note("kills / lost, torn or twice / there untold", f"{counts['kills']} / 0 / {silent}")
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_process_may_be_killed_at_any_instant(chunk: int, tmp_path: Path, note: Note) -> None:
-    found = killed(tmp_path, f"random {chunk}", KILLS, 120, "random")
-    tell(note, found)
-    assert found["kills"] == KILLS
+    counts = killed(tmp_path, f"random {chunk}", KILLS, 120, "random")
+    tell(note, counts)
+    assert counts["kills"] == KILLS
 
 
 def test_a_process_may_be_killed_at_every_named_step(
     tmp_path: Path, quick: Path, note: Note
 ) -> None:
     del tmp_path
-    found = killed(quick, "named", 200 if lab.NIGHT else 1, 50 if lab.NIGHT else 30, "named")
-    tell(note, found)
-    note("named steps of commit, merge and publish", found["named steps"])
-    assert found["kills"] >= found["named steps"] >= 30
+    counts = killed(quick, "named", 200 if lab.NIGHT else 1, 50 if lab.NIGHT else 30, "named")
+    tell(note, counts)
+    note("named steps of commit, merge and publish", counts["named steps"])
+    assert counts["kills"] >= counts["named steps"] >= 30
 
 
 def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, note: Note) -> None:
     (quick / "store").mkdir()
     kills = 400 if lab.NIGHT else 50
-    found = killed(
+    counts = killed(
         quick,
         "calls",
         kills,
@@ -58,5 +58,5 @@ def test_a_process_may_be_killed_at_any_system_call(tracer: Path, quick: Path, n
         tracer=tracer,
         MEMORITER_ROOT=quick / "store",
     )
-    tell(note, found)
-    assert found["kills"] >= kills * 0.8
+    tell(note, counts)
+    assert counts["kills"] >= kills * 0.8

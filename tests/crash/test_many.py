@@ -39,15 +39,15 @@ def together(path: Path, roles: list[str], upto: int, **more: Any) -> list[dict[
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
-        told = [process.communicate(timeout=600) for process in running]
-    for process, (_, err) in zip(running, told, strict=True):
+        outputs = [process.communicate(timeout=600) for process in running]
+    for process, (_, err) in zip(running, outputs, strict=True):
         assert process.returncode == 0, err or f"killed by signal {-process.returncode}"
-    return [json.loads(out) for out, _ in told]
+    return [json.loads(out) for out, _ in outputs]
 
 
-def settle(path: Path, told: list[dict[str, Any]]) -> int:
+def settle(path: Path, reports: list[dict[str, Any]]) -> int:
     """Everything acknowledged is there under its number, once, in one unbroken chain."""
-    acked = {name: seq for one in told for name, seq in one.get("acked", [])}
+    acked = {name: seq for one in reports for name, seq in one.get("acked", [])}
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
         dump = log_of(memory).dump(plan.TENANT)
         verify(plan.TENANT, dump)
@@ -63,43 +63,46 @@ def settle(path: Path, told: list[dict[str, Any]]) -> int:
 
 
 def test_eight_processes_write_one_file(tmp_path: Path, note: Note) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 8, ENTRIES)
-    worst, share = taken_in_turn(told)
-    speed = settle(tmp_path / "m.db", told) / max(one["took"] for one in told)
+    reports = together(tmp_path / "m.db", ["write"] * 8, ENTRIES)
+    worst, share = taken_in_turn(reports)
+    speed = settle(tmp_path / "m.db", reports) / max(one["took"] for one in reports)
     note("8 writers: commits/s / worst wait / errors", f"{speed:.0f} / {worst:.2f} s / 0")
     note("8 writers: fewest and most of one process", f"{min(share)} {max(share)}")
 
 
-def taken_in_turn(told: list[dict[str, Any]]) -> tuple[float, list[int]]:
+def taken_in_turn(reports: list[dict[str, Any]]) -> tuple[float, list[int]]:
     """Nobody failed or starved; (the longest wait, what each wrote).
 
     How long a wait is in seconds depends on the machine. What counts is how many entries others
     wrote meanwhile.
     """
-    errors = [error for one in told for error in one["errors"]]
-    worst = max(one["worst"] for one in told)
-    share = [len(one["acked"]) for one in told]
+    errors = [error for one in reports for error in one["errors"]]
+    worst = max(one["worst"] for one in reports)
+    share = [len(one["acked"]) for one in reports]
     assert not errors, errors[:3]
     assert min(share) > max(share) / 10, share
-    seqs = [[0, *(seq for _, seq in one["acked"])] for one in told]
+    seqs = [[0, *(seq for _, seq in one["acked"])] for one in reports]
     passed = max(after - before for each in seqs for before, after in pairwise(each))
     assert passed < sum(share) / 2, passed
     return worst, share
 
 
 def test_four_processes_write_one_chain(tmp_path: Path, note: Note) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 4, ENTRIES // 2)
-    note("chain over 4 processes: entries / breaks", f"{settle(tmp_path / 'm.db', told)} / 0")
+    reports = together(tmp_path / "m.db", ["write"] * 4, ENTRIES // 2)
+    note("chain over 4 processes: entries / breaks", f"{settle(tmp_path / 'm.db', reports)} / 0")
 
 
 def test_merges_of_one_process_break_no_reader(tmp_path: Path, note: Note) -> None:
     path = tmp_path / "m.db"
-    told = together(path, ["write", "read", "read", "read"], ENTRIES // 2)
-    errors = [error for one in told for error in one["errors"]]
+    reports = together(path, ["write", "read", "read", "read"], ENTRIES // 2)
+    errors = [error for one in reports for error in one["errors"]]
     assert not errors, errors[:3]
-    assert settle(path, told) >= 60, "too little was written to be merged"
+    assert settle(path, reports) >= 60, "too little was written to be merged"
     assert list(path.with_name("m.db.idx").glob("*.seg"))
-    asked, worst = sum(one["asked"] for one in told[1:]), max(one["worst"] for one in told[1:])
+    asked, worst = (
+        sum(one["asked"] for one in reports[1:]),
+        max(one["worst"] for one in reports[1:]),
+    )
     note("3 readers beside a writer: asked / worst", f"{asked} / {worst:.2f} s")
 
 
@@ -170,11 +173,11 @@ def commits_are_shared(path: Path) -> None:
         sizes = counted_groups(memory)
         with ThreadPoolExecutor(8) as threads:
             with no_writer(memory):
-                told = [threads.submit(memory.remember, f"note {n}") for n in range(8)]
+                writes = [threads.submit(memory.remember, f"note {n}") for n in range(8)]
                 until = time.monotonic() + 60
                 while waiting_writers(memory) < 8 and time.monotonic() < until:
                     time.sleep(0.001)
-            assert len({each.result().seq for each in told}) == 8
+            assert len({each.result().seq for each in writes}) == 8
         assert sizes == [8]
 
 

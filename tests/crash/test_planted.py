@@ -30,9 +30,9 @@ def test_a_commit_that_is_not_synced_fails_the_power_cut(
     bug: str, tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
     run = traced(tracer, tmp_path, lab.SEED, 60, MEMORITER_PLANT=bug)
-    found, _ = survey(run, 120, lab.SEED, quick)
-    note(f"planted {bug}: images that fail", f"{120 - found['sound']} of 120")
-    assert found["lost"] or found["corrupt"]
+    counts, _ = survey(run, 120, lab.SEED, quick)
+    note(f"planted {bug}: images that fail", f"{120 - counts['sound']} of 120")
+    assert counts["lost"] or counts["corrupt"]
 
 
 def test_a_segment_published_unsynced_and_unchecked_fails_the_power_cut(
@@ -76,15 +76,15 @@ def test_a_writer_that_trusts_a_stale_head_fails_the_many(bug: str, tmp_path: Pa
 
 
 def test_a_lease_that_is_kept_starves_the_many(tmp_path: Path) -> None:
-    told = together(tmp_path / "m.db", ["write"] * 3, 200, MEMORITER_PLANT="greedy")
+    reports = together(tmp_path / "m.db", ["write"] * 3, 200, MEMORITER_PLANT="greedy")
     with pytest.raises(AssertionError):
-        taken_in_turn(told)
+        taken_in_turn(reports)
 
 
 def _four_writers(path: Path, bug: str) -> None:
-    told = together(path, ["write"] * 4, 300, MEMORITER_PLANT=bug)
-    assert not [error for one in told for error in one["errors"]]
-    settled(path, told)
+    reports = together(path, ["write"] * 4, 300, MEMORITER_PLANT=bug)
+    assert not [error for one in reports for error in one["errors"]]
+    settled(path, reports)
 
 
 def test_a_merge_in_place_kills_a_reader(tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_a_merge_in_place_kills_a_reader(tmp_path: Path) -> None:
 def test_a_fault_that_is_hidden_or_misnamed_is_noticed(
     bug: str, jobs: list[Any], says: str, tracer: Path, quick: Path
 ) -> None:
-    found = bench(tracer, quick, jobs, MEMORITER_PLANT=bug)
-    told = json.dumps([[one["wrong"], [line[:2] for line in one["told"]]] for one in found])
-    assert any(word in told for word in says.split("|")), found
+    reports = bench(tracer, quick, jobs, MEMORITER_PLANT=bug)
+    errors = json.dumps([[one["wrong"], [line[:2] for line in one["errors"]]] for one in reports])
+    assert any(word in errors for word in says.split("|")), reports
 
 
 def test_a_digest_over_the_text_alone_lets_flips_through(
@@ -114,10 +114,10 @@ def test_a_digest_over_the_text_alone_lets_flips_through(
 ) -> None:
     def text_only(tenant: str, row: rows.RecordRow) -> bytes:
         try:
-            told = json.loads(row.body)["text"]
+            text = json.loads(row.body)["text"]
         except (ValueError, KeyError):
-            told = "unreadable"
-        return rows.digest("memoriter/record/1", tenant.encode(), str(told).encode())
+            text = "unreadable"
+        return rows.digest("memoriter/record/1", tenant.encode(), str(text).encode())
 
     assert not _flipped_time(quick).unseen
     monkeypatch.setattr(rows, "record_digest", text_only)
@@ -129,10 +129,10 @@ def _flipped_time(quick: Path) -> flips.Tally:
     """What becomes of a flip in the time that a record was created."""
     shutil.rmtree(quick / "kept", ignore_errors=True)
     kept, tally = flips.Kept(quick / "kept", f"{lab.SEED}/flips", 60), flips.Tally()
-    found = re.search(rb'"created":\d{12}', kept.bytes)
-    assert found
+    match = re.search(rb'"created":\d{12}', kept.bytes)
+    assert match
     content = bytearray(kept.bytes)
-    content[found.end() - 1] ^= 1
+    content[match.end() - 1] ^= 1
     flips.suffer(kept, quick / "copy", "a time", bytes(content), tally)
     return tally
 

@@ -36,24 +36,24 @@ def filled(path: Path, **options: Any) -> Memory:
     return memory
 
 
-def told(memory: Memory) -> list[tuple[str, float]]:
+def ranked(memory: Memory) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in memory.recall("port note", limit=50)]
 
 
 def an_index_equals_its_rebuild(path: Path) -> None:
     with filled(path) as memory:
-        told(memory)
+        ranked(memory)
         memory.update("r1", text="something else")
         memory.forget("r2")
-        found = told(memory)
-    assert len(found) == 10
+        hits = ranked(memory)
+    assert len(hits) == 10
     with memoriter.open(path) as fresh:
-        assert found == told(fresh)
+        assert hits == ranked(fresh)
 
 
 def equal_questions_have_equal_answers(path: Path) -> None:
     with filled(path) as memory:
-        assert told(memory) == told(memory) == told(memory)
+        assert ranked(memory) == ranked(memory) == ranked(memory)
 
 
 def every_number_adds_up(path: Path) -> None:
@@ -92,7 +92,7 @@ def a_full_disk_is_told_as_such(path: Path) -> None:
                 memory.remember("long " * 400_000)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert len(told(memory)) == 12
+        assert len(ranked(memory)) == 12
 
 
 def nothing_is_acknowledged_that_failed(path: Path) -> None:

@@ -138,10 +138,10 @@ def _heavy_handed(plant: pytest.MonkeyPatch) -> None:
 def _wasteful(plant: pytest.MonkeyPatch) -> None:
     """The doctor takes every damaged vector for one that can be made again."""
 
-    def vectors(tenant: str, sound: Any, bad: Any, space: str, found: Any) -> None:
+    def vectors(tenant: str, sound: Any, bad: Any, space: str, findings: Any) -> None:
         del tenant, sound, space
-        found.vectors += bad
-        found.derived += ["a vector"] * len(bad)
+        findings.vectors += bad
+        findings.derived += ["a vector"] * len(bad)
 
     plant.setattr(memoriter.write.doctor, "_vectors", vectors)
 
@@ -158,8 +158,8 @@ def _nameless(plant: pytest.MonkeyPatch) -> None:
 
     def header(data: Any, name: str) -> dict[str, Any]:
         del name
-        told = plain(data, f"-{file.checksum(_header_bytes(data)).hex()}")
-        return {**told, "tenant": _BERT, "index": told["index"]}
+        read = plain(data, f"-{file.checksum(_header_bytes(data)).hex()}")
+        return {**read, "tenant": _BERT, "index": read["index"]}
 
     plant.setattr(file, "_header", header)
 

@@ -51,8 +51,8 @@ def survey(
     run: Run, count: int, seed: str, quick: Path, *, deaf: bool = False, may_lose: bool = False
 ) -> tuple[Counter[str], list[str]]:
     """(how many images came to what, the first few failures)."""
-    found: Counter[str] = Counter()
-    told: list[str] = []
+    counts: Counter[str] = Counter()
+    failures: list[str] = []
     rng = random.Random(f"cuts {seed}")
     for n, cut in enumerate(images.cuts(run.events, run.root, count, rng, deaf=deaf)):
         images.lay(cut.files, quick / "image")
@@ -63,12 +63,12 @@ def survey(
                 quick / "image" / "m.db", -1 if may_lose else acked, run.expected, depth
             )
             kept = run.expected.after(at).seq >= run.expected.after(acked).seq
-            found["sound" if kept else "short"] += 1
+            counts["sound" if kept else "short"] += 1
         except images.Wrong as wrong:
-            found[str(wrong).partition(":")[0]] += 1
-            if len(told) < 5:
-                told.append(f"seed {seed}, event {cut.number}, mode {cut.mode}: {wrong}")
-    return found, told
+            counts[str(wrong).partition(":")[0]] += 1
+            if len(failures) < 5:
+                failures.append(f"seed {seed}, event {cut.number}, mode {cut.mode}: {wrong}")
+    return counts, failures
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -78,20 +78,22 @@ def test_an_acknowledged_write_survives_a_power_cut(
     seed = f"{lab.SEED}/{chunk}"
     run = traced(tracer, tmp_path, seed, STEPS)
     assert {event.op for event in run.events} >= set("OWSETUDC"), "everything was traced"
-    found, told = survey(run, IMAGES, seed, quick)
-    note("power-cut images / lost or corrupt", f"{IMAGES} / {IMAGES - found['sound']}")
-    assert found == {"sound": IMAGES}, told
+    counts, failures = survey(run, IMAGES, seed, quick)
+    note("power-cut images / lost or corrupt", f"{IMAGES} / {IMAGES - counts['sound']}")
+    assert counts == {"sound": IMAGES}, failures
 
 
 def test_the_same_images_without_fsync_must_fail(
     tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
     run = traced(tracer, tmp_path, f"{lab.SEED}/0", STEPS)
-    found, _ = survey(run, 200, lab.SEED, quick, deaf=True)
-    note("control: images without fsync that fail", f"{200 - found['sound']} of 200 {dict(found)}")
-    assert found["sound"] < 20, "a checker that passes this sees nothing"
-    assert found["lost"]
-    assert found["corrupt"]
+    counts, _ = survey(run, 200, lab.SEED, quick, deaf=True)
+    note(
+        "control: images without fsync that fail", f"{200 - counts['sound']} of 200 {dict(counts)}"
+    )
+    assert counts["sound"] < 20, "a checker that passes this sees nothing"
+    assert counts["lost"]
+    assert counts["corrupt"]
 
 
 @pytest.mark.skipif(not HAS_FAST, reason='open() has no durability="fast" yet')
@@ -99,13 +101,13 @@ def test_the_fast_mode_loses_at_most_the_last_commits(
     tracer: Path, tmp_path: Path, quick: Path, note: Note
 ) -> None:
     count = 5000 if lab.NIGHT else 300
-    told = json.dumps({"durability": "fast"})
-    run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, MEMORITER_OPTIONS=told)
-    found, wrong = survey(run, count, f"{lab.SEED}/fast", quick, may_lose=True)
-    note("fast mode: images / short of a suffix / corrupt", f"{count} / {found['short']} / "
-         f"{count - found['short'] - found['sound']}")  # fmt: skip
-    assert set(found) <= {"sound", "short"}, wrong
-    assert found["short"], "the name of the mode would promise too little"
+    options = json.dumps({"durability": "fast"})
+    run = traced(tracer, tmp_path, f"{lab.SEED}/fast", STEPS, MEMORITER_OPTIONS=options)
+    counts, wrong = survey(run, count, f"{lab.SEED}/fast", quick, may_lose=True)
+    note("fast mode: images / short of a suffix / corrupt", f"{count} / {counts['short']} / "
+         f"{count - counts['short'] - counts['sound']}")  # fmt: skip
+    assert set(counts) <= {"sound", "short"}, wrong
+    assert counts["short"], "the name of the mode would promise too little"
 
 
 def test_commits_that_threads_share_survive_a_power_cut(
@@ -122,14 +124,14 @@ def test_commits_that_threads_share_survive_a_power_cut(
     synced = sum(event.op == "E" for event in events)
     for cut in images.cuts(events, root, count, random.Random(f"crowd {lab.SEED}")):
         images.lay(cut.files, quick / "image")
-        told = dict(line.split() for line in cut.acks)
+        acked = dict(line.split() for line in cut.acks)
         with memoriter.open(quick / "image" / "m.db", embedder=None) as memory:
             dump = log_of(memory).dump(plan.TENANT)
             verify(plan.TENANT, dump)
             there = {row.id: row.row for row in dump.records}
-            missing = [name for name, seq in told.items() if there.get(name) != int(seq)]
+            missing = [name for name, seq in acked.items() if there.get(name) != int(seq)]
             assert not missing, f"event {cut.number}, mode {cut.mode}"
-            assert all(memory.get(name).text == f"{lab.SEED} {name} port" for name in told)
+            assert all(memory.get(name).text == f"{lab.SEED} {name} port" for name in acked)
     note("8 threads: commits / syncs / images / lost", f"200 / {synced} / {count} / 0")
 
 
@@ -143,9 +145,9 @@ def test_a_failed_sync_is_never_taken_for_a_good_one(
         tracer, tmp_path, f"{lab.SEED}/gate", 60, MEMORITER_FAULT=fault, MEMORITER_RETRY="yes"
     )
     assert [event for event in run.events if event.op == "E" and event.error]
-    found, told = survey(run, 80, f"{lab.SEED}/{synced}", quick)
-    note("images after a failed fsync / lost or corrupt", f"80 / {80 - found['sound']}")
-    assert found == {"sound": 80}, told
+    counts, failures = survey(run, 80, f"{lab.SEED}/{synced}", quick)
+    note("images after a failed fsync / lost or corrupt", f"80 / {80 - counts['sound']}")
+    assert counts == {"sound": 80}, failures
 
 
 @dataclass
@@ -169,8 +171,8 @@ class Relived:
             ),
         )  # fmt: skip
         assert done.returncode == -signal.SIGKILL
-        told = acks.read_text().split() if acks.exists() else []
-        return int(told[-1]) if told else -1
+        acked = acks.read_text().split() if acks.exists() else []
+        return int(acked[-1]) if acked else -1
 
 
 def replayed(life: Relived) -> images.Disk:

@@ -29,17 +29,17 @@ class Acks:
     def __init__(self, path: str) -> None:
         self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def tell(self, *told: object) -> None:
-        os.write(self._handle, (" ".join(map(str, told)) + "\n").encode())
+    def tell(self, *words: object) -> None:
+        os.write(self._handle, (" ".join(map(str, words)) + "\n").encode())
 
 
 def live(path: str, acks: str, seed: str, count: str, first: str = "0") -> None:
     """Take the steps from `first` on."""
-    life, told, pace = plan.steps(seed, int(count)), Acks(acks), plan.Pace()
+    life, acked, pace = plan.steps(seed, int(count)), Acks(acks), plan.Pace()
     with plan.opened(path, pace, **options()) as memory:
         for step in life[int(first) :]:
             persist(memory, step, pace)
-            told.tell(step.number)
+            acked.tell(step.number)
         if os.environ.get("MEMORITER_CLOSE") == "no":
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -56,7 +56,7 @@ def persist(memory: memoriter.Memory, step: plan.Step, pace: plan.Pace) -> None:
 
 def crowd(path: str, acks: str, seed: str, count: str, threads: str) -> None:
     """Several threads write at once, so that commits are shared."""
-    told = Acks(acks)
+    acked = Acks(acks)
     memory = memoriter.open(path, embedder=None, maintenance="manual", **options())
     failed: list[BaseException] = []
 
@@ -65,7 +65,7 @@ def crowd(path: str, acks: str, seed: str, count: str, threads: str) -> None:
             for n in range(int(count)):
                 name = f"{who}-{n}"
                 made = memory.remember(f"{seed} {name} port", id=name, key=name)
-                told.tell(name, made.seq)
+                acked.tell(name, made.seq)
         except BaseException as error:  # told by the process
             failed.append(error)
 

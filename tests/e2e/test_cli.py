@@ -44,22 +44,22 @@ def test_a_memory_goes_in_and_comes_out_explained(run: Run) -> None:
     assert run("init").returncode == 0
     old = run("remember", "Prod SSH port is 22", "--tag", "ops").stdout.strip()
     new = run("remember", "Prod SSH port is 49222", "--supersedes", old).stdout.strip()
-    told = run("recall", "which port for ssh?", "--explain")
-    assert told.returncode == 0
-    assert new in told.stdout
-    assert old not in told.stdout
+    done = run("recall", "which port for ssh?", "--explain")
+    assert done.returncode == 0
+    assert new in done.stdout
+    assert old not in done.stdout
     for word in ("words#1", "meaning#1", "tf 1", "idf", "the sum of", "recipe memoriter"):
-        assert word in told.stdout
-    assert "\x1b" not in told.stdout
+        assert word in done.stdout
+    assert "\x1b" not in done.stdout
 
 
 def test_json_is_one_document_and_nothing_else(run: Run) -> None:
     kept = run("remember", "東京 is the capital", "--json")
     assert len(json.loads(kept.stdout)["ids"]) == 1
-    found = run("recall", "capital", "--json")
-    assert json.loads(found.stdout)["hits"][0]["record"]["text"] == "東京 is the capital"
-    assert "東京" in found.stdout
-    assert kept.stderr == found.stderr == ""
+    done = run("recall", "capital", "--json")
+    assert json.loads(done.stdout)["hits"][0]["record"]["text"] == "東京 is the capital"
+    assert "東京" in done.stdout
+    assert kept.stderr == done.stderr == ""
 
 
 def test_json_errors_leave_stdout_empty(run: Run) -> None:
@@ -130,11 +130,11 @@ def test_a_shell_completes_commands_options_and_values(
     words = ["memoriter", *typed.split(" ")]
     asked = f"COMP_WORDS=({' '.join(w or chr(34) * 2 for w in words)}); COMP_CWORD={len(words) - 1}"
     lines = (made, asked, f"_memoriter_completion {tmp_path}/memoriter", 'echo "${COMPREPLY[@]}"')
-    found = subprocess.run(  # noqa: S603  # what our own program printed
+    done = subprocess.run(  # noqa: S603  # what our own program printed
         ["/bin/bash", "-c", "\n".join(lines)], env=given, text=True, capture_output=True,
         check=True, timeout=120,
     )  # fmt: skip
-    assert found.stdout.split() == offered, found.stderr
+    assert done.stdout.split() == offered, done.stderr
 
 
 def test_utf8_is_read_and_written_where_the_locale_knows_none(run: Run) -> None:
@@ -254,15 +254,15 @@ def work_of_children() -> float:
 
 def test_the_demo_is_quick_and_tells_three_stories(run: Run, tmp_path: Path) -> None:
     before = work_of_children()
-    told = run("demo")
+    done = run("demo")
     assert work_of_children() - before < 20  # it takes one and a half
-    assert told.returncode == 0
-    assert told.stderr == ""
-    assert "roll-back" in told.stdout
-    assert "slow-lookups" in told.stdout
-    assert "port-new" in told.stdout
-    assert "port-old" not in told.stdout
-    assert max(map(len, told.stdout.splitlines())) <= 100
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "roll-back" in done.stdout
+    assert "slow-lookups" in done.stdout
+    assert "port-new" in done.stdout
+    assert "port-old" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
     assert list(tmp_path.iterdir()) == []
 
 
@@ -290,8 +290,8 @@ def test_help_loads_neither_numpy_nor_pydantic(env: dict[str, str], tmp_path: Pa
 def test_a_console_of_another_encoding_gets_replacements_and_whole_json(run: Run) -> None:
     kept = run("remember", "naïve 東京").stdout.strip()
     assert run("get", kept, PYTHONIOENCODING="ascii").returncode == 0
-    told = run("get", kept, "--json", PYTHONIOENCODING="ascii")
-    assert json.loads(told.stdout)["text"] == "naïve 東京"
+    done = run("get", kept, "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(done.stdout)["text"] == "naïve 東京"
 
 
 @pytest.mark.parametrize(

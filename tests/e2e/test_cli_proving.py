@@ -47,30 +47,30 @@ def test_explain_of_no_hit_says_why_not() -> None:
 
 
 def test_why_not_tells_what_to_ask_instead() -> None:
-    told = call("why-not", "old", "--query", "ssh port", "--limit", "1")
-    assert "superseded · old" in told
-    assert "--override select.superseded=show" in told
-    assert "tested" in told
-    found = data("why-not", "sea", "--receipt", "a.json")
-    assert (found["stage"], found["change"], found["rank_then"]) == ("limit", {"limit": 2}, 2)
+    output = call("why-not", "old", "--query", "ssh port", "--limit", "1")
+    assert "superseded · old" in output
+    assert "--override select.superseded=show" in output
+    assert "tested" in output
+    answer = data("why-not", "sea", "--receipt", "a.json")
+    assert (answer["stage"], answer["change"], answer["rank_then"]) == ("limit", {"limit": 2}, 2)
     assert "no change is known" in call("why-not", "nothing", "--receipt", "a.json")
 
 
 def test_every_kind_of_change_is_spelled() -> None:
     asked = ("--query", "ssh port", "--recipe", "lexical", "--where", '{"kind": "note"}')
-    told = call("why-not", "sea", *asked, "--as-of", "2020-01-01")
-    assert "no --where" in told
-    assert "--list mine=sea:1.0" in told
+    output = call("why-not", "sea", *asked, "--as-of", "2020-01-01")
+    assert "no --where" in output
+    assert "--list mine=sea:1.0" in output
     where = '{"all": [{"kind": "fact"}, {"text": {"exists": true}}]}'
-    told = call("why-not", "new", "--query", "ssh", "--where", where)
-    assert '--where \'{"all": [{"text": {"exists": true}}]}\'' in told
+    output = call("why-not", "new", "--query", "ssh", "--where", where)
+    assert '--where \'{"all": [{"text": {"exists": true}}]}\'' in output
     call("recall", "ssh", "--agent", "bot", "--receipt", "bot.json")
     assert "no --agent, --user, --session" in call("why-not", "new", "--receipt", "bot.json")
     call("recall", "ssh", "--agent", "bot", "--user", "ana", "--receipt", "bot.json")
     call("remember", "ssh", "--id", "anas", "--user", "ana")
-    told = call("why-not", "anas", "--receipt", "bot.json")
-    assert "no --known-at" in told
-    assert "only --user ana" in told
+    output = call("why-not", "anas", "--receipt", "bot.json")
+    assert "no --known-at" in output
+    assert "only --user ana" in output
 
 
 def test_a_question_and_a_receipt_are_too_much_and_none_is_too_little() -> None:
@@ -84,9 +84,9 @@ def test_replay_says_whether_it_is_the_same() -> None:
     assert "the same, byte for byte" in call("replay", "a.json")
     assert data("replay", "a.json")["same"] is True
     call("forget", "new", "--yes")
-    told = call("replay", "a.json", code=10)
-    assert "gone: new" in told
-    assert "1 record forgotten since" in told
+    output = call("replay", "a.json", code=10)
+    assert "gone: new" in output
+    assert "1 record forgotten since" in output
     assert data("replay", "a.json", code=10)["gone"] == ["new"]
 
 
@@ -94,9 +94,9 @@ def test_replay_of_another_store() -> None:
     assert call("replay", "a.json", "--store", "none.db", code=3) == ""
     for n in range(4):
         call("remember", f"note {n}", "--store", "other.db")
-    told = call("replay", "a.json", "--store", "other.db", code=9)
-    assert "not the same" in told
-    assert "differs: " in told
+    output = call("replay", "a.json", "--store", "other.db", code=9)
+    assert "not the same" in output
+    assert "differs: " in output
     assert call("replay", "a.json", "--tenant", "other", code=6) == ""
     assert call("replay", "nothing.json", code=2) == ""
 
@@ -105,12 +105,12 @@ def test_diff_shows_moves_and_what_is_behind_them() -> None:
     call("remember", "the ssh port", "--id", "x")
     call("recall", "ssh port", "-n", "2", "--override", "fusion.weights.words=0.9",
          "--receipt", "b.json")  # fmt: skip
-    told = call("diff", "a.json", "b.json")
-    assert "data: view.seq" in told
-    assert "recipe: pass.0.fuse.weights.words" in told
-    assert "— → " in told
-    found = data("diff", "a.json", "b.json")
-    assert found["causes"] == ["data", "recipe", "question"]
-    assert len(found["entered"]) == 1
+    output = call("diff", "a.json", "b.json")
+    assert "data: view.seq" in output
+    assert "recipe: pass.0.fuse.weights.words" in output
+    assert "— → " in output
+    answer = data("diff", "a.json", "b.json")
+    assert answer["causes"] == ["data", "recipe", "question"]
+    assert len(answer["entered"]) == 1
     assert "the same hits, ranks and scores" in call("diff", "a.json", "a.json")
     call("diff", "a.json", "nothing.json", code=2)

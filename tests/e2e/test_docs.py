@@ -45,12 +45,12 @@ def test_an_example_that_needs_another_is_noticed() -> None:
 def typed(line: str) -> None:
     """Run a command of ours as a shell would: `echo TEXT | …` and `… > FILE` are understood."""
     words = shlex.split(line, comments=True)
-    said = words[1] if words[0] == "echo" else None
-    words = words[words.index("|") + 1 :] if said else words
+    echoed = words[1] if words[0] == "echo" else None
+    words = words[words.index("|") + 1 :] if echoed else words
     file = words[-1] if ">" in words else None
     words = words[: words.index(">")] if file else words
     assert words[0] == "memoriter", line
-    done = CliRunner().invoke(app, words[1:], input=said)
+    done = CliRunner().invoke(app, words[1:], input=echoed)
     assert done.exit_code == 0, f"{line}\n{done.stderr}"
     if file:
         Path(file).write_text(done.stdout, encoding="utf-8")
@@ -75,8 +75,8 @@ def test_the_commands_of_an_example_run_alone_in_an_empty_folder(
 
 def test_every_page_is_in_the_index() -> None:
     index = DOCS / "README.md"
-    told = {(DOCS / link).resolve() for link in links(index.read_text(encoding="utf-8"))}
-    missing = [name(page) for page in docs() if page != index and page not in told]
+    linked = {(DOCS / link).resolve() for link in links(index.read_text(encoding="utf-8"))}
+    missing = [name(page) for page in docs() if page != index and page not in linked]
     assert not missing, f"add a line to {name(index)} for {', '.join(missing)}"
 
 

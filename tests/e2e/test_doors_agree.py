@@ -66,8 +66,8 @@ def by_library(memory: Memory) -> Way:
 
     def explain(fields: Plain) -> Plain:
         result = memory.replay(fields["receipt"]).result
-        found = [hit.to_dict() for hit in result if hit.id == fields["id"]]
-        return {"hit": found[0]} if found else {"why_not": memory.why_not(**fields).to_dict()}
+        hits = [hit.to_dict() for hit in result if hit.id == fields["id"]]
+        return {"hit": hits[0]} if hits else {"why_not": memory.why_not(**fields).to_dict()}
 
     made: dict[str, Callable[[Plain], Any]] = {
         "recall": lambda f: memory.scoped(f.pop("agent", None)).recall(f["query"], **options(f)),
@@ -101,8 +101,8 @@ def by_library(memory: Memory) -> Way:
     }
 
     def way(name: str, fields: Plain) -> Plain:
-        told = made[name](fields)
-        return told if isinstance(told, dict) else told.to_dict()
+        answer = made[name](fields)
+        return answer if isinstance(answer, dict) else answer.to_dict()
 
     return way
 
@@ -205,8 +205,8 @@ def ways(path: Path, folder: Path) -> Iterator[dict[str, Way]]:
         }
 
 
-def without(told: Plain, *keys: str) -> Plain:
-    return {key: value for key, value in told.items() if key not in keys}
+def without(answer: Plain, *keys: str) -> Plain:
+    return {key: value for key, value in answer.items() if key not in keys}
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -246,13 +246,13 @@ def doors(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
 
 def agree(doors: dict[str, Way], name: str, fields: Plain, *apart: str) -> Plain:
     """The one answer; cursors hold the moment of asking, and are told apart."""
-    told = {
+    answers = {
         door: way(name, dict(fields))
         for door, way in doors.items()
         if door != "mcp" or name in TOOLS
     }
-    first = told.pop("library")
-    for door, answer in told.items():
+    first = answers.pop("library")
+    for door, answer in answers.items():
         assert canonical(without(answer, *apart)) == canonical(without(first, *apart)), door
     return first
 
@@ -303,9 +303,9 @@ def test_every_door_writes_the_same(store: Path, tmp_path: Path) -> None:
             way = made[door] if door != "mcp" else partly(made["mcp"], made["rest"])
             answers[door] = [canonical(timeless(way(name, dict(f)))) for name, f in WRITES]
     first = answers.pop("library")
-    for door, told in answers.items():
-        for (name, _), mine, theirs in zip(WRITES, first, told, strict=True):
-            assert mine == theirs, (door, name)
+    for door, others in answers.items():
+        for (name, _), ours, theirs in zip(WRITES, first, others, strict=True):
+            assert ours == theirs, (door, name)
 
 
 def partly(way: Way, otherwise: Way) -> Way:

@@ -44,13 +44,13 @@ def test_json_holds_the_same_and_two_runs_agree(
     seen: list[dict[str, Any]] = []
     for _ in range(2):
         assert run_eval(sky, ["lexical"], 1, json_out=True) == 0
-        told = json.loads(capsys.readouterr().out)
-        (data,) = told["data"]
+        table = json.loads(capsys.readouterr().out)
+        (data,) = table["data"]
         (score,) = data["scores"]
         assert data["questions"] == score["questions"] == 1
         assert score["R@10"] == score["nDCG@10"] == 1.0
         del score["seconds"]
-        seen.append(told)
+        seen.append(table)
     assert seen[0] == seen[1]
     assert seen[0]["recipes"]["lexical"]["fingerprint"]
 

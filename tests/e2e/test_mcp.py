@@ -42,8 +42,8 @@ def command(*args: object) -> list[str]:
 @contextlib.asynccontextmanager
 async def over_stdio(place: Path, *args: str, mode: Any = "auto") -> AsyncIterator[Client]:
     program, *rest = command("mcp", "--store", place, *args)
-    told = StdioServerParameters(command=program, args=rest, env=ENV, cwd=place.parent)
-    async with Client(stdio_client(told), mode=mode) as client:
+    server = StdioServerParameters(command=program, args=rest, env=ENV, cwd=place.parent)
+    async with Client(stdio_client(server), mode=mode) as client:
         yield client
 
 
@@ -76,7 +76,7 @@ def served(*args: object) -> Iterator[str]:
         made.stderr.close()
 
 
-def told(result: Any) -> dict[str, Any]:
+def content(result: Any) -> dict[str, Any]:
     assert not result.is_error, result.content
     return result.structured_content
 
@@ -86,16 +86,16 @@ async def session(client: Client) -> None:
     tools = await client.list_tools()
     assert [tool.name for tool in tools.tools] == CORE
     text = "Prod SSH port: 49222 日本"
-    (id,) = told(await client.call_tool("remember", {"text": text}))["ids"]
-    found = told(await client.call_tool("recall", {"query": "which port for ssh?"}))
-    assert [(hit["id"], hit["text"]) for hit in found["hits"]] == [
+    (id,) = content(await client.call_tool("remember", {"text": text}))["ids"]
+    answer = content(await client.call_tool("recall", {"query": "which port for ssh?"}))
+    assert [(hit["id"], hit["text"]) for hit in answer["hits"]] == [
         (id, "Prod SSH port: 49222 日本")
     ]
-    why = told(await client.call_tool("explain", {"receipt": found["receipt"], "id": id}))
-    assert why["hit"]["score"] == found["hits"][0]["score"]
-    assert told(await client.call_tool("status"))["records"] == 1
-    assert told(await client.call_tool("forget", {"id": id}))["ids"] == [id]
-    page = told(await client.call_tool("browse"))
+    why = content(await client.call_tool("explain", {"receipt": answer["receipt"], "id": id}))
+    assert why["hit"]["score"] == answer["hits"][0]["score"]
+    assert content(await client.call_tool("status"))["records"] == 1
+    assert content(await client.call_tool("forget", {"id": id}))["ids"] == [id]
+    page = content(await client.call_tool("browse"))
     assert (page["records"], page["total"]) == ([], 0)
     wrong = await client.call_tool("explain", {"receipt": "feed", "id": id})
     assert wrong.is_error
@@ -134,17 +134,17 @@ def test_the_right_and_the_tenant_come_from_the_token(tmp_path: Path) -> None:
 
     async def run(url: str) -> None:
         async with over_http(url, writer) as client:
-            kept = told(await client.call_tool("remember", {"text": "a secret of a"}))
-            found = told(await client.call_tool("recall", {"query": "secret"}))
+            kept = content(await client.call_tool("remember", {"text": "a secret of a"}))
+            answer = content(await client.call_tool("recall", {"query": "secret"}))
         async with over_http(url, reader) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert names == ["recall", "explain", "browse", "status"]
             refused = await client.call_tool("forget", {"id": kept["ids"][0]})
             assert refused.structured_content["error"] == "Forbidden"
-            assert told(await client.call_tool("recall", {"query": "secret"}))["total"] == 1
+            assert content(await client.call_tool("recall", {"query": "secret"}))["total"] == 1
         async with over_http(url, other) as client:
-            assert told(await client.call_tool("recall", {"query": "secret"}))["hits"] == []
-            asked = {"receipt": found["receipt"], "id": kept["ids"][0]}
+            assert content(await client.call_tool("recall", {"query": "secret"}))["hits"] == []
+            asked = {"receipt": answer["receipt"], "id": kept["ids"][0]}
             hidden = await client.call_tool("explain", asked)
             assert hidden.structured_content["error"] == "NotFound"
             for name in ("tenant", "tenant_id", "tenantId"):
@@ -200,7 +200,7 @@ def test_a_read_only_server_offers_no_write_and_makes_no_store(tmp_path: Path) -
             assert names == ["recall", "explain", "browse", "status"]
             refused = await client.call_tool("forget", {"id": "kept"})
             assert refused.structured_content["error"] == "Forbidden"
-            assert told(await client.call_tool("recall", {"query": "kept"}))["total"] == 1
+            assert content(await client.call_tool("recall", {"query": "kept"}))["total"] == 1
 
     asyncio.run(run())
 
@@ -237,11 +237,11 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
 
     async def through(choice: str, calls: list[tuple[str, dict[str, Any]]]) -> list[bytes]:
         async with over_stdio(place, "--tools", choice) as client:
-            return [canonical(told(await client.call_tool(*call))) for call in calls]
+            return [canonical(content(await client.call_tool(*call))) for call in calls]
 
     async def from_afar(url: str) -> list[bytes]:
         async with over_http(url, Tokens.beside(place).create("default", "write")[0]) as client:
-            return [canonical(told(await client.call_tool(*call))) for call in asked]
+            return [canonical(content(await client.call_tool(*call))) for call in asked]
 
     ours = asyncio.run(through("full", asked))
     with served("serve", "--store", place, "--tools", "full") as url:
@@ -256,11 +256,11 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
         for tool in foreign_tools(()):
             if tool.name in theirs:
                 at = list(theirs).index(tool.name)
-                mine = tool.run(desk, theirs[tool.name])
+                direct_answer = tool.run(desk, theirs[tool.name])
                 drop = {"receipt"}  # it names the moment of the question
-                same = {key: value for key, value in mine.items() if key not in drop}
-                told_so = {k: v for k, v in json.loads(compat[at]).items() if k not in drop}
-                assert canonical(told_so) == canonical(same), tool.name
+                same = {key: value for key, value in direct_answer.items() if key not in drop}
+                through_mcp = {k: v for k, v in json.loads(compat[at]).items() if k not in drop}
+                assert canonical(through_mcp) == canonical(same), tool.name
 
 
 # --- lines that are no messages -------------------------------------------------------------
@@ -422,28 +422,28 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
         "sys.argv = ['memoriter', 'mcp']\n"
         "run()\n"
     )
-    found = subprocess.run(  # noqa: S603  # ours
+    done = subprocess.run(  # noqa: S603  # ours
         [sys.executable, "-c", hidden], env={**os.environ, **ENV}, cwd=tmp_path,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert found.returncode == 11
-    assert 'pip install ".[server]"' in found.stderr
-    assert found.stdout == ""
+    assert done.returncode == 11
+    assert 'pip install ".[server]"' in done.stderr
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize(
-    ("args", "told_so"),
+    ("args", "through_mcp"),
     [(("--tools", "all"), "core, full, compat"), (("--http", "--read-only"), "--right read")],
 )
 def test_a_wrong_option_is_refused_before_anything_starts(
-    tmp_path: Path, args: tuple[str, ...], told_so: str
+    tmp_path: Path, args: tuple[str, ...], through_mcp: str
 ) -> None:
-    found = subprocess.run(  # noqa: S603  # ours
+    done = subprocess.run(  # noqa: S603  # ours
         command("mcp", "--store", tmp_path / "m.db", *args), env={**os.environ, **ENV},
         capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
-    assert (found.returncode, found.stdout) == (2, "")
-    assert told_so in found.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert through_mcp in done.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--http", "--port", "0"]])
@@ -474,10 +474,10 @@ def test_whoever_prints_prints_beside_the_protocol(tmp_path: Path) -> None:
         "anyio.run(serve, server_of('core', Loud(desk, 'write')))\n"
     )
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}\n'
-    found = subprocess.run(  # noqa: S603  # ours
+    done = subprocess.run(  # noqa: S603  # ours
         [sys.executable, "-c", program], input=HELLO + b"\n" + READY + b"\n" + call,
         env={**os.environ, **ENV}, capture_output=True, check=False,
     )  # fmt: skip
-    lines = [json.loads(line) for line in found.stdout.splitlines()]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["id"] for line in lines] == ["hello", 1]
-    assert b"noise" in found.stderr
+    assert b"noise" in done.stderr

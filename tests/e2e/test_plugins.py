@@ -34,11 +34,11 @@ BROKEN = {
 
 def info(name: str, points: dict[str, str]) -> dict[str, str]:
     """What an installed package says of itself, by file."""
-    told = "".join(f"[{group}]\n{lines}\n" for group, lines in points.items())
+    sections = "".join(f"[{group}]\n{lines}\n" for group, lines in points.items())
     return {
         "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
         "WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        "entry_points.txt": told,
+        "entry_points.txt": sections,
         "RECORD": "",
     }
 
@@ -47,8 +47,8 @@ def wheel(source: Path, folder: Path) -> Path:
     """The package as a wheel, from its own pyproject; no build backend is needed."""
     project = tomllib.loads((source / "pyproject.toml").read_text("utf-8"))["project"]
     points = {
-        group: "\n".join(f"{name} = {place}" for name, place in told.items())
-        for group, told in project["entry-points"].items()
+        group: "\n".join(f"{name} = {place}" for name, place in names.items())
+        for group, names in project["entry-points"].items()
     }
     name = project["name"].replace("-", "_")
     path = folder / f"{name}-1.0-py3-none-any.whl"
@@ -123,15 +123,15 @@ memory.close()
 def test_a_recipe_from_outside_recalls_with_its_own_lane_boost_and_ordering(run: Run) -> None:
     done = run("-c", SEARCH)
     assert done.returncode == 0, done.stderr
-    told, more = json.loads(done.stdout.splitlines()[-1])
-    assert [hit["record"]["id"] for hit in told["hits"]] == ["short", "third", "pin"]
+    answer, more = json.loads(done.stdout.splitlines()[-1])
+    assert [hit["record"]["id"] for hit in answer["hits"]] == ["short", "third", "pin"]
     assert set(more) == {"short", "third", "pin", "long"}
-    assert (told["status"], told["used"]) == ("complete", ["words", "pins"])
-    steps = {step.pop("step"): step for step in told["plan"]["steps"]}
+    assert (answer["status"], answer["used"]) == ("complete", ["words", "pins"])
+    steps = {step.pop("step"): step for step in answer["plan"]["steps"]}
     assert steps["pins"] == {"pool": 50, "rows": 1}
     assert steps["short"] == {"weight": 0.5, "rows": 4}
     assert steps["spread"] == {"most": 2, "rows": 3, "dropped": 1}
-    pin = told["hits"][2]
+    pin = answer["hits"][2]
     assert pin["lanes"]["pins"]["why"] == {"label": "position", "value": 4.0, "op": "leaf"}
     short = pin["explanation"]["parts"][1]
     assert short == {"label": "short", "value": 0.25, "op": "leaf", "facts": {"words": 2.0}}
@@ -146,8 +146,8 @@ def test_the_command_line_shows_it_and_names_what_is_broken(run: Run) -> None:
     assert "half" in by_name["half"]["error"]
     run("-m", "memoriter", "remember", "a note", "--pinned")
     plan = run("-m", "memoriter", "plan", "note", "--recipe", "desk").stdout
-    for told in ("pins", "pool 50", "short", "weight 0.5", "spread", "most 2"):
-        assert told in plan
+    for word in ("pins", "pool 50", "short", "weight 0.5", "spread", "most 2"):
+        assert word in plan
     failed = run("-m", "memoriter", "recall", "x", "--recipe", "gone")
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: recipe 'gone' of another package cannot be loaded")
@@ -158,29 +158,29 @@ import json
 from memoriter.core.errors import BadRecipe
 from memoriter.pipeline.load import recipe_of
 
-told = {}
+errors = {}
 for group, kind in (("lanes", "gone"), ("boosts", "plain"), ("lanes", "nonsense")):
     data = recipe_of("desk").to_data()
     data[group]["x"] = {"kind": kind}
     try:
         recipe_of(data)
     except BadRecipe as error:
-        told[kind] = [error.field, error.hint]
-print(json.dumps(told))
+        errors[kind] = [error.field, error.hint]
+print(json.dumps(errors))
 """
 
 
 def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
-    told = json.loads(run("-c", WRONG).stdout)
+    messages = json.loads(run("-c", WRONG).stdout)
     missing = "gone cannot be loaded: ModuleNotFoundError: No module named 'nowhere_at_all'"
-    assert told["gone"] == ["lanes.x", missing]
-    where, hint = told["plain"]
+    assert messages["gone"] == ["lanes.x", missing]
+    where, hint = messages["plain"]
     assert where == "boosts.x"
     assert (
         hint == "plain cannot be loaded: TypeError: memoriter_desk:DESK is no "
         "memoriter.pipeline.boosts.port.Boost"
     )
-    where, hint = told["nonsense"]
+    where, hint = messages["nonsense"]
     assert where == "lanes.x"
     assert "recipe show" in hint
 

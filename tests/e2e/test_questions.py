@@ -29,14 +29,14 @@ ANSWERS_TOO: Final = ("m01", "m05")
 """Records of the other corpus that say the same as a right memory."""
 
 
-def told() -> str:
+def page_text() -> str:
     """The page."""
     return PAGE.read_text(encoding="utf-8")
 
 
 def filled() -> memoriter.Memory:
     """The memory of the page."""
-    first = re.findall(r"```python\n(.*?)```", told(), re.DOTALL)[0]
+    first = re.findall(r"```python\n(.*?)```", page_text(), re.DOTALL)[0]
     names: dict[str, Any] = {}
     exec(compile(first, PAGE.name, "exec"), names)  # noqa: S102  # our own page
     return names["memory"]
@@ -74,6 +74,6 @@ def test_a_memory_about_the_due_dates_comes_beside_the_one_about_deadlines() -> 
 
 
 def test_the_page_shows_the_explanation_of_every_answer() -> None:
-    shown = [block.strip() for block in re.findall(r"```text\n(.*?)```", told(), re.DOTALL)]
+    shown = [block.strip() for block in re.findall(r"```text\n(.*?)```", page_text(), re.DOTALL)]
     with filled() as memory:
         assert shown == [drawn(memory.recall(question)) for question in RIGHT]

@@ -49,8 +49,8 @@ def by_library(path: Path) -> Way:
 
 def by_command_line(path: Path) -> Way:
     def way(where: Any) -> dict[str, Any]:
-        told = ["browse", "--where", json.dumps(where), "--store", str(path)]
-        done = CliRunner().invoke(command_line, [*told, "--tenant", TENANT, "--json"])
+        args = ["browse", "--where", json.dumps(where), "--store", str(path)]
+        done = CliRunner().invoke(command_line, [*args, "--tenant", TENANT, "--json"])
         return answered(json.loads(done.stdout or done.stderr))
 
     return way
@@ -62,8 +62,8 @@ def by_rest(site: Live) -> Way:
 
 def by_rpc(site: Live) -> Way:
     def way(where: Any) -> dict[str, Any]:
-        told = rpc(site.client(), "browse", where=where)
-        return answered(told["result"] if "result" in told else told["error"]["data"])
+        reply = rpc(site.client(), "browse", where=where)
+        return answered(reply["result"] if "result" in reply else reply["error"]["data"])
 
     return way
 
@@ -73,16 +73,16 @@ def by_mcp(site: Live) -> Way:
         asked = {"name": "browse", "arguments": {"where": where}}
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
         headers = {"Accept": "application/json, text/event-stream"}
-        told = site.client().post("/mcp", json=call, headers=headers).json()["result"]
-        return answered(told["structuredContent"])
+        result = site.client().post("/mcp", json=call, headers=headers).json()["result"]
+        return answered(result["structuredContent"])
 
     return way
 
 
-def answered(told: dict[str, Any]) -> dict[str, Any]:
-    if "records" in told:
-        return {"ids": [record["id"] for record in told["records"]]}
-    return told["error"] if isinstance(told.get("error"), dict) else told
+def answered(answer: dict[str, Any]) -> dict[str, Any]:
+    if "records" in answer:
+        return {"ids": [record["id"] for record in answer["records"]]}
+    return answer["error"] if isinstance(answer.get("error"), dict) else answer
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +112,10 @@ def test_every_form_is_taken_through_every_door(ways: dict[str, Way], where: Any
 def test_a_mistake_is_told_in_the_same_words_through_every_door(
     ways: dict[str, Way], where: Any
 ) -> None:
-    told = {door: way(where) for door, way in ways.items()}
-    first = told["library"]
+    errors = {door: way(where) for door, way in ways.items()}
+    first = errors["library"]
     assert first["error"] == "BadFilter"
-    for door, error in told.items():
+    for door, error in errors.items():
         words = json.dumps(error, ensure_ascii=False)
         assert json.dumps(first["message"], ensure_ascii=False)[1:-1] in words, door
         assert json.dumps(first["hint"], ensure_ascii=False)[1:-1] in words, door

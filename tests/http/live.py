@@ -69,13 +69,13 @@ def heard(wire: socket.socket) -> bytes:
     with contextlib.suppress(TimeoutError, ConnectionResetError):
         while part := wire.recv(65_536):
             out += part
-            head, found, body = out.partition(b"\r\n\r\n")
+            head, ended, body = out.partition(b"\r\n\r\n")
             length = [
                 int(line.split(b":")[1])
                 for line in head.split(b"\r\n")
                 if line.lower().startswith(b"content-length:")
             ]
-            if found and length and len(body) >= length[0]:
+            if ended and length and len(body) >= length[0]:
                 break
     return out
 
@@ -97,11 +97,11 @@ def live(
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         assert ready.wait(60)
-        found = Live(office, f"http://127.0.0.1:{listening.getsockname()[1]}", clock)
+        site = Live(office, f"http://127.0.0.1:{listening.getsockname()[1]}", clock)
         try:
-            yield found
+            yield site
         finally:
-            found.close()
+            site.close()
             server.should_exit = True
             thread.join()
 

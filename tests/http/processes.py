@@ -60,8 +60,8 @@ def started(home: Path, *args: str) -> Iterator[Started]:
         line = process.stdout.readline()
         assert line, process.stderr and process.stderr.read()
         lines.append(line)
-    told = json.loads("".join(lines))
-    made = Started(process, told["url"], told["token"])
+    first = json.loads("".join(lines))
+    made = Started(process, first["url"], first["token"])
     try:
         yield made
     finally:

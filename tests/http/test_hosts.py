@@ -137,6 +137,6 @@ def test_an_origin_that_is_none_cannot_be_allowed(origin: str) -> None:
 def test_a_body_whose_end_is_told_twice_is_refused_and_the_line_is_cut(named: Live) -> None:
     inner = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = "POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
-    told = named.raw(f"{head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}".encode())
-    assert status_of(told) == 400
-    assert b"connection: close" in told.lower()
+    answer = named.raw(f"{head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}".encode())
+    assert status_of(answer) == 400
+    assert b"connection: close" in answer.lower()

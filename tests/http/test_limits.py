@@ -56,8 +56,8 @@ def test_a_body_may_have_so_many_bytes(
     small: Live, extra: int, status: int, *, chunked: bool
 ) -> None:
     body = body_of(SMALL.body + extra)
-    told: Any = iter([body[:100], body[100:]]) if chunked else body
-    answer = small.client("read").post("/v1/plan", content=told, headers=JSON)
+    content: Any = iter([body[:100], body[100:]]) if chunked else body
+    answer = small.client("read").post("/v1/plan", content=content, headers=JSON)
     assert answer.status_code == status, answer.text
 
 
@@ -168,17 +168,17 @@ def test_a_text_may_have_so_many_characters(small: Live) -> None:
         assert client.post("/v1/memories", json=draft).status_code == expected
         batch = {"memories": [{"text": "short"}, draft]}
         assert client.post("/v1/memories/batch", json=batch).status_code == expected
-        told = rpc(client, "memory.store", content="x" * size)
-        assert ("result" in told) == (expected == 200)
+        reply = rpc(client, "memory.store", content="x" * size)
+        assert ("result" in reply) == (expected == 200)
     assert Limits().text == 1024 * 1024
 
 
 @pytest.mark.parametrize(("calls", "ok"), [(1, True), (99, True), (100, True), (101, False)])
 def test_a_batch_may_have_so_many_calls(site: Live, calls: int, *, ok: bool) -> None:
     one = {"jsonrpc": "2.0", "id": 1, "method": "recipe", "params": {"recipe": "lexical"}}
-    told = site.client("read").post("/rpc", json=[one] * calls).json()
-    assert (isinstance(told, list) and len(told) == calls) == ok
-    assert ok or dict(told)["error"]["code"] == -32600
+    replies = site.client("read").post("/rpc", json=[one] * calls).json()
+    assert (isinstance(replies, list) and len(replies) == calls) == ok
+    assert ok or dict(replies)["error"]["code"] == -32600
 
 
 def test_a_slow_body_is_given_up(hasty: Live) -> None:
@@ -225,17 +225,19 @@ def test_a_question_that_takes_too_long_is_answered_with_later(
     monkeypatch.setattr(memory, "plan", lambda *_, **__: let_go.wait(120))
     client = hasty.client("read")
     answer = client.post("/v1/plan", json={"query": "x"})
-    told = answer.json()
-    assert (answer.status_code, told["retryable"]) == (503, True)
+    problem = answer.json()
+    assert (answer.status_code, problem["retryable"]) == (503, True)
     assert answer.headers["Retry-After"]
-    assert "within 1 s" in told["message"]
+    assert "within 1 s" in problem["message"]
     assert rpc(client, "plan", query="x")["error"]["code"] == -32007
     # Both threads still work on what nobody waits for: what never begins may be asked again.
     with ThreadPoolExecutor(3) as pool:
         asked = [{"query": "x"}] * 3
-        found = [a.status_code for a in pool.map(lambda x: client.post("/v1/plan", json=x), asked)]
+        statuses = [
+            a.status_code for a in pool.map(lambda x: client.post("/v1/plan", json=x), asked)
+        ]
     let_go.set()
-    assert found == [429, 429, 429]
+    assert statuses == [429, 429, 429]
 
 
 def test_more_than_the_server_can_hold_is_sent_away(
@@ -286,10 +288,10 @@ def test_a_token_that_asks_too_often_is_told_when_to_come_again() -> None:
     limits = replace(PATIENT, rate=0.5, burst=4)
     with live(limits) as made:
         made.office.rates = Rates(limits, lambda: 0.0)  # however long the questions take
-        mine, yours = made.client("read"), made.client("read")
-        found = [mine.get("/v1/recipes").status_code for _ in range(6)]
-        assert found == [200] * 4 + [429] * 2
-        answer = mine.get("/v1/recipes")
+        ours, yours = made.client("read"), made.client("read")
+        statuses = [ours.get("/v1/recipes").status_code for _ in range(6)]
+        assert statuses == [200] * 4 + [429] * 2
+        answer = ours.get("/v1/recipes")
         assert int(answer.headers["Retry-After"]) == 2
         assert answer.json()["retryable"] is True
         assert yours.get("/v1/recipes").status_code == 200
@@ -300,18 +302,18 @@ def test_a_token_that_asks_too_often_is_told_when_to_come_again() -> None:
 def test_a_thousand_at_once_are_answered_or_sent_away(site: Live) -> None:
     client = site.client("read")
     with ThreadPoolExecutor(50) as pool:
-        found = list(pool.map(lambda _: client.get("/v1/agents").status_code, range(1000)))
-    assert set(found) <= {200, 429}
-    assert found.count(200) > 100
+        statuses = list(pool.map(lambda _: client.get("/v1/agents").status_code, range(1000)))
+    assert set(statuses) <= {200, 429}
+    assert statuses.count(200) > 100
 
 
 def test_a_question_of_too_many_words_is_refused_before_work(site: Live) -> None:
     client = site.client("read")
     for words, status in ((256, 200), (257, 400)):
-        told = client.post("/v1/recall", json={"query": "port " * words})
-        assert told.status_code == status, told.text
-    told = rpc(client, "recall", query="port " * 257)
-    assert told["error"]["data"]["field"] == "query"
+        answer = client.post("/v1/recall", json={"query": "port " * words})
+        assert answer.status_code == status, answer.text
+    answer = rpc(client, "recall", query="port " * 257)
+    assert answer["error"]["data"]["field"] == "query"
 
 
 @pytest.mark.parametrize("word", ["not", "all", "any", "and", "or"])
@@ -321,8 +323,8 @@ def test_tests_that_are_nested_too_deeply_are_refused_before_work(site: Live, wo
         where: dict[str, Any] = {"kind": "note"}
         for _ in range(deep):
             where = {"not": where} if word == "not" else {word: [where]}
-        told = client.post("/v1/recall", json={"query": "port", "where": where})
-        assert told.status_code == status, told.text
+        answer = client.post("/v1/recall", json={"query": "port", "where": where})
+        assert answer.status_code == status, answer.text
 
 
 @pytest.mark.parametrize(
@@ -342,5 +344,5 @@ def test_a_walk_that_goes_too_far_is_refused_before_work(
         path = {f"lanes.{label}.{number}": value}
         data = overridden(recipe_of("linked"), path).to_data()
         for ask in ({"recipe": "linked", "overrides": path}, {"recipe": data}):
-            told = client.post("/v1/recall", json={"query": "port", **ask})
-            assert told.status_code == status, told.text
+            answer = client.post("/v1/recall", json={"query": "port", **ask})
+            assert answer.status_code == status, answer.text

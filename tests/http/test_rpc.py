@@ -35,9 +35,9 @@ def call(method: str = "status", **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("id", [1, 0, -7, 1.5, "one", "", None])
 def test_an_answer_carries_the_id_of_its_call(client: httpx.Client, id: Any) -> None:
-    told = rpc(client, "status", call_id=id)
-    assert (told["jsonrpc"], told["id"], told["result"]["tenant"]) == ("2.0", id, "acme")
-    assert set(told) == {"jsonrpc", "id", "result"}
+    reply = rpc(client, "status", call_id=id)
+    assert (reply["jsonrpc"], reply["id"], reply["result"]["tenant"]) == ("2.0", id, "acme")
+    assert set(reply) == {"jsonrpc", "id", "result"}
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_an_answer_carries_the_id_of_its_call(client: httpx.Client, id: Any) -> 
     ],
 )
 def test_each_mistake_has_its_code(client: httpx.Client, body: Any, code: int, id: Any) -> None:
-    told = sent(client, body)
-    assert (told["error"]["code"], told["id"]) == (code, id)
-    assert told["error"]["message"]
-    assert set(told) == {"jsonrpc", "id", "error"}
+    reply = sent(client, body)
+    assert (reply["error"]["code"], reply["id"]) == (code, id)
+    assert reply["error"]["message"]
+    assert set(reply) == {"jsonrpc", "id", "error"}
 
 
 def test_our_errors_come_whole_as_data(client: httpx.Client) -> None:
@@ -99,21 +99,23 @@ def test_our_errors_come_whole_as_data(client: httpx.Client) -> None:
 
 def test_a_notification_is_done_and_not_answered(client: httpx.Client) -> None:
     draft = {"text": "kept without a word", "id": "quiet"}
-    told = {"jsonrpc": "2.0", "method": "remember", "params": draft}
-    answer = client.post("/rpc", json=told)
+    notice = {"jsonrpc": "2.0", "method": "remember", "params": draft}
+    answer = client.post("/rpc", json=notice)
     assert (answer.status_code, answer.content) == (204, b"")
     assert sent(client, call("get", params={"id": "quiet"}))["result"]["id"] == "quiet"
     wrong = {"jsonrpc": "2.0", "method": "nothing"}
     assert sent(client, wrong) is None
-    assert sent(client, [wrong, told]) is None
+    assert sent(client, [wrong, notice]) is None
 
 
 def test_a_batch_is_answered_call_by_call(client: httpx.Client) -> None:
     quiet = {"jsonrpc": "2.0", "method": "status"}
-    told = sent(client, [call(id="a"), quiet, 5, call("nothing", id="b"), call("agents", id=None)])
-    assert [each["id"] for each in told] == ["a", None, "b", None]
-    assert ["result" in each for each in told] == [True, False, False, True]
-    assert told[1]["error"]["code"] == -32600
+    replies = sent(
+        client, [call(id="a"), quiet, 5, call("nothing", id="b"), call("agents", id=None)]
+    )
+    assert [each["id"] for each in replies] == ["a", None, "b", None]
+    assert ["result" in each for each in replies] == [True, False, False, True]
+    assert replies[1]["error"]["code"] == -32600
 
 
 def test_a_write_in_a_batch_is_seen_by_the_calls_after_it(client: httpx.Client) -> None:
@@ -140,7 +142,7 @@ _call = st.fixed_dictionaries(
     optional={"id": _json, "params": st.dictionaries(_words, _json, max_size=4) | _json},
 )
 _body = st.one_of(_call, st.lists(_call | _json, max_size=4), _json).map(
-    lambda told: json.dumps(told).encode()
+    lambda data: json.dumps(data).encode()
 )
 
 
@@ -150,8 +152,8 @@ def test_nonsense_is_answered_and_kills_nothing(client: httpx.Client, body: byte
     answer = client.post("/rpc", content=body, headers=JSON)
     assert answer.status_code in (200, 204), answer.text
     if answer.content:
-        told = answer.json()
-        for each in told if isinstance(told, list) else [told]:
+        reply = answer.json()
+        for each in reply if isinstance(reply, list) else [reply]:
             assert ("result" in each) != ("error" in each)
             assert each.get("error", {}).get("code") != -32603, (body, each)
     assert "Traceback" not in answer.text

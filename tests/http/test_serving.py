@@ -140,9 +140,9 @@ def test_without_the_extra_the_command_says_what_to_install(
     cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    told = cli("serve")
-    assert told.exit_code == 11
-    assert 'pip install ".[server]"' in told.stderr
+    done = cli("serve")
+    assert done.exit_code == 11
+    assert 'pip install ".[server]"' in done.stderr
 
 
 def test_tokens_at_the_command_line(cli: Callable[..., Result]) -> None:
@@ -156,11 +156,11 @@ def test_tokens_at_the_command_line(cli: Callable[..., Result]) -> None:
     listed = cli("token", "list").stdout
     assert "laptop" in listed
     assert text.split("_")[2] not in listed
-    (told,) = json.loads(cli("token", "list", "--json").stdout)["tokens"]
-    assert told["right"] == "read"
-    assert told["expires"] > told["created"]
-    assert cli("token", "revoke", told["id"]).stdout.strip() == f"revoked {told['id']}"
-    assert cli("token", "revoke", told["id"]).exit_code == 3
+    (token,) = json.loads(cli("token", "list", "--json").stdout)["tokens"]
+    assert token["right"] == "read"
+    assert token["expires"] > token["created"]
+    assert cli("token", "revoke", token["id"]).stdout.strip() == f"revoked {token['id']}"
+    assert cli("token", "revoke", token["id"]).exit_code == 3
     assert cli("token", "create", "--right", "root").exit_code == 2
     assert cli("token", "create", "--expires", "soon").exit_code == 2
     assert cli("token", "create", "--expires", "0d").exit_code == 2
@@ -184,14 +184,14 @@ def test_a_server_with_a_certificate_speaks_tls(tmp_path: Path) -> None:
 def kept(path: Path, tenant: str = "default") -> set[str]:
     """The keys of all memories of a store that nobody has open."""
     with memoriter.open(path, tenant) as memory:
-        found: set[str] = set()
+        texts: set[str] = set()
         cursor = None
         while True:
             page = memory.browse(limit=10_000, cursor=cursor)
-            found |= {record.text for record in page.records}
+            texts |= {record.text for record in page.records}
             cursor = page.cursor
             if cursor is None:
-                return found
+                return texts
 
 
 class Crowd:

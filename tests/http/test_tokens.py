@@ -29,12 +29,12 @@ def path(tmp_path: Path) -> Path:
 def test_a_token_opens_its_tenant_with_its_right_and_those_below(path: Path) -> None:
     tokens = Tokens(path)
     text, made = tokens.create("acme", "write", label="laptop")
-    found = tokens.find(text)
-    assert found == made
-    assert (found.tenant, found.name, found.expires) == ("acme", "laptop", None)
-    assert [found.allows(right) for right in ("read", "write", "admin")] == [True, True, False]
+    token = tokens.find(text)
+    assert token == made
+    assert (token.tenant, token.name, token.expires) == ("acme", "laptop", None)
+    assert [token.allows(right) for right in ("read", "write", "admin")] == [True, True, False]
     with pytest.raises(Forbidden, match="admin is needed"):
-        found.need("admin")
+        token.need("admin")
 
 
 def test_the_file_holds_hashes_alone_and_only_its_owner_reads_it(path: Path) -> None:

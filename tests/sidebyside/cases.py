@@ -75,7 +75,7 @@ def _engrava_question(rng: random.Random) -> Case:
 
 def _knobs(rng: random.Random) -> Case:
     """What a call there may set; each is set or left as it is."""
-    told: Case = {
+    knobs: Case = {
         "fts_weight": rng.choice((0.0, round(rng.uniform(0.05, 1.0), 3))),
         "vector_weight": round(rng.uniform(0.05, 1.0), 3),
         "recency_weight": round(rng.uniform(0.0, 0.5), 3),
@@ -87,7 +87,7 @@ def _knobs(rng: random.Random) -> Case:
         "fts_top_k": rng.choice((4, 12)),
         "vector_top_k": rng.choice((4, 12)),
     }
-    return {name: value for name, value in told.items() if rng.random() < 0.7}
+    return {name: value for name, value in knobs.items() if rng.random() < 0.7}
 
 
 def _where(rng: random.Random) -> list[list[Any]]:

@@ -19,15 +19,15 @@ def difference(ours: Rows, theirs: Rows, within: float) -> str | None:
     """
     if len(ours) != len(theirs):
         return f"{len(ours)} and {len(theirs)} rows"
-    for at, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
-        if abs(mine[1] - other[1]) > within:
-            return f"place {at}: {mine[0]} {mine[1]:.9f} and {other[0]} {other[1]:.9f}"
+    for at, (own, other) in enumerate(zip(ours, theirs, strict=True), start=1):
+        if abs(own[1] - other[1]) > within:
+            return f"place {at}: {own[0]} {own[1]:.9f} and {other[0]} {other[1]:.9f}"
     scores = {row[0]: row[1] for row in ours}
     last = min(scores.values(), default=0.0)
-    for at, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
+    for at, (own, other) in enumerate(zip(ours, theirs, strict=True), start=1):
         known = scores.get(other[0], last)
-        if mine[0] != other[0] and abs(known - mine[1]) > 2 * within:
-            return f"place {at}: {mine[0]} and {other[0]}"
+        if own[0] != other[0] and abs(known - own[1]) > 2 * within:
+            return f"place {at}: {own[0]} and {other[0]}"
     return None
 
 
@@ -54,22 +54,22 @@ class Report:
     ) -> None:
         """The answers to one case."""
         before = self.questions
-        for asked, (mine, within), other in zip(case["questions"], ours, theirs, strict=True):
-            if not mine and not other:
+        for asked, (own, within), other in zip(case["questions"], ours, theirs, strict=True):
+            if not own and not other:
                 self.empty += 1
                 continue
             self.questions += 1
             self.rows += len(other)
-            told = difference(mine, other, within)
-            if told is None:
-                apart = max(abs(one[1] - two[1]) for one, two in zip(mine, other, strict=True))
+            reason = difference(own, other, within)
+            if reason is None:
+                apart = max(abs(one[1] - two[1]) for one, two in zip(own, other, strict=True))
                 self.worst = max(self.worst, apart)
                 self.beyond += apart > WITHIN
                 continue
             self.mismatches += 1
             self.first = self.first or (
-                f"seed {seed}, {told}\nquestion {json.dumps(asked)}\n"
-                f"ours   {json.dumps(mine)}\ntheirs {json.dumps(other)}"
+                f"seed {seed}, {reason}\nquestion {json.dumps(asked)}\n"
+                f"ours   {json.dumps(own)}\ntheirs {json.dumps(other)}"
             )
         self.corpora += self.questions > before
         self.idle += self.questions == before

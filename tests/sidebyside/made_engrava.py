@@ -58,8 +58,8 @@ async def main(path: str) -> None:
     rows = await (await db.execute("SELECT * FROM thought ORDER BY rowid")).fetchall()
     edges = await (await db.execute("SELECT * FROM edge ORDER BY rowid")).fetchall()
     await db.close()
-    told = {"thoughts": [dict(row) for row in rows], "edges": [dict(row) for row in edges]}
-    sys.stdout.write(json.dumps(told))
+    made = {"thoughts": [dict(row) for row in rows], "edges": [dict(row) for row in edges]}
+    sys.stdout.write(json.dumps(made))
     sys.stdout.flush()
 
 

@@ -27,9 +27,9 @@ def main(path: str) -> None:
     edges = [[f"m{n}", f"m{n + 1}", 0.5] for n in range(19)]
     put = "?[from, to, w] <- $rows :put edge {from, to => w}"
     db.run_script(put, {"rows": edges}, False)  # noqa: FBT003  # as above
-    told = [["m0", [1700000000000000, True], "old"], ["m0", [1770000000000000, True], "note 0"]]
+    versions = [["m0", [1700000000000000, True], "old"], ["m0", [1770000000000000, True], "note 0"]]
     put = "?[id, at, text] <- $rows :put history {id, at => text}"
-    db.run_script(put, {"rows": told}, False)  # noqa: FBT003  # as above
+    db.run_script(put, {"rows": versions}, False)  # noqa: FBT003  # as above
     dump = db.export_relations(["memory", "edge", "history"])
     Path(path).write_text(json.dumps(dump), encoding="utf-8")
 

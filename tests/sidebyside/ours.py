@@ -36,17 +36,17 @@ def engrava(case: Any) -> list[tuple[Rows, float]]:
 
 def _engrava(memory: Memory, asked: Any) -> tuple[Rows, float]:
     listed = not asked["text"] and asked["vector"] is None  # there a plain list gains nothing
-    told = {
+    options = {
         "graph_expansion_enabled": not listed, "order.0.enabled": True, "window": asked["top_k"],
         "include_archived": asked["archived"], **asked["knobs"],
     }  # fmt: skip
     for pool in ("fts_top_k", "vector_top_k"):  # there a limit widens them
-        told[pool] = max(told.get(pool, 50), asked["top_k"])
-    told["lanes.listing.pool"] = 4 * asked["top_k"]  # and is of the newest so many
+        options[pool] = max(options.get(pool, 50), asked["top_k"])
+    options["lanes.listing.pool"] = 4 * asked["top_k"]  # and is of the newest so many
     if not asked["reflections"]:  # there they lend their scores before they are left out
-        told["reflection_topk_cap"] = 0.0
+        options["reflection_topk_cap"] = 0.0
     where = [{f"metadata.{name}": {"in": values}} for name, values in asked["where"]]
-    ask: dict[str, Any] = {"recipe": "engrava", "where": {"all": where}, "overrides": told}
+    ask: dict[str, Any] = {"recipe": "engrava", "where": {"all": where}, "overrides": options}
     result = memory.recall(
         asked["text"], asked["top_k"], vector=asked["vector"], cycle=asked["cycle"], **ask
     )
@@ -67,15 +67,15 @@ def mnestic(case: Any) -> list[tuple[Rows, float]]:
 
 
 def _mnestic(memory: Memory, asked: Any) -> Rows:
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "rrf_k": asked["rrf_k"], "limit": asked["limit"], "fts_k": 100,
         "vector_k": asked["vector_k"], "vector_index": asked["vector"] is not None,
         "fts_index": bool(asked["text"]),
     }  # fmt: skip
-    told |= {f"lanes.{leg['label']}": _leg(leg) for leg in asked["legs"]}
+    options |= {f"lanes.{leg['label']}": _leg(leg) for leg in asked["legs"]}
     if asked["mmr"] is not None:
-        told |= {"mmr": True, "mmr.lambda": asked["mmr"][0], "mmr.k": asked["mmr"][1]}
-    ask: dict[str, Any] = {"overrides": told, "vector": asked["vector"]}
+        options |= {"mmr": True, "mmr.lambda": asked["mmr"][0], "mmr.k": asked["mmr"][1]}
+    ask: dict[str, Any] = {"overrides": options, "vector": asked["vector"]}
     if asked["legs"]:
         ask["seeds"] = {leg["label"]: leg["seeds"] for leg in asked["legs"]}
     if asked["lists"]:
@@ -84,11 +84,11 @@ def _mnestic(memory: Memory, asked: Any) -> Rows:
 
 
 def _leg(leg: Any) -> dict[str, Any]:
-    told = {
+    options = {
         "kind": "hops", "max_hops": leg["max_hops"],
         "direction": "both" if leg["undirected"] else "out",
     }  # fmt: skip
     if leg["max_nodes"] is not None:
-        told |= {"kind": "cheapest", "max_nodes": leg["max_nodes"], "cost": "weight"}
-        told |= {} if leg["max_cost"] is None else {"max_cost": leg["max_cost"]}
-    return told
+        options |= {"kind": "cheapest", "max_nodes": leg["max_nodes"], "cost": "weight"}
+        options |= {} if leg["max_cost"] is None else {"max_cost": leg["max_cost"]}
+    return options

@@ -28,13 +28,13 @@ def made(python: Path, name: str, path: Path) -> str:
 @asked_for
 def test_a_database_that_engrava_made_comes_whole(python: Path, tmp_path: Path) -> None:
     path = tmp_path / "theirs.db"
-    told = json.loads(made(python, "engrava", path))
+    made_rows = json.loads(made(python, "engrava", path))
     before = path.read_bytes()
     with memoriter.open(tmp_path / "ours.db", embedder="given:3") as memory:
         done = memory.import_file(path)
         assert (done.format, done.records.written, done.records.refused) == ("engrava", 40, 0)
-        assert (done.links.written, done.links.refused) == (len(told["edges"]), 0)
-        for row in told["thoughts"]:
+        assert (done.links.written, done.links.refused) == (len(made_rows["edges"]), 0)
+        for row in made_rows["thoughts"]:
             record = memory.get(row["thought_id"])
             assert (record.text, record.summary) == (row["content"], row["essence"])
             assert (record.priority, record.cycle) == (row["priority"], row["updated_cycle"])
@@ -50,8 +50,8 @@ def test_a_database_that_engrava_made_comes_whole(python: Path, tmp_path: Path) 
             assert record.metadata["grp"] == json.loads(row["metadata_json"])["grp"]
         kinds = {edge.kind for n in range(8) for edge in memory.links(f"t{n:02}")}
         assert {"consolidated_from", "derived_from", "related_to"} <= kinds
-        found = memory.recall("ports", 5, recipe="engrava", vector=[40.0, 1.0, 0.5], cycle=80)
-        assert {"fts5", "vector", "recency", "priority"} <= set(found.signals)
+        result = memory.recall("ports", 5, recipe="engrava", vector=[40.0, 1.0, 0.5], cycle=80)
+        assert {"fts5", "vector", "recency", "priority"} <= set(result.signals)
         assert memory.import_file(path).records.already == 40
     assert path.read_bytes() == before
 
@@ -86,5 +86,5 @@ def test_relations_that_mnestic_exported_come_whole(python: Path, tmp_path: Path
         assert memory.get("m7").metadata["n"] == 7
         assert memory.get("m7").tags == ("x",)
         assert memory.get("m0@1700000000000000").valid_until == 1770000000000000
-        found = memory.recall("", recipe="semantic", vector=[20.0, 1.0, 0.0])
-        assert found[0].id == "m19"
+        result = memory.recall("", recipe="semantic", vector=[20.0, 1.0, 0.0])
+        assert result[0].id == "m19"

@@ -30,24 +30,24 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An interpreter that has the other programs."""
     kept = os.environ.get(f"{OPT_IN}_VENV")
     place = Path(kept) if kept else tmp_path_factory.mktemp("others")
-    found = place / "bin" / "python"
-    if not found.exists():
+    program = place / "bin" / "python"
+    if not program.exists():
         venv.create(place, with_pip=True)
-    install = [str(found), "-m", "pip", "install", "-q", *PROGRAMS.values()]
+    install = [str(program), "-m", "pip", "install", "-q", *PROGRAMS.values()]
     subprocess.run(install, check=True, timeout=600)  # noqa: S603  # as pinned above
-    return found
+    return program
 
 
-def theirs(python: Path, name: str, told: list[cases.Case]) -> list[Any]:
+def theirs(python: Path, name: str, asked: list[cases.Case]) -> list[Any]:
     """What the other program answers to every case."""
     script = str(_HERE / f"their_{name}.py")
-    lines = "".join(json.dumps(case) + "\n" for case in told)
+    lines = "".join(json.dumps(case) + "\n" for case in asked)
     call = [str(python), script]
     done = subprocess.run(  # noqa: S603  # our own script
         call, input=lines, text=True, capture_output=True, check=False, timeout=3600
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(told), done.stderr[-2000:]
+    assert len(answers) == len(asked), done.stderr[-2000:]
     return answers
 
 
@@ -59,9 +59,9 @@ def test_order_and_scores_are_those_of_the_real_program(
     count = int(os.environ.get(f"{OPT_IN}_CORPORA", "200"))
     made: Callable[[int], cases.Case] = getattr(cases, name)
     answer: Callable[[Any], Any] = getattr(ours, name)
-    told = [made(seed) for seed in range(count)]
+    asked = [made(seed) for seed in range(count)]
     report = Report(name)
-    for seed, (case, other) in enumerate(zip(told, theirs(python, name, told), strict=True)):
+    for seed, (case, other) in enumerate(zip(asked, theirs(python, name, asked), strict=True)):
         report.add(seed, case, answer(case), other)
     with capsys.disabled():
         sys.stdout.write(f"\n{report}\n")

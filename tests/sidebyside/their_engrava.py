@@ -21,9 +21,9 @@ async def opened(case: Any) -> Any:
     db.row_factory = aiosqlite.Row
     core = Core(db)
     await core.ensure_schema()
-    told = [(note, "OBSERVATION") for note in case["notes"]]
-    told += [(note, "REFLECTION") for note in case["reflections"]]
-    for note, kind in told:
+    thoughts = [(note, "OBSERVATION") for note in case["notes"]]
+    thoughts += [(note, "REFLECTION") for note in case["reflections"]]
+    for note, kind in thoughts:
         archived = note.get("archived", False)
         await core.create_thought(
             engrava.ThoughtRecord(
@@ -78,7 +78,7 @@ async def answers(case: Any) -> list[Any]:
     core = await opened(case)
     out: list[Any] = []
     for asked in case["questions"]:
-        found = await core.search_hybrid(
+        hits = await core.search_hybrid(
             asked["text"],
             asked["vector"],
             top_k=asked["top_k"],
@@ -88,7 +88,7 @@ async def answers(case: Any) -> list[Any]:
             filters=narrowed(asked["where"]),
             **asked["knobs"],
         )
-        out.append([[id, score] for id, score in found.results])
+        out.append([[id, score] for id, score in hits.results])
     return out
 
 

@@ -34,13 +34,13 @@ def opened(case: Any) -> Any:
     return db
 
 
-def leg(told: Any) -> dict[str, Any]:
+def leg(spec: Any) -> dict[str, Any]:
     """A graph leg as it takes one."""
     out = {"edge_relation": "edge"}
-    out |= {key: told[key] for key in ("label", "seeds", "max_hops", "undirected")}
-    if told["max_nodes"] is not None:
-        out |= {"max_nodes": told["max_nodes"], "weight_col": "w", "seed_from_legs": False}
-        out |= {} if told["max_cost"] is None else {"max_cost": told["max_cost"]}
+    out |= {key: spec[key] for key in ("label", "seeds", "max_hops", "undirected")}
+    if spec["max_nodes"] is not None:
+        out |= {"max_nodes": spec["max_nodes"], "weight_col": "w", "seed_from_legs": False}
+        out |= {} if spec["max_cost"] is None else {"max_cost": spec["max_cost"]}
     return out
 
 
@@ -52,7 +52,7 @@ def answer(db: Any, asked: Any) -> Any:
         call |= {"vector_k": asked["vector_k"]}
     if asked["text"]:
         call |= {"fts_index": "fts", "query_text": asked["text"], "fts_k": 100}
-    call["graph_legs"] = [leg(told) for told in asked["legs"]]
+    call["graph_legs"] = [leg(each) for each in asked["legs"]]
     if asked["lists"]:
         put = "?[id, s] <- $rows :replace mine {id: String => s: Float}"
         db.run_script(put, {"rows": asked["lists"]}, False)  # noqa: FBT003  # as below
@@ -70,8 +70,8 @@ def main() -> None:
     for line in sys.stdin:
         case = json.loads(line)
         db = opened(case)
-        told = [answer(db, asked) for asked in case["questions"]]
-        sys.stdout.write(json.dumps(told) + "\n")
+        answers = [answer(db, asked) for asked in case["questions"]]
+        sys.stdout.write(json.dumps(answers) + "\n")
         sys.stdout.flush()
 
 

@@ -16,17 +16,17 @@ Lists = Mapping[str, Mapping[str, float]]
 
 def opened(**more: Any) -> Memory:
     """A memory for vectors of two dimensions, without a machine's clock or randomness."""
-    told = {"embedder": "given:2", "clock": HandClock(), "entropy": CountedEntropy(), **more}
-    return memoriter.open(":memory:", **told)
+    options = {"embedder": "given:2", "clock": HandClock(), "entropy": CountedEntropy(), **more}
+    return memoriter.open(":memory:", **options)
 
 
 def holding(*ids: str, memory: Memory | None = None, **fields: Mapping[str, Any]) -> Memory:
     """A memory with these records; a field says by id what differs."""
     memory = opened() if memory is None else memory
     for one in ids:
-        mine: dict[str, Any] = {"text": f"about {one}", "id": one}
-        mine |= {name: told[one] for name, told in fields.items() if one in told}
-        memory.remember(**mine)
+        draft: dict[str, Any] = {"text": f"about {one}", "id": one}
+        draft |= {name: values[one] for name, values in fields.items() if one in values}
+        memory.remember(**draft)
     return memory
 
 
@@ -50,7 +50,7 @@ def recipe(*labels: str, **more: Any) -> Data:
 def asked(memory: Memory, lists: Lists, text: str = "", **more: Any) -> Result:
     """The answer to lists."""
     ask = {name: more.pop(name) for name in ("cycle", "mode", "require", "now") if name in more}
-    given = {label: list(told.items()) for label, told in lists.items()}
+    given = {label: list(scores.items()) for label, scores in lists.items()}
     return memory.recall(text, 100, recipe=recipe(*lists, **more), lists=given, **ask)
 
 

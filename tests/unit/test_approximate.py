@@ -34,14 +34,14 @@ def reading_of(matrix: Vectors, cuts: Sequence[int] = (), owners: Any = None) ->
     owners = np.arange(len(matrix)) if owners is None else owners
     segments: list[Segment] = []
     for first, last in zip((0, *cuts), (*cuts, len(matrix)), strict=True):
-        mine = 10 + 3 * owners[first:last]
-        rows = np.unique(mine)
+        owned = 10 + 3 * owners[first:last]
+        rows = np.unique(owned)
         arrays: Any = {
             "rows": rows,
             "ends": np.full(rows.size, LIVE),
             "lengths": np.zeros((1, rows.size), np.int32),
-            "vectors.rows": mine,
-            "vectors.seqs": mine,
+            "vectors.rows": owned,
+            "vectors.seqs": owned,
             "vectors.matrix": matrix[first:last],
             "vectors.none.rows": np.zeros(0, np.int64),
             "vectors.none.seqs": np.zeros(0, np.int64),
@@ -75,10 +75,10 @@ def test_of_few_vectors_all_of_the_best_are_found(count: int, pool: int) -> None
 def recall(reading: Reading, queries: Vectors, masks: Sequence[Mask] | None = None) -> float:
     shares: list[float] = []
     for query in queries:
-        found, _, scan = best(reading, query, masks=masks)
+        rows, _, scan = best(reading, query, masks=masks)
         exact, _, _ = best(reading, query, 2**31, masks)
         assert scan == "approximate"
-        shares.append(len(set(found) & set(exact)) / len(exact))
+        shares.append(len(set(rows) & set(exact)) / len(exact))
     return float(np.mean(shares))
 
 
@@ -96,10 +96,10 @@ def test_vectors_of_a_narrow_cone_are_found_too() -> None:
 def test_scores_are_those_of_the_exact_scan() -> None:
     reading = reading_of(drawn(40_000))
     for query in drawn(5, seed=3):
-        found, scores, _ = best(reading, query)
+        near, scores, _ = best(reading, query)
         rows, exact, _ = best(reading, query, 2**31)
         known = dict(zip(rows, exact, strict=True))
-        assert all(known.get(r, s) == s for r, s in zip(found, scores, strict=True))
+        assert all(known.get(r, s) == s for r, s in zip(near, scores, strict=True))
 
 
 def test_the_answer_does_not_depend_on_segments() -> None:

@@ -188,11 +188,11 @@ WRONG: list[tuple[str, object]] = [
 def test_every_wrong_value_of_every_field(held: Memory, field: str) -> None:
     for value in (value for name, value in WRONG if name == field):
         given = {"text": "fine", field: value}
-        refused(held, lambda told=given: held.remember(**told), BadRecord, field)  # type: ignore[misc]
+        refused(held, lambda fields=given: held.remember(**fields), BadRecord, field)  # type: ignore[misc]
         many = ["fine", given]
-        refused(held, lambda told=many: held.remember_many(told), BadRecord, field)  # type: ignore[misc]
+        refused(held, lambda drafts=many: held.remember_many(drafts), BadRecord, field)  # type: ignore[misc]
         if field not in {"id", "key", "vector", "refs", "links", *LISTED[3:]}:
-            refused(held, lambda told=value: held.update("a", **{field: told}), BadRecord, field)  # type: ignore[misc]
+            refused(held, lambda wrong=value: held.update("a", **{field: wrong}), BadRecord, field)  # type: ignore[misc]
 
 
 def unknown(**fields: Any) -> Any:
@@ -214,16 +214,16 @@ def test_fields_that_do_not_exist_name_the_likely_one(held: Memory) -> None:
     refused(held, lambda: held.remember_many([{"text": "x", 5: 1}]), BadRecord, "5")
     refused(held, lambda: held.remember_many(["fine", 5]), BadRecord, "text")
     for drafts in (5, "text", b"text", {"text": "x"}, None):
-        refused(held, lambda told=drafts: held.remember_many(told), BadRecord, "drafts")  # type: ignore[misc]
+        refused(held, lambda given=drafts: held.remember_many(given), BadRecord, "drafts")  # type: ignore[misc]
 
 
 def test_intervals_hold_a_moment(held: Memory) -> None:
-    told: dict[str, Any] = {"valid_from": "2026-01-02", "valid_until": "2026-01-02"}
-    refused(held, lambda: held.remember("x", **told), BadRecord, "valid_until")
-    refused(held, lambda: held.link("a", "b", **told), BadRecord, "valid_until")
+    fields: dict[str, Any] = {"valid_from": "2026-01-02", "valid_until": "2026-01-02"}
+    refused(held, lambda: held.remember("x", **fields), BadRecord, "valid_until")
+    refused(held, lambda: held.link("a", "b", **fields), BadRecord, "valid_until")
     refused(
         held,
-        lambda: held.remember("x", links=[{"target": "a", "kind": "x", **told}]),
+        lambda: held.remember("x", links=[{"target": "a", "kind": "x", **fields}]),
         BadRecord,
         "valid_until",
     )
@@ -255,7 +255,7 @@ def test_links(held: Memory) -> None:
         {"metadata": {"a": NAN}},
         {"metadata": 5},
     ):
-        refused(held, lambda told=wrong: held.link("a", "b", **told), BadRecord, "link")  # type: ignore[misc]
+        refused(held, lambda fields=wrong: held.link("a", "b", **fields), BadRecord, "link")  # type: ignore[misc]
     misspelt: Any = {"wieght": 1}
     refused(held, lambda: held.link("a", "b", **misspelt), BadRecord, "wieght")
     refused(held, lambda: held.link("a", "b", ""), BadRecord, "link.kind")
@@ -311,22 +311,22 @@ ASKS: list[tuple[dict[str, Any], type[MemoriterError], str]] = [
 
 @pytest.mark.parametrize("verb", ["recall", "plan", "keywords"])
 def test_every_wrong_question(held: Memory, verb: str) -> None:
-    for told, error, field in ASKS:
-        if verb == "keywords" and "recipe" in told:
+    for wrong, error, field in ASKS:
+        if verb == "keywords" and "recipe" in wrong:
             continue
-        ask = {"query": "one", **told}
-        if verb != "recall" and told.get("vector") == [1.0, 2.0, 3.0]:
+        ask = {"query": "one", **wrong}
+        if verb != "recall" and wrong.get("vector") == [1.0, 2.0, 3.0]:
             continue  # the size is compared where the vector is used
         before = dump(held)
         with pytest.raises(error) as caught:
             getattr(held, verb)(**ask)
-        assert type(caught.value) is error, told
-        assert (caught.value.field or "").startswith(field), (told, caught.value.field)
+        assert type(caught.value) is error, wrong
+        assert (caught.value.field or "").startswith(field), (wrong, caught.value.field)
         assert dump(held) == before
 
 
 @pytest.mark.parametrize(
-    ("told", "field"),
+    ("look", "field"),
     [
         *(({"limit": n}, "limit") for n in (0, -1, True, 10**9, "5")),
         *(
@@ -354,8 +354,8 @@ def test_every_wrong_question(held: Memory, verb: str) -> None:
         ({"known_at": "soon"}, "known_at"),
     ],
 )
-def test_every_wrong_page(held: Memory, told: dict[str, Any], field: str) -> None:
-    refused(held, lambda: held.browse(**told), BadQuery, field)
+def test_every_wrong_page(held: Memory, look: dict[str, Any], field: str) -> None:
+    refused(held, lambda: held.browse(**look), BadQuery, field)
 
 
 def test_a_question_that_is_too_long_is_not_told_to_become_records(held: Memory) -> None:
@@ -377,7 +377,7 @@ def test_forgetting_by_mistake(held: Memory) -> None:
     refused(held, held.forget, InputError, "id")
     refused(held, lambda: held.forget("a", where={"kind": "x"}), InputError, "id")
     for empty in ({}, {"all": []}):
-        refused(held, lambda told=empty: held.forget(where=told), BadQuery, "where")  # type: ignore[misc]
+        refused(held, lambda where=empty: held.forget(where=where), BadQuery, "where")  # type: ignore[misc]
     refused(held, lambda: held.forget(["a", "nobody"]), NotFound, "id")
     refused(held, lambda: held.forget(["a", LONE], key="k"), BadRecord, "id")
     refused(held, lambda: held.scoped(agent="other").forget("a"), NotFound, "id")
@@ -385,9 +385,9 @@ def test_forgetting_by_mistake(held: Memory) -> None:
 
 
 def test_scopes(held: Memory) -> None:
-    mine = held.scoped(agent="x")
-    refused(held, lambda: mine.remember("x", agent="y"), BadRecord, "agent")
-    refused(held, lambda: mine.scoped(agent="y"), InputError, "agent")
+    scoped = held.scoped(agent="x")
+    refused(held, lambda: scoped.remember("x", agent="y"), BadRecord, "agent")
+    refused(held, lambda: scoped.scoped(agent="y"), InputError, "agent")
     refused(held, lambda: held.scoped(agent=""), InputError, "agent")
     refused(held, lambda: held.scoped(user=5), InputError, "user")  # type: ignore[arg-type]
     for tenant in ("", "a\x00", LONE, 5, "x" * 129):
@@ -398,7 +398,7 @@ def test_scopes(held: Memory) -> None:
 
 def test_agents(held: Memory) -> None:
     for wrong in ("", 5, LONE, "a\x00"):
-        refused(held, lambda told=wrong: held.agents.upsert(told), BadRecord, "agent")  # type: ignore[arg-type, misc]
+        refused(held, lambda agent=wrong: held.agents.upsert(agent), BadRecord, "agent")  # type: ignore[arg-type, misc]
     refused(held, lambda: held.agents.upsert("a", colour="red"), BadRecord, "colour")  # type: ignore[call-arg]
     wrong: Any = 5
     refused(held, lambda: held.agents.upsert("a", description=wrong), BadRecord, "description")
@@ -435,7 +435,7 @@ def test_names_are_normalised_and_never_trimmed(memory: Memory) -> None:
 
 
 def test_strange_metadata_is_kept_exactly(memory: Memory) -> None:
-    told: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "": 1,
         "true": True,
         "one": 1,
@@ -448,8 +448,8 @@ def test_strange_metadata_is_kept_exactly(memory: Memory) -> None:
         "list": [None, [], {}],
         "ключ": "é",
     }
-    kept = memory.get(memory.remember("x", metadata=told).id).metadata
-    assert repr(kept) == repr(dict(sorted(told.items())))
+    kept = memory.get(memory.remember("x", metadata=metadata).id).metadata
+    assert repr(kept) == repr(dict(sorted(metadata.items())))
 
 
 def test_ten_megabytes_come_back_as_they_were(tmp_path: Path) -> None:
@@ -500,7 +500,7 @@ def test_no_number_that_is_not_finite_is_ever_served(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "field"),
+    ("options", "field"),
     [
         ({"flush_rows": 0}, "flush_rows"),
         ({"flush_rows": True}, "flush_rows"),
@@ -512,9 +512,9 @@ def test_no_number_that_is_not_finite_is_ever_served(memory: Memory) -> None:
         ({"flush_row": 3}, "flush_row"),
     ],
 )
-def test_wrong_options_of_open(tmp_path: Path, told: dict[str, Any], field: str) -> None:
+def test_wrong_options_of_open(tmp_path: Path, options: dict[str, Any], field: str) -> None:
     with pytest.raises(InputError) as caught:
-        memoriter.open(tmp_path / "m.db", **told)
+        memoriter.open(tmp_path / "m.db", **options)
     assert caught.value.field == field
     assert list(tmp_path.iterdir()) == []
 

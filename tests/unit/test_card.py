@@ -92,9 +92,9 @@ def drawings(result: Result) -> list[str]:
     """Everything of an answer that a notebook draws."""
     hit = result[0]
     shown = [hit.explanation, *(lane.why for lane in hit.lanes.values()), result.plan]
-    told = [each._repr_html_() for each in shown]
-    assert all(told)
-    return [result.to_html(), result._repr_html_(), hit._repr_html_(), *map(str, told)]
+    pages = [each._repr_html_() for each in shown]
+    assert all(pages)
+    return [result.to_html(), result._repr_html_(), hit._repr_html_(), *map(str, pages)]
 
 
 def test_a_page_holds_no_script_no_style_attribute_and_no_address(result: Result) -> None:
@@ -102,8 +102,8 @@ def test_a_page_holds_no_script_no_style_attribute_and_no_address(result: Result
         seen = Seen(html)
         assert not seen.open
         assert {tag for tag, _ in seen.tags} <= ALLOWED
-        told = {name for _, attrs in seen.tags for name in attrs}
-        assert told <= {
+        names = {name for _, attrs in seen.tags for name in attrs}
+        assert names <= {
             "class", "lang", "charset", "http-equiv", "content", "role", "viewbox",
             "preserveaspectratio", "x", "width", "height",
         }  # fmt: skip
@@ -146,21 +146,21 @@ def test_json_and_page_tell_the_same(result: Result) -> None:
     for hit in result:
         for label, rank in hit.journey:
             assert f"{label} #{rank}" in text
-        for stage, told in moves_of(hit.moves, hit.rank):
-            assert f"{stage}: {told}" in text
-        for label, told in boosts_of(hit.explanation, hit.lanes):
-            assert f"{label} {told}" in text
+        for stage, words in moves_of(hit.moves, hit.rank):
+            assert f"{stage}: {words}" in text
+        for label, words in boosts_of(hit.explanation, hit.lanes):
+            assert f"{label} {words}" in text
     for word in ("tf 1", "idf", "cosine", "port ←derived_from keys", "every number"):
         assert word in text
 
 
 def test_a_rerank_shows_the_score_before_and_after(result: Result) -> None:
     first = result[0]
-    told = dict(moves_of(first.moves, first.rank))["rerank"]
+    words = dict(moves_of(first.moves, first.rank))["rerank"]
     before, after = first.moves["rerank"]["before"], first.moves["rerank"]["score"]
     assert isinstance(before, float)
     assert after == first.score
-    assert re.fullmatch(r"#\d( → #\d)?, score [\d.]+ → [\d.]+", told)
+    assert re.fullmatch(r"#\d( → #\d)?, score [\d.]+ → [\d.]+", words)
     assert scale_of(first.explanation) == "rerank"
     last = result[len(result) - 1]
     assert scale_of(last.explanation) == "fuse"
@@ -170,8 +170,8 @@ def test_a_rerank_shows_the_score_before_and_after(result: Result) -> None:
 def test_diversity_names_its_penalty_and_who_caused_it() -> None:
     recipe = everything() | {"pass": everything()["pass"][:1]}
     result = filled().recall("which ssh port", recipe=recipe)
-    told = [dict(moves_of(hit.moves, hit.rank)).get("mmr", "") for hit in result]
-    assert any(re.search(r"penalty [\d.]+ for being like \w+", line) for line in told)
+    words = [dict(moves_of(hit.moves, hit.rank)).get("mmr", "") for hit in result]
+    assert any(re.search(r"penalty [\d.]+ for being like \w+", line) for line in words)
 
 
 def test_an_empty_and_a_degraded_answer_say_so() -> None:

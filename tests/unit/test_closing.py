@@ -31,7 +31,7 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
 
 
 def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> None:
-    path, told, acked = tmp_path / "m.db", list[BaseException](), list[str]()
+    path, raised, acked = tmp_path / "m.db", list[BaseException](), list[str]()
     memory = memoriter.open(path, embedder=None)
     memory.remember_many([f"note {n} " * 20 for n in range(1000)])
 
@@ -40,7 +40,7 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
             while True:
                 act()
         except BaseException as error:
-            told.append(error)
+            raised.append(error)
 
     acts = (
         lambda: acked.append(memory.remember("one more").id),
@@ -56,8 +56,8 @@ def test_close_ends_what_other_threads_do_and_they_are_told(tmp_path: Path) -> N
     memory.close()
     for thread in running:
         thread.join(60)
-    assert [type(error) for error in told] == [Unsupported] * len(acts), told
-    assert all("closed" in str(error) for error in told)
+    assert [type(error) for error in raised] == [Unsupported] * len(acts), raised
+    assert all("closed" in str(error) for error in raised)
     assert is_free(path)
     with memoriter.open(path, embedder=None) as again:
         assert again.browse().total >= 1000 + len(acked)

@@ -27,8 +27,8 @@ def ports(memory: Memory) -> Memory:
 
 
 def test_a_block_numbers_dates_and_fences_its_entries(ports: Memory) -> None:
-    told = ports.recall("port", recipe="lexical").context()
-    assert told == "\n".join(
+    block = ports.recall("port", recipe="lexical").context()
+    assert block == "\n".join(
         [
             HEAD,
             "",
@@ -47,22 +47,22 @@ def test_a_block_numbers_dates_and_fences_its_entries(ports: Memory) -> None:
             "````",
         ]
     )
-    assert told.citations == {1: "rule", 2: "heard", 3: "web"}
-    assert told.left_out == ()
-    assert isinstance(told, str)
+    assert block.citations == {1: "rule", 2: "heard", 3: "web"}
+    assert block.left_out == ()
+    assert isinstance(block, str)
 
 
 def test_what_does_not_fit_is_passed_over_and_named(ports: Memory) -> None:
     result = ports.recall("port", recipe="lexical")
     room = len(result.context()) - 1
-    told = result.context(budget_chars=room)
-    assert told.citations == {1: "rule", 2: "heard"}
-    assert told.left_out == ("web",)
+    block = result.context(budget_chars=room)
+    assert block.citations == {1: "rule", 2: "heard"}
+    assert block.left_out == ("web",)
     small = result.context(budget_chars=len(HEAD) + 40)
     assert small.citations == {1: "rule"}
     assert result.context(budget_tokens=1) == ""
-    assert result.context(budget_tokens=told.tokens) == told
-    assert json.loads(json.dumps(told.to_dict()))["citations"] == {"1": "rule", "2": "heard"}
+    assert result.context(budget_tokens=block.tokens) == block
+    assert json.loads(json.dumps(block.to_dict()))["citations"] == {"1": "rule", "2": "heard"}
 
 
 def test_a_recall_within_a_budget_leaves_out_what_does_not_fit(ports: Memory) -> None:
@@ -93,9 +93,9 @@ def test_a_budget_is_an_input_of_the_receipt(ports: Memory) -> None:
     body = ports.recall("port", budget_tokens=60, budget_chars=150, recipe="lexical").receipt.body
     assert body["query"]["budget_tokens"] == 60  # type: ignore[index]
     assert body["query"]["budget_chars"] == 150  # type: ignore[index]
-    told = body["budget"]
-    assert told["kept"] == [0]  # type: ignore[index, call-overload]
-    assert len(told["tokens"]) == len(told["chars"]) > 1  # type: ignore[index, call-overload, arg-type]
+    budget = body["budget"]
+    assert budget["kept"] == [0]  # type: ignore[index, call-overload]
+    assert len(budget["tokens"]) == len(budget["chars"]) > 1  # type: ignore[index, call-overload, arg-type]
 
 
 def test_a_plan_shows_the_budget_before_anything_runs(ports: Memory) -> None:
@@ -111,10 +111,10 @@ def test_what_was_superseded_says_so_and_a_reflection_shows_its_summary(memory: 
         "port | door", id="sum", kind="reflection", summary="Ports and doors", created="2026-01-03"
     )
     show = {"select.superseded": "show"}
-    told = memory.recall("port", overrides=show, recipe="lexical").context()
-    assert "learned, 2026-01-01, superseded\n" in told
-    assert "\nPorts and doors\n" in told
-    assert "port | door" not in told
+    block = memory.recall("port", overrides=show, recipe="lexical").context()
+    assert "learned, 2026-01-01, superseded\n" in block
+    assert "\nPorts and doors\n" in block
+    assert "port | door" not in block
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, True, "80", 2**31])
@@ -122,9 +122,9 @@ def test_what_was_superseded_says_so_and_a_reflection_shows_its_summary(memory: 
 def test_a_bad_budget_is_a_named_error(bad: object, name: str) -> None:
     memory = memoriter.open(":memory:")
     memory.remember("port")
-    found = memory.recall("port")
+    result = memory.recall("port")
     given: dict[str, Any] = {name: bad}
-    for call in (lambda: memory.recall("port", **given), lambda: found.context(**given)):
+    for call in (lambda: memory.recall("port", **given), lambda: result.context(**given)):
         with pytest.raises(BadQuery) as caught:
             call()
         assert caught.value.field == name

@@ -116,9 +116,9 @@ def test_times_that_nobody_can_tell() -> None:
 
 def test_ids_are_uuid7() -> None:
     made = uuid7(1_700_000_000_123_456, bytes(range(10)))
-    told = uuid.UUID(made)
-    assert (told.version, told.variant) == (7, uuid.RFC_4122)
-    assert told.int >> 80 == 1_700_000_000_123
+    parsed = uuid.UUID(made)
+    assert (parsed.version, parsed.variant) == (7, uuid.RFC_4122)
+    assert parsed.int >> 80 == 1_700_000_000_123
     assert made == "018bcfe5-687b-7001-8203-040506070809"
     assert uuid7(0, b"\xff" * 10) == "00000000-0000-7fff-bfff-ffffffffffff"
     assert uuid7(1000, bytes(10)) < uuid7(2000, bytes(10))
@@ -145,7 +145,7 @@ def test_errors_are_data() -> None:
         return [kind, *(each for sub in kind.__subclasses__() for each in tree(sub))]
 
     for kind in tree(MemoriterError):
-        told = kind("what", hint="do this", field="f").to_dict()
-        assert json.loads(canonical(told))["error"] == kind.__name__
+        data = kind("what", hint="do this", field="f").to_dict()
+        assert json.loads(canonical(data))["error"] == kind.__name__
         assert 1 <= kind.exit_code <= 11
         assert 400 <= kind.status <= 599

@@ -90,7 +90,7 @@ def stand_near(leaves: Iterable[Leaf], distance: int, row: Row, field: str) -> b
     return False
 
 
-def found(
+def rows_matched(
     dialect: str, text: str, rows: Iterable[str], options: Options | None = None
 ) -> list[str]:
     tree = read(dialect, text, PLAIN, options or Options()).tree
@@ -160,25 +160,25 @@ def test_without_expert_reading_operators_are_not_read(dialect: str) -> None:
     rows = ["foo bar", "foo", "bar"]
     asked = read(dialect, 'foo "bar" NOT baz', PLAIN, Options(expert=False))
     assert not asked.expert
-    assert found(dialect, 'foo "bar" NOT foo', rows, Options(expert=False)) == rows
+    assert rows_matched(dialect, 'foo "bar" NOT foo', rows, Options(expert=False)) == rows
 
 
 @pytest.mark.parametrize("dialect", dialect_names())
 def test_and_not_means_without(dialect: str) -> None:
     rows = ["pricing berlin", "pricing", "berlin", "and not"]
-    assert found(dialect, "pricing AND NOT berlin", rows) == ["pricing"]
-    assert found(dialect, "pricing NOT berlin", rows) == ["pricing"]
+    assert rows_matched(dialect, "pricing AND NOT berlin", rows) == ["pricing"]
+    assert rows_matched(dialect, "pricing NOT berlin", rows) == ["pricing"]
 
 
 @pytest.mark.parametrize("dialect", dialect_names())
 def test_foo_and_bar_not_baz_has_both_and_not_the_third(dialect: str) -> None:
-    assert found(dialect, "foo AND bar NOT baz", FOO_BAR_BAZ) == ["foo bar"]
-    assert found(dialect, "foo AND bar AND NOT baz", FOO_BAR_BAZ) == ["foo bar"]
+    assert rows_matched(dialect, "foo AND bar NOT baz", FOO_BAR_BAZ) == ["foo bar"]
+    assert rows_matched(dialect, "foo AND bar AND NOT baz", FOO_BAR_BAZ) == ["foo bar"]
 
 
 @pytest.mark.parametrize("dialect", ["bare", "engrava", "mnestic"])
 def test_what_is_taken_from_a_bracket_is_taken_from_all_of_it(dialect: str) -> None:
-    assert found(dialect, "(foo OR bar) NOT baz", FOO_BAR_BAZ) == ["foo", "bar", "foo bar"]
+    assert rows_matched(dialect, "(foo OR bar) NOT baz", FOO_BAR_BAZ) == ["foo", "bar", "foo bar"]
 
 
 @pytest.mark.parametrize("dialect", ["bare", "engrava", "mnestic"])
@@ -272,7 +272,7 @@ def test_an_expression_of_ours_becomes_a_tree(text: str, tree: Node) -> None:
     ],
 )
 def test_a_not_with_nothing_to_keep_looks_for_its_words(text: str, kept: list[str]) -> None:
-    assert found("bare", text, FOO_BAR_BAZ) == kept
+    assert rows_matched("bare", text, FOO_BAR_BAZ) == kept
     assert "has nothing to take from" in (read("bare", text, OWN, Options()).note or "")
 
 
@@ -319,7 +319,7 @@ def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
 # --- jeffs-brain -------------------------------------------------------------------------------
 
 
-def told(text: str) -> list[str]:
+def spelled_tokens(text: str) -> list[str]:
     """The tokens as `kind:text` with the operator before: short to write down."""
     tokens = jeffs_brain.parse(text).tokens
     return [f"{token.operator} {token}".strip() for token in tokens]
@@ -372,7 +372,7 @@ PARSED = [
 
 @pytest.mark.parametrize(("text", "tokens"), PARSED)
 def test_a_text_is_parsed_into_tokens_with_their_operators(text: str, tokens: list[str]) -> None:
-    assert told(text) == tokens
+    assert spelled_tokens(text) == tokens
 
 
 @pytest.mark.parametrize(
@@ -451,9 +451,12 @@ def test_aliases_replace_words_before_any_are_dropped(text: str, reference: str)
 def test_the_alternatives_of_an_alias_are_one_operand() -> None:
     rows = ["foo kubernetes", "foo k8s", "foo", "k8s", "kubernetes"]
     options = Options(aliases=ALIASES)
-    assert found("jeffs-brain", "foo AND k8s", rows, options) == ["foo kubernetes", "foo k8s"]
-    assert found("jeffs-brain", "foo NOT k8s", rows, options) == ["foo"]
-    assert found("jeffs-brain", "foo AND k8s", rows) == ["foo k8s"]
+    assert rows_matched("jeffs-brain", "foo AND k8s", rows, options) == [
+        "foo kubernetes",
+        "foo k8s",
+    ]
+    assert rows_matched("jeffs-brain", "foo NOT k8s", rows, options) == ["foo"]
+    assert rows_matched("jeffs-brain", "foo AND k8s", rows) == ["foo k8s"]
 
 
 @pytest.mark.parametrize(
@@ -471,7 +474,7 @@ def test_the_alternatives_of_an_alias_are_one_operand() -> None:
     ],
 )
 def test_everything_after_not_is_taken_away_from_the_rest(text: str, kept: list[str]) -> None:
-    assert found("jeffs-brain", text, FOO_BAR_BAZ) == kept
+    assert rows_matched("jeffs-brain", text, FOO_BAR_BAZ) == kept
 
 
 def test_what_was_read_otherwise_than_written_is_noted() -> None:

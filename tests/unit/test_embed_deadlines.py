@@ -34,9 +34,9 @@ class Hanging(ToyEmbedder):
 
     def embed(self, texts: Sequence[str], side: Any) -> list[Any]:
         self.asked += 1
-        found = super().embed(texts, side)
+        vectors = super().embed(texts, side)
         if not self.every or self.asked % self.every:
-            return found
+            return vectors
         match self.how:
             case "hangs":
                 self.free.wait(600)
@@ -46,7 +46,7 @@ class Hanging(ToyEmbedder):
                 return [np.full(self.dimension, np.nan, np.float32) for _ in texts]
             case _:
                 return [np.ones(3, np.float32) for _ in texts]
-        return found
+        return vectors
 
 
 @pytest.fixture
@@ -168,10 +168,12 @@ def test_an_error_of_the_embedder_comes_through() -> None:
     over.set()
 
 
-@pytest.mark.parametrize("told", ["5", (1,), (1, 2, 3), 0, -1, float("nan"), True, (5, None), {}])
-def test_a_wrong_timeout_is_refused(told: object) -> None:
+@pytest.mark.parametrize(
+    "timeout", ["5", (1,), (1, 2, 3), 0, -1, float("nan"), True, (5, None), {}]
+)
+def test_a_wrong_timeout_is_refused(timeout: object) -> None:
     with pytest.raises(memoriter.InputError, match="embed_timeout"):
-        memoriter.open(":memory:", embed_timeout=told)  # pyright: ignore[reportArgumentType]  # on purpose
+        memoriter.open(":memory:", embed_timeout=timeout)  # pyright: ignore[reportArgumentType]  # on purpose
 
 
 def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
@@ -180,7 +182,7 @@ def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
         memory.remember("port")
         log_of(memory).commit(_vector(space_of(model), [1.0, 0.0]))
         asked: list[object] = []
-        model.embed = lambda *told: asked.append(told) or []  # type: ignore[method-assign]  # pyright: ignore[reportAttributeAccessIssue]  # a trap
+        model.embed = lambda *args: asked.append(args) or []  # type: ignore[method-assign]  # pyright: ignore[reportAttributeAccessIssue]  # a trap
         result = memory.recall("port", vector=[1.0, 0.0], recipe="semantic")
         assert (result[0].score, asked) == (1.0, [])
         with pytest.raises(memoriter.BadQuery, match="expected 2 numbers, got 3"):

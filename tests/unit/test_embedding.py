@@ -30,7 +30,7 @@ class Sometimes(ToyEmbedder):
 
     def embed(self, texts: Sequence[str], side: Any) -> list[Any]:
         self.calls += 1
-        found = super().embed(texts, side)
+        vectors = super().embed(texts, side)
         if self.every and self.calls % self.every == 0:
             match self.how:
                 case "raises":
@@ -40,8 +40,8 @@ class Sometimes(ToyEmbedder):
                 case "wrong size":
                     return [np.ones(2, np.float32) for _ in texts]
                 case _:
-                    return found[:-1]
-        return found
+                    return vectors[:-1]
+        return vectors
 
 
 class Other(ToyEmbedder):
@@ -92,12 +92,12 @@ def test_a_template_adds_labels_and_what_is_known_of_the_agent() -> None:
     content = Content(
         text="ships", created=to_datetime(START), tags=("ops",), concepts=("deploy",), agent="bot"
     )
-    said = {"bot": {"display_name": "Ship Bot", "owner": "ana", "aliases": ["shipper"]}}
+    agents = {"bot": {"display_name": "Ship Bot", "owner": "ana", "aliases": ["shipper"]}}
     hashing = embedder_of("hash")
-    assert embedded_texts(content, hashing, said) == [
+    assert embedded_texts(content, hashing, agents) == [
         "ships\nConcepts: deploy\nTags: ops\nAgent: Ship Bot\nAliases: shipper\nOwner: ana"
     ]
-    assert embedded_texts(content, ToyEmbedder(), said) == ["ships"]
+    assert embedded_texts(content, ToyEmbedder(), agents) == ["ships"]
     assert space_of(hashing) == "local-text-v1+labelled/1"
     assert space_of(Other()) == "other/1+title-text/1+parts/2"
 
@@ -148,8 +148,8 @@ def test_a_model_is_changed_while_the_old_one_serves(tmp_path: Path) -> None:
         assert serving(memory).startswith("local-text-v1")
         assert memory.recall("written meanwhile", require={"meaning"})[0].id == "late"
         assert memory.agents.list() == []
-        told = {space.embedder: space for space in memory.embedding.status()}
-        assert (told["hash"].rows, told["hash"].serves) == (13, True)
+        spaces = {space.embedder: space for space in memory.embedding.status()}
+        assert (spaces["hash"].rows, spaces["hash"].serves) == (13, True)
         memory.embedding.rollback()
     with memoriter.open(path) as memory:
         assert serving(memory).startswith("static-en")
@@ -184,9 +184,9 @@ def test_a_migration_killed_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     with memoriter.open(path) as memory:
         assert [(hit.id, hit.score) for hit in memory.recall("note ports", 20)] == before
         assert memory.verify_store().sound
-        told: list[int] = []
-        assert memory.embedding.migrate("hash", progress=told.append).rows == 700
-        assert told[-1] == 700 - 256
+        progress: list[int] = []
+        assert memory.embedding.migrate("hash", progress=progress.append).rows == 700
+        assert progress[-1] == 700 - 256
         memory.embedding.promote("hash")
 
 

@@ -33,16 +33,16 @@ def filled() -> Memory:
     return memory
 
 
-def shares(memory: Memory, told: dict[str, Any], **ask: Any) -> dict[str, float]:
-    result = memory.recall("needle", 50, recipe=told, **ask)
+def shares(memory: Memory, data: dict[str, Any], **ask: Any) -> dict[str, float]:
+    result = memory.recall("needle", 50, recipe=data, **ask)
     return {hit.id: hit.lanes["entity"].score for hit in result if "entity" in hit.lanes}
 
 
 def test_records_that_share_entities_with_the_seeds_come_in() -> None:
-    found = shares(filled(), recipe())
-    assert list(found) == ["three", "two", "one"]
-    assert [round(score, 4) for score in found.values()] == [0.9051, 0.7616, 0.4621]
-    assert found["two"] == pytest.approx(math.tanh(1.0))
+    scores = shares(filled(), recipe())
+    assert list(scores) == ["three", "two", "one"]
+    assert [round(score, 4) for score in scores.values()] == [0.9051, 0.7616, 0.4621]
+    assert scores["two"] == pytest.approx(math.tanh(1.0))
 
 
 def test_the_caps_hold() -> None:
@@ -98,7 +98,7 @@ def test_the_join_equals_a_naive_one_on_random_records() -> None:
 def _naive(records: list[tuple[str, list[str], str]], seeds: list[str]) -> dict[str, float]:
     clusters: list[str] = []
     owned: set[tuple[str, int]] = set()
-    told = {record_id: (names, agent) for record_id, names, agent in records}
+    known = {record_id: (names, agent) for record_id, names, agent in records}
 
     def nearest(name: str) -> int:
         best, at = 0.0, -1
@@ -109,20 +109,20 @@ def _naive(records: list[tuple[str, list[str], str]], seeds: list[str]) -> dict[
         return at
 
     for seed in seeds:
-        names, agent = told[seed]
+        names, agent = known[seed]
         for name in names:
             at = nearest(name)
             if at < 0:
                 clusters.append(key(name))
                 at = len(clusters) - 1
             owned.add((agent, at))
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for record_id, names, agent in records:
-        mine = {nearest(name) for name in names} - {-1}
-        shared = len([at for at in mine if (agent, at) in owned])
+        own = {nearest(name) for name in names} - {-1}
+        shared = len([at for at in own if (agent, at) in owned])
         if shared and record_id not in seeds:
-            found[record_id] = round(math.tanh(0.5 * shared) * 2**32) / 2**32
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], int(pair[0][1:]))))
+            scores[record_id] = round(math.tanh(0.5 * shared) * 2**32) / 2**32
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], int(pair[0][1:]))))
 
 
 def test_an_explanation_names_the_shared_entities() -> None:

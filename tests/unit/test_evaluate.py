@@ -239,11 +239,11 @@ def test_recipes_are_scored_on_the_same_questions() -> None:
         Question("quantum", frozenset({"tea"}), "home"),
         Question("???", frozenset({"tea"}), "home"),
     )
-    told: list[int] = []
+    progress: list[int] = []
     recipes = {name: recipe_of(name) for name in ("lexical", "memoriter")}
-    scores = evaluate(Dataset("x", "", (Case(records, questions),)), recipes, told.append)
+    scores = evaluate(Dataset("x", "", (Case(records, questions),)), recipes, progress.append)
     assert [score.recipe for score in scores] == ["lexical", "memoriter"]
-    assert told == list(range(1, 9))
+    assert progress == list(range(1, 9))
     lexical = scores[0]
     assert lexical.questions == 4
     assert lexical.means["R@10"] == 0.5

@@ -27,27 +27,27 @@ def problems(body: Data) -> tuple[str, ...]:
 
 
 def test_the_least_score_cannot_be_left_out() -> None:
-    told = copied("ordered")
-    told["recipe"]["data"]["final"]["min_score"] = 0.9
-    told["moves"] = [move for move in told["moves"] if move["name"] != "min_score"]
-    told["skipped"]["min_score"] = "not today"
-    assert problems(told) == (
+    body = copied("ordered")
+    body["recipe"]["data"]["final"]["min_score"] = 0.9
+    body["moves"] = [move for move in body["moves"] if move["name"] != "min_score"]
+    body["skipped"]["min_score"] = "not today"
+    assert problems(body) == (
         "skipped/min_score: the recipe has no such step, or it is never left out",
     )
 
 
 @pytest.mark.parametrize("name", ["collapse", "cap", "mmr"])
 def test_an_ordering_that_is_on_cannot_be_left_out(name: str) -> None:
-    told = copied("ordered")
-    told["moves"] = [move for move in told["moves"] if move["name"] != name]
-    told["skipped"][name] = "no time for it"
-    assert f"skipped/{name}: nothing can keep it from taking part" in problems(told)
+    body = copied("ordered")
+    body["moves"] = [move for move in body["moves"] if move["name"] != name]
+    body["skipped"][name] = "no time for it"
+    assert f"skipped/{name}: nothing can keep it from taking part" in problems(body)
 
 
 def test_a_boost_that_is_on_cannot_be_left_out() -> None:
-    told = copied("memoriter")
-    told["skipped"]["session"] = "nothing beside it"
-    assert "skipped/session: nothing can keep it from taking part" in problems(told)
+    body = copied("memoriter")
+    body["skipped"]["session"] = "nothing beside it"
+    assert "skipped/session: nothing can keep it from taking part" in problems(body)
 
 
 @pytest.mark.parametrize(
@@ -60,51 +60,51 @@ def test_a_boost_that_is_on_cannot_be_left_out() -> None:
 def test_what_a_recipe_switches_off_takes_no_part_and_nothing_else(
     name: str, spec: Callable[[Data], Data]
 ) -> None:
-    told = copied("memoriter")
-    told["skipped"][name] = "switched off"
-    assert f"skipped/{name}: the recipe has it on" in problems(told)
-    told = copied("memoriter")
-    spec(told["recipe"]["data"])["enabled"] = False
-    assert f"skipped/{name}: the recipe has it off" in problems(told)
+    body = copied("memoriter")
+    body["skipped"][name] = "switched off"
+    assert f"skipped/{name}: the recipe has it on" in problems(body)
+    body = copied("memoriter")
+    spec(body["recipe"]["data"])["enabled"] = False
+    assert f"skipped/{name}: the recipe has it off" in problems(body)
 
 
 def test_a_lane_outside_the_mode_takes_no_part() -> None:
-    told = copied("memoriter")
-    told["query"]["mode"] = "bm25"
-    assert "skipped/kin: it is not in the mode that was asked for" in problems(told)
+    body = copied("memoriter")
+    body["query"]["mode"] = "bm25"
+    assert "skipped/kin: it is not in the mode that was asked for" in problems(body)
 
 
 def test_a_reranker_is_asked_unless_a_rule_says_otherwise() -> None:
-    told = copied("rerank")
-    told["outcomes"]["rerank"] = {"skipped": "unanimity: of course"}
-    told["skipped"]["rerank"] = "unanimity: of course"
-    assert any(each.startswith("outcomes/rerank/asked: ") for each in problems(told))
+    body = copied("rerank")
+    body["outcomes"]["rerank"] = {"skipped": "unanimity: of course"}
+    body["skipped"]["rerank"] = "unanimity: of course"
+    assert any(each.startswith("outcomes/rerank/asked: ") for each in problems(body))
 
 
 # -- vectors ---------------------------------------------------------------------------------------
 
 
 def test_a_vector_that_is_too_long_is_noticed() -> None:
-    told = copied("semantic")
-    ((row, spelled), *_) = told["vectors"]["best"]["toy"].items()
+    body = copied("semantic")
+    ((row, spelled), *_) = body["vectors"]["best"]["toy"].items()
     numbers = struct.unpack("<8f", base64.b64decode(spelled))
     longer = struct.pack("<8f", *(3.0 * number for number in numbers))
-    told["vectors"]["best"]["toy"][row] = base64.b64encode(longer).decode()
-    assert f"vectors/best/toy/{row}: is no unit vector on the grid" in problems(told)
+    body["vectors"]["best"]["toy"][row] = base64.b64encode(longer).decode()
+    assert f"vectors/best/toy/{row}: is no unit vector on the grid" in problems(body)
 
 
 def test_a_cosine_cannot_be_replaced_by_what_a_fresh_vector_counts() -> None:
-    told = copied("semantic")
-    told["evidence"][0]["meaning"] = {"label": "freshness", "op": "leaf", "value": 1.0}
-    assert any(each.startswith("evidence/0/meaning/freshness/") for each in problems(told))
+    body = copied("semantic")
+    body["evidence"][0]["meaning"] = {"label": "freshness", "op": "leaf", "value": 1.0}
+    assert any(each.startswith("evidence/0/meaning/freshness/") for each in problems(body))
 
 
 @pytest.mark.parametrize("op", ["sum", "min", "product", "max"])
 def test_a_cosine_cannot_hang_in_another_tree(op: str) -> None:
-    told = copied("semantic")
-    leaf = told["evidence"][0]["meaning"]
-    told["evidence"][0]["meaning"] = {**leaf, "label": "meaning", "op": op, "parts": [leaf]}
-    assert "evidence/0/meaning/meaning: a vector score is not made like this" in problems(told)
+    body = copied("semantic")
+    leaf = body["evidence"][0]["meaning"]
+    body["evidence"][0]["meaning"] = {**leaf, "label": "meaning", "op": op, "parts": [leaf]}
+    assert "evidence/0/meaning/meaning: a vector score is not made like this" in problems(body)
 
 
 # -- numbers of the recipe -------------------------------------------------------------------------
@@ -124,9 +124,9 @@ def test_a_cosine_cannot_hang_in_another_tree(op: str) -> None:
 def test_a_number_of_a_lane_that_its_answer_contradicts_is_noticed(
     name: str, lane: str, key: str, value: float
 ) -> None:
-    told = copied(name)
-    told["recipe"]["data"]["lanes"][lane][key] = value
-    assert problems(told)
+    body = copied(name)
+    body["recipe"]["data"]["lanes"][lane][key] = value
+    assert problems(body)
 
 
 # -- evidence --------------------------------------------------------------------------------------
@@ -137,47 +137,47 @@ def test_a_number_of_a_lane_that_its_answer_contradicts_is_noticed(
     [("words", "records"), ("words", "df"), ("words", "mean"), ("kin", "records"), ("kin", "norm")],
 )
 def test_what_counts_for_a_lane_is_the_same_at_every_hit(lane: str, fact: str) -> None:
-    told = copied("memoriter")
-    facts = told["evidence"][1][lane]["parts"][0]["facts"]
+    body = copied("memoriter")
+    facts = body["evidence"][1][lane]["parts"][0]["facts"]
     facts[fact] += 1
     key = {"words": facts.get("term"), "kin": facts.get("asked")}[lane]
     at = {"records": fact, "mean": f"mean/{facts.get('field')}"}.get(fact, f"{fact}/{key}")
-    assert any(f"{at} of other hits" in each for each in problems(told)), problems(told)
+    assert any(f"{at} of other hits" in each for each in problems(body)), problems(body)
 
 
 def test_a_word_of_the_question_meets_one_word() -> None:
-    told = copied("memoriter")
-    parts = told["evidence"][0]["kin"]["parts"]
+    body = copied("memoriter")
+    parts = body["evidence"][0]["kin"]["parts"]
     parts.append(parts[0])
-    assert any("/asked: is 2, and follows as 1" in each for each in problems(told))
+    assert any("/asked: is 2, and follows as 1" in each for each in problems(body))
 
 
 def test_a_count_of_several_fields_has_no_slack() -> None:
-    told = copied("weighted")
-    node = next(each["words"] for each in told["evidence"] if "words" in each)["parts"][0]
+    body = copied("weighted")
+    node = next(each["words"] for each in body["evidence"] if "words" in each)["parts"][0]
     node["facts"]["tf"] += 2.0**-40
-    assert any("/tf: is " in each for each in problems(told))
+    assert any("/tf: is " in each for each in problems(body))
 
 
 def test_a_distance_is_the_length_of_its_path() -> None:
-    told = json.loads(filled().recall("49222", recipe="linked").receipt.to_bytes())
-    links = next(each["links"] for each in told["evidence"] if "links" in each)
+    body = json.loads(filled().recall("49222", recipe="linked").receipt.to_bytes())
+    links = next(each["links"] for each in body["evidence"] if "links" in each)
     links["facts"]["path"].append({"id": "x", "kind": "supports"})
-    assert any("/distance: is " in each for each in problems(told))
+    assert any("/distance: is " in each for each in problems(body))
 
 
 def test_a_path_leads_to_its_hit() -> None:
-    told = json.loads(filled().recall("49222", recipe="linked").receipt.to_bytes())
-    links = next(each["links"] for each in told["evidence"] if "links" in each)
+    body = json.loads(filled().recall("49222", recipe="linked").receipt.to_bytes())
+    links = next(each["links"] for each in body["evidence"] if "links" in each)
     links["facts"]["path"][-1]["id"] = "another"
-    assert any("/path: is 'another'" in each for each in problems(told))
+    assert any("/path: is 'another'" in each for each in problems(body))
 
 
 def test_nobody_stands_beside_himself() -> None:
-    told = copied("memoriter")
-    own = told["slate"]["rows"][0]
-    told["slate"]["columns"]["session.row"]["whole"][0] = own
-    assert f"slate/columns/session.row: row {own} stands beside itself" in problems(told)
+    body = copied("memoriter")
+    own = body["slate"]["rows"][0]
+    body["slate"]["columns"]["session.row"]["whole"][0] = own
+    assert f"slate/columns/session.row: row {own} stands beside itself" in problems(body)
 
 
 # -- the envelope ----------------------------------------------------------------------------------
@@ -190,21 +190,21 @@ def test_a_key_twice_is_no_receipt() -> None:
 
 
 def test_what_somebody_added_is_told_as_attested() -> None:
-    told = copied("lexical")
-    told["approved"] = "by everybody"
-    found = memoriter.verify(resealed(told))
-    assert found.ok
-    assert "approved" in found.attested
+    body = copied("lexical")
+    body["approved"] = "by everybody"
+    verdict = memoriter.verify(resealed(body))
+    assert verdict.ok
+    assert "approved" in verdict.attested
 
 
 def test_counts_are_told_as_attested_not_as_checked() -> None:
-    found = memoriter.verify(ALL["lexical"])
-    assert "evidence/facts" in found.attested
-    assert "evidence/0/words" in found.checked
+    verdict = memoriter.verify(ALL["lexical"])
+    assert "evidence/facts" in verdict.attested
+    assert "evidence/0/words" in verdict.checked
 
 
 def test_no_size_is_negative() -> None:
     receipt = filled().recall("ssh port", budget_chars=500).receipt
-    told = json.loads(receipt.to_bytes())
-    told["budget"]["head"] = [-1000, -1000]
-    assert "budget/sizes: a size is negative" in problems(told)
+    body = json.loads(receipt.to_bytes())
+    body["budget"]["head"] = [-1000, -1000]
+    assert "budget/sizes: a size is negative" in problems(body)

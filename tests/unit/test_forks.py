@@ -17,14 +17,14 @@ memory = memoriter.open(sys.argv[1])
 memory.remember("x")
 child = os.fork()
 if not child:
-    told = []
+    refused = []
     for act in (lambda: memory.recall("x"), lambda: memory.remember("y")):
         try:
             act()
         except memoriter.Unsupported as error:
-            told.append("fork" in str(error))
+            refused.append("fork" in str(error))
     memory.close()
-    os._exit(0 if told == [True, True] else 1)
+    os._exit(0 if refused == [True, True] else 1)
 _, status = os.waitpid(child, 0)
 memory.remember("z")
 assert memory.browse().total == 2
@@ -43,8 +43,8 @@ child = os.fork()
 if not child:
     for place in (path, closed, other):
         try:
-            with memoriter.open(place, embedder=None) as mine:
-                mine.remember("child")
+            with memoriter.open(place, embedder=None) as own:
+                own.remember("child")
                 print("wrote")
         except memoriter.Unsupported as error:
             print(error.message, "|", error.hint)
@@ -85,14 +85,14 @@ with every_lock(memory):
     child = os.fork()
     if not child:
         signal.alarm(20)
-        told = []
+        refused = []
         for act in acts:
             try:
                 act()
             except memoriter.Unsupported as error:
-                told.append("fork" in str(error))
+                refused.append("fork" in str(error))
         memory.close()
-        os._exit(0 if told == [True] * len(acts) else 1)
+        os._exit(0 if refused == [True] * len(acts) else 1)
     _, status = os.waitpid(child, 0)
 memory.close()
 sys.exit(os.waitstatus_to_exitcode(status) and 1)

@@ -19,15 +19,15 @@ ALL = np.ones(3, np.bool_)
 
 
 def unit_rrf(ranks: list[list[float]], weights: np.ndarray) -> list[float]:
-    found = rrf(np.array(ranks), weights, scale="unit")
-    return np.nansum(found, axis=0).round(6).tolist()
+    fused = rrf(np.array(ranks), weights, scale="unit")
+    return np.nansum(fused, axis=0).round(6).tolist()
 
 
 def test_rank_fusion_by_hand() -> None:
     ranks = np.array([[1.0, 2.0, NAN], [3.0, NAN, 1.0]])
-    found = rrf(ranks, np.array([1.0, 1.5]))
+    fused = rrf(ranks, np.array([1.0, 1.5]))
     expected = [[1 / 61, 1 / 62, NAN], [1.5 / 63, NAN, 1.5 / 61]]
-    assert_array_equal(found, np.rint(np.array(expected) / STEP) * STEP)
+    assert_array_equal(fused, np.rint(np.array(expected) / STEP) * STEP)
     assert_array_equal(rrf(ranks, np.ones(2), k=0.0), [[1, 0.5, NAN], [snap_one(1 / 3), NAN, 1]])
     assert rrf(np.zeros((0, 0)), np.zeros(0)).shape == (0, 0)
 
@@ -74,8 +74,8 @@ def test_shares() -> None:
 
 def test_each_lane_has_its_scale() -> None:
     scores = np.array([[1.0, 3.0, NAN], [0.2, -0.4, 0.8], [2.0, NAN, 4.0]])
-    found = scaled(scores, ["min_max", "none", "max"])
-    assert_array_equal(found, [[0.0, 1.0, NAN], [0.2, -0.4, 0.8], [0.5, NAN, 1.0]])
+    columns = scaled(scores, ["min_max", "none", "max"])
+    assert_array_equal(columns, [[0.0, 1.0, NAN], [0.2, -0.4, 0.8], [0.5, NAN, 1.0]])
     assert list(SCALES) == ["max", "min_max", "none"]
     assert scaled(np.zeros((0, 3)), []).shape == (0, 3)
 
@@ -147,8 +147,8 @@ LISTS = {"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)], "no
 
 
 def test_lists_may_weigh_more_than_others() -> None:
-    found = dict(rank.rrf(LISTS, weights={"vec": 3, "fts": 1, "none": 9}))
-    assert found == {
+    scores = dict(rank.rrf(LISTS, weights={"vec": 3, "fts": 1, "none": 9}))
+    assert scores == {
         "a": snap_one(3 / 61),
         "b": snap_one(3 / 62) + snap_one(1 / 61),
         "c": snap_one(1 / 62),

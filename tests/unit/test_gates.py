@@ -56,8 +56,8 @@ def test_members_that_contradict_one_another(left: str, right: str) -> None:
 
 
 def test_one_member_may_contradict_itself() -> None:
-    found = refusal(group("first love, then hate", "plain words", "others"))
-    assert found == "members contradict one another"
+    reason = refusal(group("first love, then hate", "plain words", "others"))
+    assert reason == "members contradict one another"
 
 
 def test_a_loose_cluster() -> None:
@@ -70,8 +70,8 @@ def test_a_loose_cluster() -> None:
 
 def test_what_reflection_made_itself() -> None:
     own = Source(channel="dreaming:0123")
-    found = refusal(group("one", "two", "three", source=own))
-    assert found == "members were made by reflection"
+    reason = refusal(group("one", "two", "three", source=own))
+    assert reason == "members were made by reflection"
     assert refusal(group("one", "two", "three", source=Source(channel="mail"))) is None
 
 
@@ -79,20 +79,20 @@ def test_members_share_an_entity_with_the_first() -> None:
     reason = "too few members share an entity with the first"
     named = [("one", ["Ada"]), ("two", ["ADA", "Bob"]), ("three", ["Cyd"]), ("four", ["Cyd"])]
 
-    def told(count: int) -> str | None:
+    def refusal_of(count: int) -> str | None:
         plain = group(*(text for text, _ in named[:count]))
         members = tuple(record(text, entities=tuple(names)) for text, names in named[:count])
         return refusal(Group(members, plain.vectors, plain.phrases))
 
-    assert told(3) is None  # two of three
-    assert told(4) == reason  # two of four
+    assert refusal_of(3) is None  # two of three
+    assert refusal_of(4) == reason  # two of four
     assert refusal(group("one car", "Paris is far", "Rome is farther")) is None
 
 
 def test_key_phrases_that_tell_nothing() -> None:
     generic = [("various things", 1.0), ("new stuff", 1.0)]
-    found = refusal(group("one", "two", "three", phrases=generic))
-    assert found == "every key phrase is generic"
+    reason = refusal(group("one", "two", "three", phrases=generic))
+    assert reason == "every key phrase is generic"
     mixed = [*generic, ("red car", 1.0)]
     assert refusal(group("one", "two", "three", phrases=mixed)) is None
     assert refusal(group("one", "two", "three", phrases=())) is None

@@ -114,17 +114,17 @@ def test_a_space_has_a_name_before_it_serves_and_after(tmp_path: Path) -> None:
         memory.embedding.promote("hash")
         memory.embedding.promote("hash")
         memory.embedding.rollback()
-        told = {space.embedder: space.serves for space in memory.embedding.status()}
-        assert told == {"static": True, "hash": False}
+        serving = {space.embedder: space.serves for space in memory.embedding.status()}
+        assert serving == {"static": True, "hash": False}
 
 
 def test_a_model_of_the_callers_own_has_no_name_to_serve_by() -> None:
     memory = memoriter.open(":memory:")
-    mine = Function(lambda texts: [[len(text), 1.0] for text in texts], "length", 2)
+    own = Function(lambda texts: [[len(text), 1.0] for text in texts], "length", 2)
     memory.remember("port")
-    memory.embedding.migrate(mine)
+    memory.embedding.migrate(own)
     with pytest.raises(memoriter.InputError, match="has no name to open it by") as caught:
-        memory.embedding.promote(mine)  # pyright: ignore[reportArgumentType]  # wrong on purpose
+        memory.embedding.promote(own)  # pyright: ignore[reportArgumentType]  # wrong on purpose
     assert "embedder=" in caught.value.hint
     with pytest.raises(memoriter.InputError, match="gate"):
         memory.embedding.promote("hash", gate=3)  # pyright: ignore[reportArgumentType]  # wrong on purpose

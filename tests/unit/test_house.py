@@ -25,9 +25,9 @@ def test_its_answers_are_those_of_a_memory_opened_alone(tmp_path: Path) -> None:
     with House(tmp_path / "a.db") as house:
         for tenant in ("x", "y"):
             house.memory(tenant).remember_many([f"port {n} of {tenant}" for n in range(9)])
-        told = house.memory("y").recall("port 3", now=now).receipt.to_bytes()
+        receipt = house.memory("y").recall("port 3", now=now).receipt.to_bytes()
     with memoriter.open(tmp_path / "a.db", tenant="y") as alone:
-        assert alone.recall("port 3", now=now).receipt.to_bytes() == told
+        assert alone.recall("port 3", now=now).receipt.to_bytes() == receipt
 
 
 def test_a_tenant_that_chose_another_embedder_is_read_through_it(tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 def raised(embedder: Embedder, texts: list[str], side: Any = "record") -> Unavailable:
     with pytest.raises(Unavailable) as caught:
         embedder.embed(texts, side)
-    told = f"{caught.value} {caught.value.hint} {caught.value!r} {embedder!r} {vars(caught.value)}"
-    assert KEY not in told
+    text = f"{caught.value} {caught.value.hint} {caught.value!r} {embedder!r} {vars(caught.value)}"
+    assert KEY not in text
     assert caught.value.__cause__ is None
     return caught.value
 
@@ -310,7 +310,7 @@ def test_a_body_that_ends_early_is_a_broken_connection(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (rows([[1.0, 2.0, 3.0]])[:-9], "JSON"),
         (b"<html>", "JSON"),
@@ -329,10 +329,10 @@ def test_a_body_that_ends_early_is_a_broken_connection(server: Server) -> None:
         (b'{"data": [{"index": 7, "embedding": [1, 2, 3]}]}', "places"),
     ],
 )
-def test_an_answer_that_is_not_usable_is_named(server: Server, body: bytes, said: str) -> None:
+def test_an_answer_that_is_not_usable_is_named(server: Server, body: bytes, message: str) -> None:
     server.script = [says(200, body)]
     embedder = Http("small", server.base, dimension=3, key=KEY)
-    assert said in raised(embedder, ["a"]).message
+    assert message in raised(embedder, ["a"]).message
     assert len(server.bodies) == 1
 
 

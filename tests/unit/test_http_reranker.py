@@ -64,8 +64,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 def raised(reranker: Reranker, texts: list[str]) -> Unavailable:
     with pytest.raises(Unavailable) as caught:
         reranker.score("which?", texts)
-    told = f"{caught.value} {caught.value.hint} {caught.value!r} {reranker!r} {vars(caught.value)}"
-    assert KEY not in told
+    text = f"{caught.value} {caught.value.hint} {caught.value!r} {reranker!r} {vars(caught.value)}"
+    assert KEY not in text
     assert caught.value.__cause__ is None
     return caught.value
 
@@ -207,7 +207,7 @@ def test_a_server_that_is_not_there_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (b"<html>", "JSON"),
         (b"[]", "JSON"),
@@ -222,11 +222,11 @@ def test_a_server_that_is_not_there_is_told() -> None:
         ({"results": [{"index": -1, "score": 1}, {"index": 1, "score": 1}]}, "1 of 2 texts"),
     ],
 )
-def test_an_answer_that_is_not_usable_is_named(server: Server, answer: Any, said: str) -> None:
+def test_an_answer_that_is_not_usable_is_named(server: Server, answer: Any, message: str) -> None:
     body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
     server.script = [says(200, body)]
     error = raised(Http("bge", server.base, key=KEY), ["a", "b"])
-    assert said in error.message
+    assert message in error.message
     assert "is cohere its shape?" in error.hint
 
 

@@ -53,24 +53,24 @@ def test_merging_costs_little() -> None:
 
 def test_dictionaries_find_by_code_point() -> None:
     strings = sorted(["", "a", "ab", "é", "z", "\ue000", "\U00010000", "東"])
-    told = Dictionary.of(strings)
-    assert list(told) == told[:] == strings
-    assert [told.find(s) for s in strings] == list(range(len(strings)))
-    assert [told.find(s) for s in ("b", "zz", "\U0010ffff")] == [-1, -1, -1]
-    assert told[1:3] == strings[1:3]
+    dictionary = Dictionary.of(strings)
+    assert list(dictionary) == dictionary[:] == strings
+    assert [dictionary.find(s) for s in strings] == list(range(len(strings)))
+    assert [dictionary.find(s) for s in ("b", "zz", "\U0010ffff")] == [-1, -1, -1]
+    assert dictionary[1:3] == strings[1:3]
     assert len(Dictionary.of([])) == 0
     assert Dictionary.of([]).find("") == -1
     for wrong in (-1, len(strings)):
         with pytest.raises(IndexError):
-            told[wrong]
+            dictionary[wrong]
     joined, maps = union([Dictionary.of(["a", "c"]), Dictionary.of([]), Dictionary.of(["b", "c"])])
     assert list(joined) == ["a", "b", "c"]
     assert [m.tolist() for m in maps] == [[0, 2], [], [1, 2]]
 
 
 def opened(path: Path, **more: object) -> Memory:
-    told: dict[str, object] = {"maintenance": "manual", "flush_rows": 3, **more}
-    return memoriter.open(path, clock=HandClock(), entropy=CountedEntropy(), **told)  # type: ignore[arg-type]
+    options: dict[str, object] = {"maintenance": "manual", "flush_rows": 3, **more}
+    return memoriter.open(path, clock=HandClock(), entropy=CountedEntropy(), **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ def segments(path: Path) -> list[Path]:
 
 
 def answers(memory: Memory) -> list[tuple[str, float]]:
-    found = [memory.recall(text, 50) for text in ("ssh port 7", "cache")]
-    return [(hit.id, hit.score) for result in found for hit in result]
+    results = [memory.recall(text, 50) for text in ("ssh port 7", "cache")]
+    return [(hit.id, hit.score) for result in results for hit in result]
 
 
 def test_a_segment_survives_the_disk(published: Path) -> None:

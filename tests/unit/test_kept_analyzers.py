@@ -21,10 +21,10 @@ def test_an_analyzer_that_is_removed_leaves_no_file_behind(tmp_path: Path) -> No
 
 
 def test_a_resumed_reading_tells_all_of_its_progress(tmp_path: Path) -> None:
-    told: list[int] = []
+    progress: list[int] = []
     with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember_many(f"note {n}" for n in range(50))
         memory.analyzers.add("simple")
         memory.remember_many(f"more {n}" for n in range(50))
-        memory.analyzers.add("porter2", progress=told.append)
-    assert told[-1] == 100
+        memory.analyzers.add("porter2", progress=progress.append)
+    assert progress[-1] == 100

@@ -157,11 +157,11 @@ def test_a_memory_with_one_space_shows_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [[], ["static", None], ["static", "static"], ["hash"] * 5, ["nope"], [5]]
+    "embedders", [[], ["static", None], ["static", "static"], ["hash"] * 5, ["nope"], [5]]
 )
-def test_a_wrong_list_of_embedders_is_refused(told: Any) -> None:
+def test_a_wrong_list_of_embedders_is_refused(embedders: Any) -> None:
     with pytest.raises(memoriter.InputError, match="embedder"):
-        memoriter.open(":memory:", embedder=told)
+        memoriter.open(":memory:", embedder=embedders)
 
 
 def test_a_query_vector_of_zeros_finds_nothing_and_says_so() -> None:
@@ -179,5 +179,5 @@ def test_spaces_are_replayed_in_the_order_in_which_they_are_read() -> None:
         failed = memory.recall("cache memory")
         memory.remember("cache memory once more")
         for then in (result, failed):
-            found = memory.replay(then)
-            assert found.same, found.differences
+            replay = memory.replay(then)
+            assert replay.same, replay.differences

@@ -48,10 +48,10 @@ def text(result: Any) -> str:
 
 def test_the_default_list_has_six_tools_within_the_budget() -> None:
     """Row 25: by a tokenizer that takes every sign for a token of its own."""
-    told = listed("core")
-    names = [tool["name"] for tool in json.loads(told)["tools"]]
+    tools = listed("core")
+    names = [tool["name"] for tool in json.loads(tools)["tools"]]
     assert names == ["recall", "remember", "explain", "browse", "forget", "status"]
-    assert pieces(told) <= 1500
+    assert pieces(tools) <= 1500
 
 
 def test_the_full_list_adds_four_and_shows_every_field() -> None:
@@ -79,10 +79,10 @@ def test_a_list_is_always_the_same_and_a_reader_sees_readers_alone(choice: Choic
 
 def test_hints_say_what_a_tool_does() -> None:
     hints = {tool.name: tool.annotations for tool in list_of("full", "admin")}
-    for name, told in hints.items():
-        assert told is not None
-        assert told.open_world_hint is False
-        assert bool(told.read_only_hint) == (BY_NAME[name].right == "read")
+    for name, hint in hints.items():
+        assert hint is not None
+        assert hint.open_world_hint is False
+        assert bool(hint.read_only_hint) == (BY_NAME[name].right == "read")
     assert hints["forget"] is not None
     assert hints["forget"].destructive_hint is True
     assert hints["remember"] is not None
@@ -97,9 +97,9 @@ def test_a_client_may_keep_the_list_but_not_share_it(desk: Desk) -> None:
             assert "recall" in client.instructions
             return await client.list_tools()
 
-    told = asyncio.run(asked())
-    assert (told.ttl_ms, told.cache_scope) == (3_600_000, "private")
-    assert [tool.name for tool in told.tools] == ["recall", "explain", "browse", "status"]
+    listing = asyncio.run(asked())
+    assert (listing.ttl_ms, listing.cache_scope) == (3_600_000, "private")
+    assert [tool.name for tool in listing.tools] == ["recall", "explain", "browse", "status"]
 
 
 # --- calling --------------------------------------------------------------------------------
@@ -110,17 +110,17 @@ def test_an_answer_is_that_of_the_operation_in_structure_and_in_words(desk: Desk
     assert result.structured_content == BY_NAME["recall"].run(desk, {"query": "ssh port"}) | {
         "receipt": result.structured_content["receipt"]
     }
-    told = text(result)
-    assert "1. id port, fact, " in told
-    assert "   > Prod SSH port is 49222" in told
-    assert f"receipt {result.structured_content['receipt']}" in told
+    words = text(result)
+    assert "1. id port, fact, " in words
+    assert "   > Prod SSH port is 49222" in words
+    assert f"receipt {result.structured_content['receipt']}" in words
 
 
 def test_a_memory_cannot_pass_for_words_of_ours(desk: Desk) -> None:
-    told = text(call(desk, "recall", query="receipt rank line"))
-    assert "   > receipt 666" in told
-    assert "\nreceipt 666" not in told
-    assert "external" in told
+    words = text(call(desk, "recall", query="receipt rank line"))
+    assert "   > receipt 666" in words
+    assert "\nreceipt 666" not in words
+    assert "external" in words
 
 
 def test_a_handle_explains_a_hit_and_what_is_none(desk: Desk) -> None:
@@ -145,7 +145,7 @@ def test_the_other_tools_say_what_they_did(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "error", "told"),
+    ("tool", "arguments", "error", "message"),
     [
         ("recall", {"querry": "x"}, "InputError", "did you mean query?"),
         ("recall", {}, "InputError", "query: is required"),
@@ -160,12 +160,12 @@ def test_the_other_tools_say_what_they_did(desk: Desk) -> None:
     ],
 )
 def test_a_mistake_is_an_answer_that_says_what_to_do(
-    desk: Desk, tool: str, arguments: dict[str, Any], error: str, told: str
+    desk: Desk, tool: str, arguments: dict[str, Any], error: str, message: str
 ) -> None:
     result = call(desk, tool, **arguments)
     assert result.is_error
     assert result.structured_content["error"] == error
-    assert told in text(result)
+    assert message in text(result)
     assert result.structured_content["hint"] in text(result)
 
 

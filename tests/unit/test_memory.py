@@ -75,13 +75,13 @@ def test_every_verb_once(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_scopes_filter_and_stamp(memory: Memory) -> None:
-    mine, theirs = memory.scoped(agent="a", session="s"), memory.scoped(agent="b")
-    one = mine.remember("my port").id
+    ours, theirs = memory.scoped(agent="a", session="s"), memory.scoped(agent="b")
+    one = ours.remember("my port").id
     theirs.remember("their port")
     assert (memory.get(one).agent, memory.get(one).session) == ("a", "s")
-    assert [hit.id for hit in mine.recall("port")] == [one]
+    assert [hit.id for hit in ours.recall("port")] == [one]
     assert len(memory.recall("port")) == 2
-    assert mine.browse().total == 1
+    assert ours.browse().total == 1
     for verb in (theirs.get, theirs.history, theirs.update, theirs.links, theirs.forget):
         with pytest.raises(NotFound):
             verb(one)
@@ -92,11 +92,11 @@ def test_scopes_filter_and_stamp(memory: Memory) -> None:
 def test_a_scope_cannot_reach_out_by_ties(tmp_path: Path) -> None:
     with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("theirs", id="b1", agent="b")
-        mine = memory.scoped(agent="a")
+        scoped = memory.scoped(agent="a")
         with pytest.raises(memoriter.NotFound):
-            mine.remember("x", supersedes="b1")
+            scoped.remember("x", supersedes="b1")
         with pytest.raises(memoriter.NotFound):
-            mine.remember("x", links=[{"target": "b1", "kind": "supports"}])
+            scoped.remember("x", links=[{"target": "b1", "kind": "supports"}])
 
 
 def test_async_verbs() -> None:
@@ -105,9 +105,9 @@ def test_async_verbs() -> None:
             many = await asyncio.gather(*(memory.remember(f"port {n}") for n in range(20)))
             assert sorted(c.seq for c in many) == list(range(2, 41, 2))
             assert len(await memory.recall("port", 50)) == 20
-            mine = memory.scoped(agent="bot")
-            await mine.remember("port of the bot")
-            assert len(await mine.recall("port")) == 1
+            scoped = memory.scoped(agent="bot")
+            await scoped.remember("port of the bot")
+            assert len(await scoped.recall("port")) == 1
             with pytest.raises(NotFound):
                 await memory.get("nobody")
         with pytest.raises(memoriter.Unavailable, match="closed"):
@@ -140,8 +140,8 @@ def test_many_threads_share_a_memory(tmp_path: Path) -> None:
         try:
             for n in range(25):
                 memory.remember(f"port {n} of thread {thread}", id=f"{thread}-{n}")
-                found = memory.keywords(f"thread {thread}", 100)
-                assert f"{thread}-{n}" in {hit.id for hit in found}
+                result = memory.keywords(f"thread {thread}", 100)
+                assert f"{thread}-{n}" in {hit.id for hit in result}
         except BaseException as error:  # told by the main thread
             failures.append(error)
 

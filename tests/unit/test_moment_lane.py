@@ -45,11 +45,11 @@ def micros(when: datetime) -> int:
     ],
 )
 def test_a_hint_of_time_is_a_span(text: str, since: str, until: str) -> None:
-    found = moment_of(text, micros(NOW))
-    assert found is not None
+    span = moment_of(text, micros(NOW))
+    assert span is not None
     spelled = [
         datetime.fromtimestamp(each / 1_000_000, UTC).date().isoformat()
-        for each in (found.since, found.until)
+        for each in (span.since, span.until)
     ]
     assert spelled == [since, until]
 
@@ -80,9 +80,9 @@ def test_the_lane_prefers_what_happened_then_and_is_an_option() -> None:
         plain = memory.recall(text)
         assert {hit.score for hit in plain} == {plain[0].score}
         on: dict[str, Any] = {"overrides": {"lanes.moment.enabled": True}}
-        found = memory.recall(text, **on)
-        assert [hit.id for hit in found] == ["then", "long ago"]
-        why = found[0].lanes["moment"].why
+        result = memory.recall(text, **on)
+        assert [hit.id for hit in result] == ["then", "long ago"]
+        why = result[0].lanes["moment"].why
         assert (why.value, why.facts["said"]) == (1.0, "last week")
         assert "2026-04-08" in str(why.facts["time"])
         silent = memory.recall("where did we run?", **on)
@@ -100,6 +100,6 @@ def test_nearness_falls_with_the_distance_and_is_cut() -> None:
             "lanes": {"moment": {"kind": "moment", "pool": 10, "min_score": 0.4}},
             "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"moment": 1.0}}}],
         }  # fmt: skip
-        found = memory.recall("yesterday", recipe=recipe)
-    assert [hit.id for hit in found] == ["0", "1"]
-    assert found[1].lanes["moment"].score == 0.5
+        result = memory.recall("yesterday", recipe=recipe)
+    assert [hit.id for hit in result] == ["0", "1"]
+    assert result[1].lanes["moment"].score == 0.5

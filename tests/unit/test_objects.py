@@ -261,8 +261,8 @@ def documented(heading: str) -> set[str]:
     """The first words of the rows of a table of docs/objects.md."""
     section = DOCS.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
-    told = (cell for row in rows for cell in row.split("|")[1].split("`")[1::2])
-    return {cell.partition("(")[0] for cell in told}
+    names = (cell for row in rows for cell in row.split("|")[1].split("`")[1::2])
+    return {cell.partition("(")[0] for cell in names}
 
 
 def test_dir_lists_the_public_names_and_nothing_else() -> None:

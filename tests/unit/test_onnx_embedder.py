@@ -185,18 +185,18 @@ def test_a_folder_that_says_nothing_is_a_mean_of_512_tokens(tmp_path: Path) -> N
 
 
 def test_prefixes_stand_before_each_side(tmp_path: Path) -> None:
-    said: list[str] = []
+    texts: list[str] = []
 
     class Listening(Toy):
         def encode(self, text: str) -> list[int]:
-            said.append(text)
+            texts.append(text)
             return super().encode(text)
 
     prompts = {"prompts": {"query": "Q: ", "passage": "P: "}}
     onnx = embedder(tmp_path, Listening, {"config_sentence_transformers.json": prompts})
     onnx.embed(["a"], "query")
     onnx.embed(["a"], "record")
-    assert said == ["Q: ", "Q: a", "P: ", "P: a"]
+    assert texts == ["Q: ", "Q: a", "P: ", "P: a"]
 
 
 def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
@@ -205,15 +205,15 @@ def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({"1_Pooling/config.json": {"pooling_mode_lasttoken": True}}, "pooling is lasttoken"),
         ({"1_Pooling/config.json": {}}, "pooling is not said"),
         ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "a step 'Dense'"),
     ],
 )
-def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], said: str) -> None:
-    with pytest.raises(Unsupported, match=said):
+def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], message: str) -> None:
+    with pytest.raises(Unsupported, match=message):
         read_folder(folder(tmp_path, files))
 
 

@@ -64,9 +64,9 @@ def test_a_file_with_two_names_is_refused_until_it_has_one(kept: Path) -> None:
     other = kept.with_name("other.db")
     other.hardlink_to(kept)
     for path in (kept, other):
-        with pytest.raises(Unsupported, match="more than one name") as told:
+        with pytest.raises(Unsupported, match="more than one name") as caught:
             memoriter.open(path, embedder=None)
-        assert "remove the other names" in told.value.hint
+        assert "remove the other names" in caught.value.hint
     other.unlink()
     with memoriter.open(kept, embedder=None) as memory:
         assert memory.browse().total == 1
@@ -123,9 +123,9 @@ def test_a_log_without_its_file_is_damage_and_stays(
         os.truncate(path, 0)
     with pytest.raises(
         memoriter.Corrupt, match=r"m\.db is missing or empty, while m\.db-wal"
-    ) as told:
+    ) as caught:
         memoriter.open(path, embedder=None, read_only=read_only)
-    assert "m.db-wal" in told.value.hint
+    assert "m.db-wal" in caught.value.hint
     assert wal.read_bytes() == log
     path.write_bytes(whole)
     with memoriter.open(path, embedder=None) as memory:
@@ -154,9 +154,9 @@ import sqlite3
 print(*sqlite3.connect(sys.argv[1]).execute("PRAGMA journal_mode=delete").fetchone())
 """
     assert python(script, kept) == "delete\n"
-    with pytest.raises(Unsupported, match="out of WAL mode") as told:
+    with pytest.raises(Unsupported, match="out of WAL mode") as caught:
         memoriter.open(kept, embedder=None, read_only=True)
-    assert "for writing" in told.value.hint
+    assert "for writing" in caught.value.hint
     with memoriter.open(kept, embedder=None) as memory:
         memory.remember("second")
         assert kept.with_name("m.db-wal").exists()

@@ -85,13 +85,13 @@ def test_every_field_that_can_be_sent_has_a_line_of_help() -> None:
 
 def test_the_answer_of_a_door_is_that_of_the_library(desk: Desk) -> None:
     memory = desk.memory(requests.Nothing())
-    told = run(desk, "recall", query="ssh port", now=NOW, detail="full")
-    assert told == memory.recall("ssh port", now=NOW).to_dict()
+    answer = run(desk, "recall", query="ssh port", now=NOW, detail="full")
+    assert answer == memory.recall("ssh port", now=NOW).to_dict()
 
 
 def test_a_brief_answer_says_text_rank_score_and_lanes(desk: Desk) -> None:
-    told = run(desk, "recall", query="ssh port")
-    first = told["hits"][0]
+    answer = run(desk, "recall", query="ssh port")
+    first = answer["hits"][0]
     assert (first["id"], first["rank"], first["text"]) == ("port", 1, "Prod SSH port is 49222")
     assert first["lanes"]["words"]["rank"] == 1
     assert "explanation" not in first
@@ -150,8 +150,8 @@ def test_a_handle_is_the_same_for_the_same_answer_and_no_other(desk: Desk) -> No
 
 
 def test_an_answer_in_full_is_kept_under_the_digest_that_it_names(desk: Desk) -> None:
-    told = run(desk, "recall", query="ssh port", detail="full")
-    assert run(desk, "receipt", receipt=told["receipt"])["digest"] == told["receipt"]
+    answer = run(desk, "recall", query="ssh port", detail="full")
+    assert run(desk, "receipt", receipt=answer["receipt"])["digest"] == answer["receipt"]
 
 
 def test_a_brief_answer_makes_no_receipt_until_it_is_asked_for(
@@ -215,8 +215,8 @@ def test_a_door_never_reads_a_recipe_from_a_file(desk: Desk, recipe: str) -> Non
 
 def test_a_recipe_may_come_as_data(desk: Desk) -> None:
     data = run(desk, "recipe", recipe="lexical")["recipe"]
-    told = run(desk, "recall", query="ssh", recipe=data, detail="full", now=NOW)
-    assert told["hits"][0]["record"]["id"] == "port"
+    answer = run(desk, "recall", query="ssh", recipe=data, detail="full", now=NOW)
+    assert answer["hits"][0]["record"]["id"] == "port"
 
 
 def test_null_takes_an_optional_field_away(desk: Desk) -> None:
@@ -228,13 +228,13 @@ def test_null_takes_an_optional_field_away(desk: Desk) -> None:
 
 def test_a_request_for_one_agent_sees_that_agent_alone(desk: Desk) -> None:
     run(desk, "remember", text="a port of mine", agent="bot", id="mine")
-    told = run(desk, "recall", query="port", agent="bot")
-    assert [hit["id"] for hit in told["hits"]] == ["mine"]
+    answer = run(desk, "recall", query="port", agent="bot")
+    assert [hit["id"] for hit in answer["hits"]] == ["mine"]
 
 
 def test_many_are_kept_at_once_up_to_a_limit(desk: Desk) -> None:
-    told = run(desk, "remember_many", memories=[{"text": "one"}, {"text": "two", "key": "k"}])
-    assert len(told["ids"]) == 2
+    answer = run(desk, "remember_many", memories=[{"text": "one"}, {"text": "two", "key": "k"}])
+    assert len(answer["ids"]) == 2
     with pytest.raises(InputError, match="at most 1,000"):
         run(desk, "remember_many", memories=[{"text": "x"}] * 1001)
 
@@ -247,9 +247,9 @@ def test_replies_have_the_shape_that_is_declared(desk: Desk) -> None:
         data = {key: handle if value == "feed" else value for key, value in fields.items()}
         if "detail" in BY_NAME[name].request.model_fields:
             data["detail"] = "full"
-        told = run(desk, name, **data)
-        json.dumps(told, allow_nan=False)
-        BY_NAME[name].reply.model_validate(told, strict=True)
+        answer = run(desk, name, **data)
+        json.dumps(answer, allow_nan=False)
+        BY_NAME[name].reply.model_validate(answer, strict=True)
     brief = BY_NAME["recall"].brief
     assert brief is not None
     brief.model_validate(run(desk, "recall", query="ssh"), strict=True)

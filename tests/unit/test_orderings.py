@@ -16,8 +16,8 @@ FIVE = {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0, "e": 1.0}
 
 def ordered(memory: Memory, *order: Data, scores: dict[str, float] = FIVE, **more: Any) -> Result:
     known = {record.id for record in memory.browse().records}
-    mine = {one: score for one, score in scores.items() if one in known}
-    return asked(memory, {"mine": mine}, order=list(order), **more)
+    listed = {one: score for one, score in scores.items() if one in known}
+    return asked(memory, {"mine": listed}, order=list(order), **more)
 
 
 def origins(result: Result, stage: str) -> list[object]:
@@ -30,18 +30,18 @@ def origins(result: Result, stage: str) -> list[object]:
 
 def test_a_cap_counts_against_the_window_and_tells_how_many_went() -> None:
     memory = holding(*"abcde", kind=dict.fromkeys("abd", "reflection"))
-    found = ordered(memory, {"kind": "cap", "share": 0.3}, window=6)
-    assert ids(found) == ["a", "c", "e"]  # 0.3 · 6 is 1.8: one may stay
-    assert origins(found, "cap") == [1, 3, 5]
-    shows = step_of(found, "cap").shows
+    result = ordered(memory, {"kind": "cap", "share": 0.3}, window=6)
+    assert ids(result) == ["a", "c", "e"]  # 0.3 · 6 is 1.8: one may stay
+    assert origins(result, "cap") == [1, 3, 5]
+    shows = step_of(result, "cap").shows
     assert (shows["at_most"], shows["evicted"], "warning" in shows) == (1, 2, False)
 
 
 def test_a_cap_that_shows_none_warns() -> None:
     memory = holding(*"abc", kind={"a": "fact", "b": "reflection"})
-    found = ordered(memory, {"kind": "cap", "of": "fact", "share": 0.3}, window=3)
-    assert ids(found) == ["b", "c"]
-    assert step_of(found, "cap").shows["warning"] == "no fact can be shown"
+    result = ordered(memory, {"kind": "cap", "of": "fact", "share": 0.3}, window=3)
+    assert ids(result) == ["b", "c"]
+    assert step_of(result, "cap").shows["warning"] == "no fact can be shown"
 
 
 # -- collapse --------------------------------------------------------------------------------------
@@ -51,12 +51,12 @@ COPIES = {"a": "The plan ", "b": "other", "c": " the PLAN", "d": "the plan!"}
 
 def test_of_texts_that_begin_alike_the_best_stays() -> None:
     memory = holding(*"abcd", text=COPIES)
-    found = ordered(memory, {"kind": "collapse"})
-    assert ids(found) == ["a", "b", "d"]
-    assert origins(found, "collapse") == [1, 2, 4]
-    assert found[0].moves["collapse"]["group"] == 2
-    assert "group" not in found[1].moves["collapse"]
-    assert step_of(found, "collapse").shows["dropped"] == 1
+    result = ordered(memory, {"kind": "collapse"})
+    assert ids(result) == ["a", "b", "d"]
+    assert origins(result, "collapse") == [1, 2, 4]
+    assert result[0].moves["collapse"]["group"] == 2
+    assert "group" not in result[1].moves["collapse"]
+    assert step_of(result, "collapse").shows["dropped"] == 1
 
 
 def test_co_04_the_newest_stays_at_the_better_place() -> None:
@@ -66,9 +66,9 @@ def test_co_04_the_newest_stays_at_the_better_place() -> None:
         *"abc", text={"a": head, "b": "other", "c": f" {head.upper()} and more"},
         created={"a": START - 10, "c": START},
     )  # fmt: skip
-    found = ordered(memory, {"kind": "collapse", "keep": "newest"})
-    assert ranked(found) == [("c", 3.0), ("b", 4.0)]
-    assert origins(found, "collapse") == [3, 2]
+    result = ordered(memory, {"kind": "collapse", "keep": "newest"})
+    assert ranked(result) == [("c", 3.0), ("b", 4.0)]
+    assert origins(result, "collapse") == [3, 2]
     again = ordered(
         holding(*"abc", text=dict.fromkeys("abc", "same")), {"kind": "collapse", "keep": "newest"}
     )
@@ -115,9 +115,9 @@ EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 def test_vectors_that_are_near_are_one() -> None:
     vectors = {"a": EAST, "b": NORTH, "c": [0.8, 0.6], "d": [0.6, 0.8]}
     memory = holding(*"abcde", vector=vectors)
-    found = ordered(memory, {"kind": "collapse", "by": "near", "cosine": 0.7})
+    result = ordered(memory, {"kind": "collapse", "by": "near", "cosine": 0.7})
     # c is near a; d is near b; e has no vector and is like nobody
-    assert ids(found) == ["a", "b", "e"]
+    assert ids(result) == ["a", "b", "e"]
 
 
 # -- diversity -------------------------------------------------------------------------------------
@@ -126,25 +126,25 @@ def test_vectors_that_are_near_are_one() -> None:
 def test_mmr_takes_who_repeats_least_and_tells_the_cost_and_the_cause() -> None:
     memory = holding(*"abcd", vector={"a": EAST, "b": EAST, "c": NORTH})
     scores = {"a": 1.0, "b": 0.75, "c": 0.5, "d": 0.25}
-    found = ordered(memory, {"kind": "mmr", "trade": 0.5}, scores=scores)
+    result = ordered(memory, {"kind": "mmr", "trade": 0.5}, scores=scores)
     # after a: b is worth 0.375 - 0.5, c 0.25 - 0; d has no vector and follows
-    assert ranked(found) == [("a", 1.0), ("c", 0.5), ("b", 0.75), ("d", 0.25)]
-    assert [dict(hit.moves["mmr"]) for hit in found] == [
+    assert ranked(result) == [("a", 1.0), ("c", 0.5), ("b", 0.75), ("d", 0.25)]
+    assert [dict(hit.moves["mmr"]) for hit in result] == [
         {"from": 1, "penalty": 0.0},
         {"from": 3, "penalty": 0.0, "cause": "a"},
         {"from": 2, "penalty": 0.5, "cause": "a"},
         {"from": 4},
     ]
-    assert step_of(found, "mmr").shows["without a vector"] == 1
+    assert step_of(result, "mmr").shows["without a vector"] == 1
 
 
 def test_mmr_gains_by_pointing_away_and_may_drop_the_rest() -> None:
     memory = holding(*"abcd", vector={"a": EAST, "b": NORTH, "c": WEST, "d": EAST})
-    told: Data = {"kind": "mmr", "trade": 0.25, "relevance": "unit", "take": 2}
+    spec: Data = {"kind": "mmr", "trade": 0.25, "relevance": "unit", "take": 2}
     scores = {"a": 9.0, "b": 8.0, "c": 7.0, "d": 1.0}
     # on the scale from 1 to 9 b and c are worth 7/8 and 6/8: 0.21875 - 0, and 0.1875 + 0.75
-    assert ids(ordered(memory, told, scores=scores)) == ["a", "c", "b", "d"]
-    assert ids(ordered(memory, {**told, "drop": True}, scores=scores)) == ["a", "c"]
+    assert ids(ordered(memory, spec, scores=scores)) == ["a", "c", "b", "d"]
+    assert ids(ordered(memory, {**spec, "drop": True}, scores=scores)) == ["a", "c"]
 
 
 def test_mmr_stays_within_the_tier_of_a_second_pass() -> None:
@@ -152,10 +152,10 @@ def test_mmr_stays_within_the_tier_of_a_second_pass() -> None:
     toy.answer = [0.25, 0.5]
     vectors = {"a": EAST, "b": EAST, "c": NORTH}
     memory = holding(*"abc", memory=opened(reranker=toy), vector=vectors)
-    told: Data = {"kind": "mmr", "trade": 0.5, "relevance": "unit"}
+    spec: Data = {"kind": "mmr", "trade": 0.5, "relevance": "unit"}
     second = {"head": 2, "rerank": {"timeout_ms": 60_000}}
-    found = ordered(memory, told, second=second)
-    assert ranked(found) == [("b", 0.5), ("a", 0.25), ("c", 3.0)]  # c is no part of it
+    result = ordered(memory, spec, second=second)
+    assert ranked(result) == [("b", 0.5), ("a", 0.25), ("c", 3.0)]  # c is no part of it
 
 
 # -- together --------------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ def test_a_floor_is_on_the_scale_of_the_first_pass() -> None:
     toy.answer = [100.0, 0.0, 50.0]
     memory = holding(*"abc", memory=opened(reranker=toy))
     second = {"head": 3, "rerank": {"timeout_ms": 60_000}}
-    found = ordered(memory, second=second, final={"min_score": 4.0})
-    assert ranked(found) == [("a", 100.0), ("b", 0.0)]
-    assert origins(found, "min_score") == [1, 3]
-    assert found.total == 2
+    result = ordered(memory, second=second, final={"min_score": 4.0})
+    assert ranked(result) == [("a", 100.0), ("b", 0.0)]
+    assert origins(result, "min_score") == [1, 3]
+    assert result.total == 2
 
 
 def test_orderings_follow_one_another_and_a_journey_tells_all_places() -> None:
@@ -178,18 +178,18 @@ def test_orderings_follow_one_another_and_a_journey_tells_all_places() -> None:
         session={"d": "s", "e": "s"},
     )  # fmt: skip
     cap: Data = {"kind": "cap", "of": "fact", "share": 0.0}
-    found = ordered(
+    result = ordered(
         memory, {"kind": "collapse"}, cap, {"kind": "collapse", "by": "key", "keys": ["session"]}
     )
-    assert ids(found) == ["b", "d"]
-    assert found[1].journey == (
+    assert ids(result) == ["b", "d"]
+    assert result[1].journey == (
         ("mine", 4), ("fuse", 4), ("collapse", 3), ("cap", 2), ("collapse.2", 2),
     )  # fmt: skip
-    assert [step_of(found, name).rows for name in ("collapse", "cap", "collapse.2")] == [4, 3, 2]
+    assert [step_of(result, name).rows for name in ("collapse", "cap", "collapse.2")] == [4, 3, 2]
 
 
 def test_an_ordering_that_is_off_moves_nothing() -> None:
     memory = holding(*"ab", text=dict.fromkeys("ab", "same"))
-    found = ordered(memory, {"kind": "collapse", "enabled": False})
-    assert ids(found) == ["a", "b"]
-    assert step_of(found, "collapse").skipped == "switched off"
+    result = ordered(memory, {"kind": "collapse", "enabled": False})
+    assert ids(result) == ["a", "b"]
+    assert step_of(result, "collapse").skipped == "switched off"

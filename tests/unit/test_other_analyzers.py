@@ -227,8 +227,8 @@ class Table:
 
     def tokens(self) -> list[tuple[str, int]]:
         """(term, position) of all that is indexed."""
-        found = self._database.execute('SELECT term, "offset" FROM v ORDER BY "offset"')
-        return [(str(term), int(str(place))) for term, place in found]
+        rows = self._database.execute('SELECT term, "offset" FROM v ORDER BY "offset"')
+        return [(str(term), int(str(place))) for term, place in rows]
 
     def finds(self, query: str) -> bool:
         """Whether a query of FTS5 finds the row."""
@@ -285,9 +285,9 @@ def test_without_grams_the_two_porters_agree(text: str) -> None:
     ],
 )
 def test_a_part_of_a_text_without_spaces_finds_it(text: str, part: str) -> None:
-    found = CJK.terms(part)
-    assert found
-    assert set(found) <= set(CJK.analyse({"text": [text]}).terms)
+    terms = CJK.terms(part)
+    assert terms
+    assert set(terms) <= set(CJK.analyse({"text": [text]}).terms)
 
 
 def test_a_pair_stands_on_its_first_character_and_does_not_lengthen_the_field() -> None:
@@ -355,16 +355,16 @@ def test_time_grows_with_the_text_and_no_faster(each: Analyzer, piece: str) -> N
 
 @pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
 def test_threads_share_one_analyzer(each: Analyzer) -> None:
-    found: list[list[str]] = []
+    answers: list[list[str]] = []
     text = " ".join(f"running{n}ing walking-{n} went 東京{n}" for n in range(500))
 
     def read() -> None:
-        found.append(each.terms(text))
+        answers.append(each.terms(text))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 4
-    assert len(list(groupby(found))) == 1
+    assert len(answers) == 4
+    assert len(list(groupby(answers))) == 1

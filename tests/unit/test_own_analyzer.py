@@ -154,9 +154,9 @@ def test_every_word_of_a_text_finds_it_in_any_script(script: str) -> None:
     terms = set(OWN.analyse({"text": [text]}).terms)
     for word in text.split():
         for spelled in (word, word.upper(), f"({word})"):
-            found = OWN.terms(spelled)
-            assert found
-            assert terms.issuperset(found)
+            asked = OWN.terms(spelled)
+            assert asked
+            assert terms.issuperset(asked)
 
 
 @pytest.mark.parametrize("script", ["Han", "Japanese", "Thai", "Lao", "Khmer", "Burmese"])
@@ -168,19 +168,19 @@ def test_a_word_is_found_inside_a_text_without_spaces(script: str) -> None:
 
 
 def test_threads_share_one_analyzer() -> None:
-    found: list[list[str]] = []
+    answers: list[list[str]] = []
     text = " ".join(f"running{n}ing walking-{n} 東京{n}" for n in range(500))
 
     def read() -> None:
-        found.append(OWN.terms(text))
+        answers.append(OWN.terms(text))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(terms == found[0] for terms in found)
-    assert len(found) == 4
+    assert all(terms == answers[0] for terms in answers)
+    assert len(answers) == 4
 
 
 @pytest.mark.parametrize(

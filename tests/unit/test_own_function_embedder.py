@@ -42,7 +42,7 @@ def test_blank_texts_are_not_asked_about_and_zeros_are_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ([[1.0, 2.0, 3.0]], "expected vectors of 2 numbers, got 3"),
         ([[1.0, 2.0]] * 2, "2 vectors came back for 1 texts"),
@@ -55,8 +55,8 @@ def test_blank_texts_are_not_asked_about_and_zeros_are_nothing() -> None:
         (np.array([[np.inf, 1.0]]), "NaN or infinity"),
     ],
 )
-def test_a_wrong_answer_is_named(answer: object, said: str) -> None:
-    with pytest.raises(memoriter.InputError, match=said):
+def test_a_wrong_answer_is_named(answer: object, message: str) -> None:
+    with pytest.raises(memoriter.InputError, match=message):
         Function(lambda _: answer, "wrong", 2).embed(["a"], "record")
 
 

@@ -36,16 +36,16 @@ def test_every_lane_has_a_scale_of_its_own() -> None:
     lists = {"one": {"a": 8.0, "b": 4.0, "c": 2.0}, "two": {"a": 3.0, "b": 5.0, "c": 4.0}}
     weights = {"one": 0.5, "two": 0.5}
     scale = {"one": "max", "two": "min_max"}
-    found = asked(memory, lists, fuse={"kind": "weighted", "scale": scale, "weights": weights})
+    result = asked(memory, lists, fuse={"kind": "weighted", "scale": scale, "weights": weights})
     # one / 8 and (two - 3) / 2, each by half
-    assert ranked(found) == [("b", 0.25 + 0.5), ("a", 0.5), ("c", 0.125 + 0.25)]
+    assert ranked(result) == [("b", 0.25 + 0.5), ("a", 0.5), ("c", 0.125 + 0.25)]
 
 
 def test_reciprocal_ranks_add_up() -> None:
     memory = holding("a", "b")
     lists = {"one": {"a": 9.0, "b": 8.0}, "two": {"b": 1.0}}
-    found = asked(memory, lists, fuse={"kind": "rrf", "k": 1, "weights": {"two": 2.0}})
-    assert ranked(found) == [("b", snap_one(1 / 3) + 1.0), ("a", 0.5)]
+    result = asked(memory, lists, fuse={"kind": "rrf", "k": 1, "weights": {"two": 2.0}})
+    assert ranked(result) == [("b", snap_one(1 / 3) + 1.0), ("a", 0.5)]
     best = asked(memory, lists, fuse={"kind": "rrf", "k": 1, "base": 0, "scale": "unit"})
     assert ranked(best) == [("b", 0.25 + 0.5), ("a", 0.5)]  # 1 / (1 + 1) of one half, and one half
 
@@ -54,8 +54,8 @@ def test_one_lane_is_lifted_where_the_other_is_silent() -> None:
     memory = holding("a", "b")
     lists = {"base": {"a": 2.0}, "soft": {"a": 0.5, "b": 0.5}}
     fuse = {"kind": "smooth", "base": "base", "lifted": "soft", "lift": 3.0, "fade": 2.0}
-    found = asked(memory, lists, fuse=fuse)
-    assert ranked(found) == [("a", 2.0 + snap_one(0.5 * (1 + 3 * math.exp(-1)))), ("b", 2.0)]
+    result = asked(memory, lists, fuse=fuse)
+    assert ranked(result) == [("a", 2.0 + snap_one(0.5 * (1 + 3 * math.exp(-1)))), ("b", 2.0)]
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_equals_go_by_attributes_and_columns(ties: list[str], order: str) -> Non
 def test_attributes_decide_inside_lanes_too() -> None:
     memory = holding("a", "b", "c")
     lanes = {"mine": {"kind": "list", "pool": 1}}
-    found = asked(memory, {"mine": dict.fromkeys("abc", 1.0)}, lanes=lanes, ties=["-position"])
-    assert ids(found) == ["c"]
+    result = asked(memory, {"mine": dict.fromkeys("abc", 1.0)}, lanes=lanes, ties=["-position"])
+    assert ids(result) == ["c"]
 
 
 def test_sums_beyond_the_grid_are_rounded_once() -> None:
@@ -101,8 +101,8 @@ def test_sums_beyond_the_grid_are_rounded_once() -> None:
     labels = ("one", "two", "three")
     fuse = {"kind": "smooth", "base": "one", "lifted": "two", "lift": 0.0}
     for order in (labels, labels[::-1], (labels[1], labels[0], labels[2])):
-        found = asked(memory, {label: parts[label] for label in order}, fuse=fuse)
-        assert ranked(found) == [("a", 2.0**53 + 2.0)]
+        result = asked(memory, {label: parts[label] for label in order}, fuse=fuse)
+        assert ranked(result) == [("a", 2.0**53 + 2.0)]
 
 
 # -- a second fusion -------------------------------------------------------------------------------
@@ -113,10 +113,10 @@ def test_a_low_scored_head_stands_above_the_tail() -> None:
     lists = {"mine": {"a": 3.0, "b": 2.0, "c": 1.0}, "other": {"c": 0.5}}
     fuse = {"kind": "weighted", "scale": "none", "weights": {"mine": 1.0, "other": 0.0}}
     second = {"head": {"count": 1, "by": ["other.score"]}, "fuse": {"kind": "rrf", "k": 1}}
-    found = asked(memory, lists, fuse=fuse, second=second)
-    assert ranked(found) == [("c", 0.5), ("a", 3.0), ("b", 2.0)]
-    assert [hit.moves["again"]["from"] for hit in found] == [3, 1, 2]
-    assert dict(found[0].journey)["fuse"] == 3
+    result = asked(memory, lists, fuse=fuse, second=second)
+    assert ranked(result) == [("c", 0.5), ("a", 3.0), ("b", 2.0)]
+    assert [hit.moves["again"]["from"] for hit in result] == [3, 1, 2]
+    assert dict(result[0].journey)["fuse"] == 3
 
 
 def test_md_48_a_head_is_the_union_of_its_lists() -> None:
@@ -125,10 +125,10 @@ def test_md_48_a_head_is_the_union_of_its_lists() -> None:
     lists = {"mine": {"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.5}, "other": {"c": 5.0}}
     by = ["mine.score", "other.score"]
     second = {"head": {"count": 2, "by": by}, "fuse": {"kind": "rrf", "k": 60}}
-    found = asked(memory, lists, second=second)
+    result = asked(memory, lists, second=second)
     first, next_one = snap_one(1 / 61), snap_one(1 / 62)
     shares = {"d": 0.25}
-    assert ranked(found) == [
+    assert ranked(result) == [
         ("a", first + next_one),  # first of mine, second of other: the oldest of those without
         ("c", first),
         ("b", next_one),
@@ -139,8 +139,8 @@ def test_md_48_a_head_is_the_union_of_its_lists() -> None:
 def test_a_second_fusion_without_a_head_takes_all() -> None:
     memory = holding("a", "b")
     second = {"fuse": {"kind": "rrf", "k": 1}}
-    found = asked(memory, {"mine": {"a": 1.0, "b": 2.0}}, second=second)
-    assert ranked(found) == [("b", 0.5), ("a", snap_one(1 / 3))]
+    result = asked(memory, {"mine": {"a": 1.0, "b": 2.0}}, second=second)
+    assert ranked(result) == [("b", 0.5), ("a", snap_one(1 / 3))]
 
 
 def test_a_second_fusion_scales_the_columns_of_its_head() -> None:
@@ -157,18 +157,18 @@ def test_boosts_of_a_second_pass_touch_the_head_alone() -> None:
         "head": 1, "fuse": {"kind": "rrf", "k": 1}, "boosts": ["sure", "mine"],
     }  # fmt: skip
     boosts = {"sure": {"kind": "confidence", "weight": 0.25}}
-    found = asked(memory, {"mine": {"a": 3.0, "b": 2.0}}, boosts=boosts, second=second)
-    assert ranked(found) == [("a", 0.5 + 0.25 + 3.0), ("b", 2.0)]
-    assert [part.label for part in found[0].explanation.parts] == ["again", "sure", "mine"]
+    result = asked(memory, {"mine": {"a": 3.0, "b": 2.0}}, boosts=boosts, second=second)
+    assert ranked(result) == [("a", 0.5 + 0.25 + 3.0), ("b", 2.0)]
+    assert [part.label for part in result[0].explanation.parts] == ["again", "sure", "mine"]
 
 
 def test_a_pass_that_is_off_changes_nothing() -> None:
     memory = holding("a", "b")
     second = {"enabled": False, "head": 1, "fuse": {"kind": "rrf"}}
-    found = asked(memory, {"mine": {"a": 1.0, "b": 2.0}}, second=second)
-    assert ranked(found) == [("b", 2.0), ("a", 1.0)]
-    assert step_of(found, "again").skipped == "switched off"
-    assert found.status == "complete"
+    result = asked(memory, {"mine": {"a": 1.0, "b": 2.0}}, second=second)
+    assert ranked(result) == [("b", 2.0), ("a", 1.0)]
+    assert step_of(result, "again").skipped == "switched off"
+    assert result.status == "complete"
 
 
 # -- a reranker ------------------------------------------------------------------------------------
@@ -201,15 +201,15 @@ def outcome(result: Result) -> Any:
 def test_a_reranker_orders_a_head_and_the_tail_stays(toy: ToyReranker) -> None:
     memory = holding("a", "b", "c", memory=opened(reranker=toy), title={"a": "Title"})
     toy.answer = [0.25, 0.75]
-    found = reranked(memory)
+    result = reranked(memory)
     assert toy.asked == [("question", ("Title\nabout a", "about b"))]
-    assert ranked(found) == [("b", 0.75), ("a", 0.25), ("c", 1.0)]
-    assert [hit.moves["rerank"] for hit in found] == [
+    assert ranked(result) == [("b", 0.75), ("a", 0.25), ("c", 1.0)]
+    assert [hit.moves["rerank"] for hit in result] == [
         {"from": 2, "before": 2.0, "score": 0.75},
         {"from": 1, "before": 3.0, "score": 0.25},
         {"from": 3},
     ]  # fmt: skip
-    assert outcome(found)["scores"] == [0.25, 0.75]
+    assert outcome(result)["scores"] == [0.25, 0.75]
 
 
 def test_a_reranker_may_leave_the_scores(toy: ToyReranker) -> None:
@@ -228,8 +228,8 @@ def test_boosts_after_a_reranker_change_its_scores(toy: ToyReranker) -> None:
     memory = holding("a", "b", "c", memory=opened(reranker=toy), confidence={"a": 1.0})
     toy.answer = [0.5, 0.625]
     second = {"head": 2, "rerank": {}, "boosts": ["sure"]}
-    found = asked(memory, LISTS, "question", fuse=FUSE, second=second, **_BOOSTS)
-    assert ranked(found) == [("a", 0.75), ("b", 0.625), ("c", 1.0)]
+    result = asked(memory, LISTS, "question", fuse=FUSE, second=second, **_BOOSTS)
+    assert ranked(result) == [("a", 0.75), ("b", 0.625), ("c", 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -252,13 +252,13 @@ def test_without_an_answer_the_fused_order_stays_and_the_reason_is_told(
     memory = holding("a", "b", "c", memory=opened(reranker=toy))
     for name, value in fault.items():
         setattr(toy, name, value)
-    found = reranked(memory, more={"timeout_ms": 100})  # what hangs is let go after the test
-    assert ranked(found) == BEFORE
-    assert step_of(found, "rerank").skipped == reason
-    assert found.skipped == {"rerank": reason}
-    assert found.status == "degraded"
-    assert outcome(found) == {"failed": reason}
-    assert all("rerank" not in hit.moves for hit in found)
+    result = reranked(memory, more={"timeout_ms": 100})  # what hangs is let go after the test
+    assert ranked(result) == BEFORE
+    assert step_of(result, "rerank").skipped == reason
+    assert result.skipped == {"rerank": reason}
+    assert result.status == "degraded"
+    assert outcome(result) == {"failed": reason}
+    assert all("rerank" not in hit.moves for hit in result)
     with pytest.raises(Unavailable, match="the reranker gave no answer"):
         reranked(memory, more={"timeout_ms": 100, "on_failure": "raise"})
 
@@ -277,14 +277,14 @@ def test_lanes_that_agree_make_a_reranker_needless(
 ) -> None:
     memory = holding("a", "b", "c", memory=opened(reranker=toy))
     toy.answer = [0.0, 0.5]
-    found = reranked(memory, more={"unless": {"lanes": ["mine", "other"], **unless}})
+    result = reranked(memory, more={"unless": {"lanes": ["mine", "other"], **unless}})
     assert len(toy.asked) == asked_for
-    assert ids(found) == (["b", "a", "c"] if asked_for else ["a", "b", "c"])
+    assert ids(result) == (["b", "a", "c"] if asked_for else ["a", "b", "c"])
     if not asked_for:
         reason = "unanimity: mine and other agree on 2 of their first 2"
-        assert step_of(found, "rerank").skipped == reason
-        assert outcome(found) == {"skipped": reason}
-    assert found.status == "complete"
+        assert step_of(result, "rerank").skipped == reason
+        assert outcome(result) == {"skipped": reason}
+    assert result.status == "complete"
 
 
 def test_a_mode_may_leave_the_reranker_out(toy: ToyReranker) -> None:
@@ -295,17 +295,17 @@ def test_a_mode_may_leave_the_reranker_out(toy: ToyReranker) -> None:
     assert caught.value.field == "mode"
     # a recipe whose users read why in its trace, under a name of theirs, may leave it out
     names = {"skipReason": "result.trace.rerank_skipped"}
-    found = reranked(memory, modes=modes, mode="fast", names=names)
-    assert (ranked(found), toy.asked, outcome(found)) == (BEFORE, [], None)
-    assert step_of(found, "rerank").skipped == "mode_off: not in mode fast"
-    assert found.status == "complete"
+    result = reranked(memory, modes=modes, mode="fast", names=names)
+    assert (ranked(result), toy.asked, outcome(result)) == (BEFORE, [], None)
+    assert step_of(result, "rerank").skipped == "mode_off: not in mode fast"
+    assert result.status == "complete"
 
 
 def test_a_memory_without_a_reranker_answers_as_before() -> None:
     memory = holding("a", "b", "c")
-    found = reranked(memory)
-    assert (ranked(found), found.status) == (BEFORE, "complete")
-    assert step_of(found, "rerank").skipped.startswith("no_reranker: this memory has none")
+    result = reranked(memory)
+    assert (ranked(result), result.status) == (BEFORE, "complete")
+    assert step_of(result, "rerank").skipped.startswith("no_reranker: this memory has none")
     with pytest.raises(Unavailable, match="'rerank' is required"):
         reranked(memory, require=["rerank"])
 
@@ -313,9 +313,9 @@ def test_a_memory_without_a_reranker_answers_as_before() -> None:
 def test_nobody_is_asked_about_nothing(toy: ToyReranker) -> None:
     memory = holding("a", memory=opened(reranker=toy))
     second = {"head": 2, "rerank": {}}
-    found = asked(memory, {"mine": {}}, second=second)
-    assert (len(found), toy.asked) == (0, [])
-    assert step_of(found, "rerank").skipped.startswith("empty_candidates")
+    result = asked(memory, {"mine": {}}, second=second)
+    assert (len(result), toy.asked) == (0, [])
+    assert step_of(result, "rerank").skipped.startswith("empty_candidates")
 
 
 # -- what a recipe cannot say ----------------------------------------------------------------------
@@ -324,7 +324,7 @@ RRF = {"kind": "rrf"}
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "takes no ties"),
         ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "no boosts"),
@@ -349,8 +349,8 @@ RRF = {"kind": "rrf"}
         ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "no attribute"),
     ],
 )  # fmt: skip
-def test_a_recipe_that_names_what_is_not_there_is_refused(more: Data, told: str) -> None:
-    with pytest.raises(BadRecipe, match=told):
+def test_a_recipe_that_names_what_is_not_there_is_refused(more: Data, message: str) -> None:
+    with pytest.raises(BadRecipe, match=message):
         recipe_of(recipe("mine", **more))
 
 
@@ -359,5 +359,5 @@ def test_a_tie_may_name_the_column_of_a_boost() -> None:
     boosts = {"sure": {"kind": "confidence", "weight": 0.25}}
     more: Data = {"boosts": boosts, "applied": ["sure"]}
     for ties, order in ((["-boost.sure"], "ba"), (["boost.sure"], "ab")):
-        found = asked(memory, {"mine": {"a": 1.0, "b": 0.75}}, ties=ties, **more)
-        assert ranked(found) == [(one, 1.0) for one in order]
+        result = asked(memory, {"mine": {"a": 1.0, "b": 0.75}}, ties=ties, **more)
+        assert ranked(result) == [(one, 1.0) for one in order]

@@ -16,16 +16,16 @@ LOOKS = {"kind", "enabled"}
 """What a plan says by listing a step at all."""
 
 
-def numbers(told: object) -> Iterator[float]:
+def numbers(shown: object) -> Iterator[float]:
     """Every number in plain data."""
-    if isinstance(told, dict):
-        for value in told.values():
+    if isinstance(shown, dict):
+        for value in shown.values():
             yield from numbers(value)
-    elif isinstance(told, list):
-        for value in told:
+    elif isinstance(shown, list):
+        for value in shown:
             yield from numbers(value)
-    elif isinstance(told, int | float) and not isinstance(told, bool):
-        yield float(told)
+    elif isinstance(shown, int | float) and not isinstance(shown, bool):
+        yield float(shown)
 
 
 @pytest.mark.parametrize("name", library())
@@ -42,10 +42,10 @@ def test_every_number_of_what_runs_is_shown(name: str) -> None:
     for step in data["pass"][1:]:
         parts |= {"rerank": step["rerank"]} if step["rerank"] else {"again": step["fuse"]}
     for label in set(parts) & set(shown):
-        mine = {key: value for key, value in parts[label].items() if key not in LOOKS}
-        mine.pop("lists", None)  # what a list of the call weighs stands among the weights
-        if mine.get("unit") == "position":
-            del mine["half_life"]  # places halve nothing
-        assert not set(numbers(mine)) - set(numbers(dict(shown[label]))), label
+        keys = {key: value for key, value in parts[label].items() if key not in LOOKS}
+        keys.pop("lists", None)  # what a list of the call weighs stands among the weights
+        if keys.get("unit") == "position":
+            del keys["half_life"]  # places halve nothing
+        assert not set(numbers(keys)) - set(numbers(dict(shown[label]))), label
     assert plan.running
     assert all(f"{key} " in str(plan) for step in shown.values() for key in step)

@@ -56,11 +56,11 @@ def test_cosines_are_exact() -> None:
     vectors = np.stack([unit(row) for row in draw.normal(size=(20, 256))])  # type: ignore[type-var]
     query = unit(draw.normal(size=256))
     assert query is not None
-    for row, told in zip(vectors, cosines(vectors, query), strict=True):
+    for row, cosine in zip(vectors, cosines(vectors, query), strict=True):
         exact = sum(
             Fraction(float(a)) * Fraction(float(b)) for a, b in zip(row, query, strict=True)
         )
-        assert Fraction(float(told)) == exact
+        assert Fraction(float(cosine)) == exact
 
 
 def test_idf() -> None:
@@ -86,8 +86,8 @@ def test_idf() -> None:
 def test_bm25(
     tf: float, length: float, mean: float, weight: float, shape: tuple[float, float], value: float
 ) -> None:
-    told = contribution(np.array([tf]), np.array([length]), mean, weight, shape)
-    assert told.tolist() == [snap_one(value)]
+    scores = contribution(np.array([tf]), np.array([length]), mean, weight, shape)
+    assert scores.tolist() == [snap_one(value)]
 
 
 def test_the_top_breaks_ties_by_age_at_the_border_too() -> None:
@@ -102,14 +102,14 @@ def test_the_top_breaks_ties_by_age_at_the_border_too() -> None:
 
 
 def test_align() -> None:
-    told = align(
+    table = align(
         [np.array([5, 2]), np.array([7]), np.zeros(0, np.int64)],
         [np.array([0.9, 0.4]), np.array([0.1]), np.zeros(0)],
     )
     nan = np.nan
-    assert told.rows.tolist() == [2, 5, 7]
-    assert_array_equal(told.scores, [[0.4, 0.9, nan], [nan, nan, 0.1], [nan] * 3])
-    assert_array_equal(told.ranks, [[2, 1, nan], [nan, nan, 1], [nan] * 3])
+    assert table.rows.tolist() == [2, 5, 7]
+    assert_array_equal(table.scores, [[0.4, 0.9, nan], [nan, nan, 0.1], [nan] * 3])
+    assert_array_equal(table.ranks, [[2, 1, nan], [nan, nan, 1], [nan] * 3])
     assert align([], []).rows.size == 0
 
 

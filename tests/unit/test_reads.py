@@ -67,8 +67,8 @@ def seen(memory: Memory, known_at: int | None = None) -> tuple[Reading, list[Rec
     rows = np.concatenate(
         [np.zeros(0, np.int64), *(s.rows[m] for s, m in zip(reading.segments, reading.visible))]  # noqa: B905  # as many
     )
-    found = log_of(memory).records("default", rows.tolist())
-    return reading, [record for record in found if record is not None]
+    records = log_of(memory).records("default", rows.tolist())
+    return reading, [record for record in records if record is not None]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -81,11 +81,11 @@ def test_reads_equal_the_records(tmp_path: Path, seed: int) -> None:
             dice.shuffle(records)
             rows = np.array([record.row for record in records], np.int64)
             for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, "pinned", "archived"):
-                told = numbers(reading, rows, name).tolist()
+                values = numbers(reading, rows, name).tolist()
                 known = [_number(getattr(record, name)) for record in records]
-                assert [None if v != v else v for v in told] == known  # noqa: PLR0124  # NaN
+                assert [None if v != v else v for v in values] == known  # noqa: PLR0124  # NaN
             for name in STRING_COLUMNS:
-                known = [_told(record, name) for record in records]
+                known = [_attribute(record, name) for record in records]
                 assert strings(reading, rows, name) == known
                 at, names = codes(reading, rows, name)
                 assert list(names) == sorted({one for one in known if one is not None})
@@ -97,7 +97,7 @@ def _number(value: Any) -> Any:
     return to_micros(value) if isinstance(value, datetime) else value
 
 
-def _told(record: Record, name: str) -> Any:
+def _attribute(record: Record, name: str) -> Any:
     out: Any = record
     for part in name.split("."):
         out = getattr(out, part)

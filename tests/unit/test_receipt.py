@@ -42,12 +42,12 @@ def test_the_envelope(memory: Memory) -> None:
 def test_the_digest_covers_all_the_rest(memory: Memory) -> None:
     memory.remember("ssh port")
     body = dict(memory.recall("port").receipt.body)
-    told = body.pop("digest")
-    assert told == digest("memoriter/receipt/2", canonical(body)).hex()
+    sealed_as = body.pop("digest")
+    assert sealed_as == digest("memoriter/receipt/2", canonical(body)).hex()
     pinned = "bc5c7c6b3c8ddf87c3f0397648d1aba238496e405e73d196a866065e7adeb962"
     assert sealed({"a": 1}).digest == pinned
     for key in body:
-        assert sealed({**body, key: "changed"}).digest != told
+        assert sealed({**body, key: "changed"}).digest != sealed_as
 
 
 def test_a_receipt_survives_its_file(memory: Memory, tmp_path: Path) -> None:

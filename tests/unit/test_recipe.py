@@ -90,8 +90,8 @@ def test_a_recipe_is_plain_data_in_any_mapping() -> None:
 def test_overrides() -> None:
     base = recipe_of("memoriter")
     assert overridden(base, {}) is base
-    told = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
-    changed = overridden(base, told)
+    overrides = {"fusion.weights.words": 0.9, "lanes.words.pool": 7, "select.superseded": "show"}
+    changed = overridden(base, overrides)
     told_now = {"words": 0.9, "kin": 0.4, "meaning": 0.3, "moment": 0.2}
     assert changed.to_data()["pass"][0]["fuse"]["weights"] == told_now
     assert changed.to_data()["lanes"]["words"]["pool"] == 7
@@ -128,9 +128,9 @@ def test_recipes_from_files(tmp_path: Path) -> None:
     path.write_text(
         source("lexical").replace('name = "lexical"', 'name = "mine"'), encoding="utf-8"
     )
-    mine = recipe_of(str(path))
-    assert mine == recipe_of(path) == read(path)
-    assert (mine.name, mine.fingerprint == FINGERPRINTS["lexical"]) == ("mine", False)
+    recipe = recipe_of(str(path))
+    assert recipe == recipe_of(path) == read(path)
+    assert (recipe.name, recipe.fingerprint == FINGERPRINTS["lexical"]) == ("mine", False)
     for wrong in (b"not toml", b"\xff\xfe", b"name = 1"):
         path.write_bytes(wrong)
         with pytest.raises(BadRecipe, match=r"mine\.toml"):

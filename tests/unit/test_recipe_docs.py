@@ -26,9 +26,9 @@ def unnamed(wanted: set[str], text: str) -> set[str]:
 
 
 def section(title: str) -> str:
-    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
+    assert match is not None
+    return match[1]
 
 
 def test_the_page_of_kinds_is_not_stale() -> None:
@@ -36,14 +36,14 @@ def test_the_page_of_kinds_is_not_stale() -> None:
 
 
 def test_every_key_of_passes_is_explained() -> None:
-    told = {*keys(Pass), *keys(Head), *keys(Rerank), *keys(Unanimity)}
+    every = {*keys(Pass), *keys(Head), *keys(Rerank), *keys(Unanimity)}
     fusions = {*keys(Weighted), *keys(Rrf), *keys(Smooth)}
-    assert not unnamed({*told, *fusions}, section("Passes"))
+    assert not unnamed({*every, *fusions}, section("Passes"))
 
 
 def test_every_key_at_the_top_is_explained() -> None:
-    told = {*keys(Recipe), *keys(Select), *keys(Mode), *keys(Final_)}
-    assert not unnamed(told, section("Top"))
+    every = {*keys(Recipe), *keys(Select), *keys(Mode), *keys(Final_)}
+    assert not unnamed(every, section("Top"))
 
 
 def test_a_key_that_is_not_named_is_noticed() -> None:

@@ -75,9 +75,9 @@ def test_sessions_may_differ_and_one_session_is_kept() -> None:
 def test_a_scope_sees_and_writes_its_own_alone() -> None:
     memory = near("a", "b", "c", agent="x")
     keep(memory, "d", "e", "f", agent="y")
-    mine = memory.scoped(agent="y")
-    assert [each.members for each in mine.reflect().created] == [("d", "e", "f")]
-    assert len(mine.reflections(vector=EAST)) == 1
+    scoped = memory.scoped(agent="y")
+    assert [each.members for each in scoped.reflect().created] == [("d", "e", "f")]
+    assert len(scoped.reflections(vector=EAST)) == 1
     assert len(memory.scoped(agent="x").reflections(vector=EAST)) == 0
     assert len(memory.reflect().created) == 1
 
@@ -154,11 +154,11 @@ def test_a_reflection_tells_its_members() -> None:
             f"The Harbour of Ada {name} {'long ' * 40}",
             id=name, vector=EAST, occurred=START + day * 86_400_000_000, entities=["Ada"],
         )  # fmt: skip
-    told = json.loads(only(memory).text)
-    assert told["named_entities"] == ["Ada"]
-    assert [len(one) for one in told["member_excerpts"]] == [150] * 3
-    assert told["created_at"] == "2026-09-21T14:13:20Z"
-    assert told["temporal_span"] == {
+    body = json.loads(only(memory).text)
+    assert body["named_entities"] == ["Ada"]
+    assert [len(one) for one in body["member_excerpts"]] == [150] * 3
+    assert body["created_at"] == "2026-09-21T14:13:20Z"
+    assert body["temporal_span"] == {
         "min": "2026-09-21T14:13:20Z", "max": "2026-09-24T14:13:20Z", "days": 3.0,
     }  # fmt: skip
 

@@ -73,15 +73,15 @@ def test_it_is_the_same_after_later_writes_edits_links_and_merges(tmp_path: Path
     memory.close()
     memory = opened(tmp_path / "m.db", clock)
     for n, result in enumerate(asked):
-        found = memory.replay(tmp_path / f"{n}.json")
-        assert found.same, found.differences
-        assert found.result.receipt.to_bytes() == result.receipt.to_bytes()
-        told = [
+        replay = memory.replay(tmp_path / f"{n}.json")
+        assert replay.same, replay.differences
+        assert replay.result.receipt.to_bytes() == result.receipt.to_bytes()
+        lines = [
             [(hit.id, hit.score, dict(hit.journey)) for hit in each]
-            for each in (found.result, result)
+            for each in (replay.result, result)
         ]
-        assert told[0] == told[1]
-        assert set(found.result.used) == set(result.used)
+        assert lines[0] == lines[1]
+        assert set(replay.result.used) == set(result.used)
     memory.close()
 
 
@@ -119,10 +119,10 @@ def test_it_asks_neither_the_embedder_nor_the_reranker() -> None:
     results.append(memory.recall("ssh port 3"))
     calls, asked = model.calls, len(judge.asked)
     for result in results:
-        found = memory.replay(result)
-        assert found.same, found.differences
-        assert found.result.status == result.status
-        assert found.result.skipped == result.skipped
+        replay = memory.replay(result)
+        assert replay.same, replay.differences
+        assert replay.result.status == result.status
+        assert replay.result.skipped == result.skipped
     assert (model.calls, len(judge.asked)) == (calls, asked)
 
 
@@ -151,14 +151,14 @@ def test_seeds_lists_modes_and_reflections_are_replayed(memory: Memory) -> None:
 def test_what_was_forgotten_is_named_and_the_rest_is_shown(memory: Memory) -> None:
     receipt = filled(memory).recall("ssh port 3", limit=4).receipt
     memory.forget("r3")
-    found = memory.replay(receipt)
-    assert (found.same, found.gone, found.forgotten) == (False, ("r3",), 1)
-    assert len(found.result) == 4
-    assert "r3" not in [hit.id for hit in found.result]
-    assert any(path.startswith("hits") for path in found.differences)
-    told = json.loads(json.dumps(found.to_dict()))
-    assert told["hits"]["then"][0] == "r3"
-    assert len(told["hits"]["now"]) == 4
+    replay = memory.replay(receipt)
+    assert (replay.same, replay.gone, replay.forgotten) == (False, ("r3",), 1)
+    assert len(replay.result) == 4
+    assert "r3" not in [hit.id for hit in replay.result]
+    assert any(path.startswith("hits") for path in replay.differences)
+    data = json.loads(json.dumps(replay.to_dict()))
+    assert data["hits"]["then"][0] == "r3"
+    assert len(data["hits"]["now"]) == 4
 
 
 def test_a_forgotten_record_that_was_no_candidate_is_counted(memory: Memory) -> None:
@@ -168,9 +168,9 @@ def test_a_forgotten_record_that_was_no_candidate_is_counted(memory: Memory) -> 
     memory.forget("later")
     assert memory.replay(receipt).same
     memory.forget("sea")
-    found = memory.replay(receipt)
-    assert (found.same, found.gone, found.forgotten) == (False, (), 1)
-    assert len(found.result) == 10
+    replay = memory.replay(receipt)
+    assert (replay.same, replay.gone, replay.forgotten) == (False, (), 1)
+    assert len(replay.result) == 10
 
 
 def test_seeds_that_were_forgotten_are_left_out(memory: Memory) -> None:
@@ -200,8 +200,8 @@ def test_a_reranker_that_never_saw_a_row_is_said_to_have_failed() -> None:
     memory = filled(memoriter.open(":memory:", reranker=ToyReranker()))
     receipt = memory.recall("ssh port 3", recipe=RERANKED).receipt
     memory.forget("r3")
-    found = memory.replay(receipt)
-    assert "1 of 3 rows were not judged then" in found.result.skipped["rerank"]
+    replay = memory.replay(receipt)
+    assert "1 of 3 rows were not judged then" in replay.result.skipped["rerank"]
 
 
 def test_a_view_behind_the_horizon_is_expired(tmp_path: Path) -> None:
@@ -264,14 +264,14 @@ def test_another_tenant_and_a_wider_scope_are_refused(tmp_path: Path) -> None:
     ours = filled(memoriter.open(tmp_path / "m.db", "ours"))
     theirs = filled(memoriter.open(tmp_path / "m.db", "theirs"))
     receipt = ours.recall("ssh").receipt
-    for ask in (theirs.replay, lambda told: theirs.why_not(told, "r1")):
+    for ask in (theirs.replay, lambda handed: theirs.why_not(handed, "r1")):
         with pytest.raises(Forbidden, match="another tenant"):
             ask(receipt)
     with pytest.raises(Forbidden, match="more than agent"):
         ours.scoped(agent="bot").replay(receipt)
-    mine = ours.scoped(agent="bot").recall("ssh").receipt
-    assert ours.replay(mine).same
-    assert ours.scoped(agent="bot").replay(mine).same
+    narrow = ours.scoped(agent="bot").recall("ssh").receipt
+    assert ours.replay(narrow).same
+    assert ours.scoped(agent="bot").replay(narrow).same
     ours.close()
     theirs.close()
 
@@ -281,9 +281,9 @@ def test_a_receipt_of_another_store_is_not_the_same(memory: Memory) -> None:
     with pytest.raises(NotFound, match="the log ends at 0"):
         memory.replay(receipt)
     memory.remember_many(f"ssh {n}" for n in range(12))
-    found = memory.replay(receipt)
-    assert (found.same, found.gone, found.forgotten) == (False, (), 0)
-    assert found.differences
+    replay = memory.replay(receipt)
+    assert (replay.same, replay.gone, replay.forgotten) == (False, (), 0)
+    assert replay.differences
 
 
 @pytest.mark.parametrize(

@@ -154,8 +154,8 @@ def test_no_answer_at_all_is_named() -> None:
     def judge(*_: object) -> Any:
         return None
 
-    said = "rerank_failed: answered nothing instead of 1 score"
-    assert reason(asked(Function(judge), "q", ["a"])) == said
+    expected = "rerank_failed: answered nothing instead of 1 score"
+    assert reason(asked(Function(judge), "q", ["a"])) == expected
 
 
 # --- failures --------------------------------------------------------------------------------
@@ -163,12 +163,12 @@ def test_no_answer_at_all_is_named() -> None:
 
 def test_a_reranker_that_raises_is_a_reason(toy: ToyReranker) -> None:
     toy.failing = True
-    said = "rerank_failed: ConnectionError: the toy reranker was told to fail"
-    assert reason(asked(toy, "q", TEXTS)) == said
+    expected = "rerank_failed: ConnectionError: the toy reranker was told to fail"
+    assert reason(asked(toy, "q", TEXTS)) == expected
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
         (ValueError(), "ValueError"),
         (TimeoutError("mine"), "TimeoutError: mine"),
@@ -178,14 +178,14 @@ def test_a_reranker_that_raises_is_a_reason(toy: ToyReranker) -> None:
         (RuntimeError("two\nlines \x1b[31m\ud800 and " + "more " * 999), "RuntimeError: two lines"),
     ],
 )
-def test_whatever_is_raised_becomes_one_short_line(error: BaseException, said: str) -> None:
+def test_whatever_is_raised_becomes_one_short_line(error: BaseException, expected: str) -> None:
     def judge(query: str, texts: list[str]) -> list[float]:
         raise error
 
-    told = reason(asked(Function(judge), "q", TEXTS))
-    assert told.startswith(f"rerank_failed: {said}")
-    assert told.isprintable()
-    assert len(told) <= 220
+    line = reason(asked(Function(judge), "q", TEXTS))
+    assert line.startswith(f"rerank_failed: {expected}")
+    assert line.isprintable()
+    assert len(line) <= 220
 
 
 def test_what_is_remembered_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -204,9 +204,9 @@ def test_the_reranker_cannot_change_the_texts_of_the_caller() -> None:
         texts.clear()
         return [1.0, 2.0, 3.0]
 
-    mine = list(TEXTS)
-    assert values(asked(Function(judge), "q", mine)) == [1.0, 2.0, 3.0]
-    assert mine == TEXTS
+    given = list(TEXTS)
+    assert values(asked(Function(judge), "q", given)) == [1.0, 2.0, 3.0]
+    assert given == TEXTS
 
 
 def test_what_the_caller_set_in_its_context_is_seen() -> None:
@@ -236,8 +236,8 @@ def test_nobody_waits_longer_than_the_deadline(
     toy: ToyReranker, waits: list[float | None], timeout_ms: float
 ) -> None:
     toy.hanging = True
-    told = f"rerank_timeout: no answer within {timeout_ms:g} ms"
-    assert reason(scored(toy, "q", TEXTS, timeout_ms)) == told
+    expected = f"rerank_timeout: no answer within {timeout_ms:g} ms"
+    assert reason(scored(toy, "q", TEXTS, timeout_ms)) == expected
     assert waits == [timeout_ms / 1000]
 
 

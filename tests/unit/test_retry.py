@@ -84,14 +84,14 @@ def test_misspelt_words_are_near_to_what_was_meant(
     token: str, word: str, similarity: float
 ) -> None:
     assert jaccard(trigrams(token), trigrams(word)) == pytest.approx(similarity, abs=5e-5)
-    found = nearest([token], [word])
-    assert found == ({word: pytest.approx(similarity, abs=5e-5)} if similarity >= 0.3 else {})
+    hits = nearest([token], [word])
+    assert hits == ({word: pytest.approx(similarity, abs=5e-5)} if similarity >= 0.3 else {})
 
 
 def test_the_best_token_counts_and_short_ones_are_not_tried() -> None:
     words = ["coffee", "berlin", "ai", "tea"]
-    found = nearest(["cofee", "ai", "berlin", "coffee"], words)
-    assert found == {"coffee": 1.0, "berlin": 1.0}
+    hits = nearest(["cofee", "ai", "berlin", "coffee"], words)
+    assert hits == {"coffee": 1.0, "berlin": 1.0}
     assert nearest(["ai"], words) == {}
     assert nearest([], words) == {}
     assert nearest(["coffee"], []) == {}

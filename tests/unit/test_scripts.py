@@ -80,10 +80,10 @@ def test_a_record_is_found_first_by_any_word_of_its_own(
 def test_a_record_is_found_by_its_whole_text_and_by_nobody_else_s(
     memory: Memory, script: str
 ) -> None:
-    found = [hit.id for hit in memory.recall(TEXTS[script], recipe="lexical")]
+    ids = [hit.id for hit in memory.recall(TEXTS[script], recipe="lexical")]
     sharing = {"Chinese", "Japanese"}  # both write 明, 朝 or 予 with the same characters
-    assert found[0] == script
-    assert set(found) <= (sharing if script in sharing else {script})
+    assert ids[0] == script
+    assert set(ids) <= (sharing if script in sharing else {script})
 
 
 @pytest.mark.parametrize(("script", "word"), WORDS)

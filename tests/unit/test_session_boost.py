@@ -22,10 +22,10 @@ acts = st.lists(
 )
 
 
-def written(told: list[tuple[str | None, str, int]]) -> Memory:
+def written(turns: list[tuple[str | None, str, int]]) -> Memory:
     memory = memoriter.open(":memory:", embedder=None)
     ids: list[str] = []
-    for n, (session, act, which) in enumerate(told):
+    for n, (session, act, which) in enumerate(turns):
         ids += memory.remember(f"turn {n}", session=session).ids
         if act == "update":
             memory.update(ids[which % len(ids)], tags=[str(n)])
@@ -38,9 +38,9 @@ def written(told: list[tuple[str | None, str, int]]) -> Memory:
 
 @given(acts)
 def test_a_neighbour_is_the_record_before_or_after_in_the_session(
-    told: list[tuple[str | None, str, int]],
+    turns: list[tuple[str | None, str, int]],
 ) -> None:
-    memory = written(told)
+    memory = written(turns)
     reading = view_of(memory)
     seen = zip(reading.segments, reading.visible, strict=True)
     rows = np.concatenate([segment.rows[mask] for segment, mask in seen])

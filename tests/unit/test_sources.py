@@ -22,7 +22,7 @@ from memoriter.rank.sources import Lift, Sources, lifted
 from memoriter.text.own import Own
 
 
-def told(*edges: tuple[int, int, float], unwanted: Sequence[int] = ()) -> Sources:
+def sources_from(*edges: tuple[int, int, float], unwanted: Sequence[int] = ()) -> Sources:
     owners, targets, weights = zip(*edges, strict=True)
     wanted = [target not in unwanted for target in targets]
     return Sources(
@@ -35,36 +35,36 @@ SCORES = np.array([1.0, 0.9, 0.8, 0.5])
 
 
 def shown(sources: Sources, lift: Lift | None = None) -> dict[int, float]:
-    found = lifted(ROWS, SCORES, sources, lift or Lift())
-    return dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    gained = lifted(ROWS, SCORES, sources, lift or Lift())
+    return dict(zip(gained.rows.tolist(), gained.scores.tolist(), strict=True))
 
 
 def test_a_source_gets_a_share_of_its_best_parent() -> None:
-    sources = told((7, 1, 1.0), (7, 2, 0.5), (8, 1, 1.0), (8, 3, 1.0))
+    sources = sources_from((7, 1, 1.0), (7, 2, 0.5), (8, 1, 1.0), (8, 3, 1.0))
     assert shown(sources) == pytest.approx({1: 0.63, 2: 0.315, 3: 0.56}, abs=1e-9)
-    found = lifted(ROWS, SCORES, sources, Lift())
-    assert found.parents.tolist() == [7, 7, 8]
-    assert found.weights.tolist() == [1.0, 0.5, 1.0]
+    gained = lifted(ROWS, SCORES, sources, Lift())
+    assert gained.parents.tolist() == [7, 7, 8]
+    assert gained.weights.tolist() == [1.0, 0.5, 1.0]
 
 
 def test_only_the_first_reflections_of_the_window_count() -> None:
-    sources = told((7, 1, 1.0), (8, 2, 1.0), (6, 3, 1.0))
+    sources = sources_from((7, 1, 1.0), (8, 2, 1.0), (6, 3, 1.0))
     assert set(shown(sources)) == {1, 2, 3}
     assert set(shown(sources, Lift(window=3))) == {1, 2}
     assert set(shown(sources, Lift(reflections=1))) == {1}
 
 
 def test_a_reflection_with_too_many_sources_is_passed_over() -> None:
-    sources = told((7, 1, 1.0), (7, 2, 1.0), (7, 4, 1.0), (8, 3, 1.0))
+    sources = sources_from((7, 1, 1.0), (7, 2, 1.0), (7, 4, 1.0), (8, 3, 1.0))
     assert set(shown(sources, Lift(ceiling=2, reflections=1))) == {3}
     assert set(shown(sources, Lift(sources=2, reflections=1))) == {1, 2}
 
 
 def test_what_is_not_wanted_counts_against_the_ceiling_and_is_not_lifted() -> None:
-    sources = told((7, 1, 1.0), (7, 2, 1.0), unwanted=[1])
+    sources = sources_from((7, 1, 1.0), (7, 2, 1.0), unwanted=[1])
     assert set(shown(sources)) == {2}
     assert shown(sources, Lift(ceiling=1)) == {}
-    assert shown(told((7, 1, -1.0), (7, 2, 0.0))) == {}
+    assert shown(sources_from((7, 1, -1.0), (7, 2, 0.0))) == {}
 
 
 def context(memory: Memory, where: object = None) -> Context:
@@ -89,11 +89,11 @@ def test_sources_are_read_from_the_edges_of_a_view() -> None:
     memory.link("r", "a", "related_to", weight=9.0)
     row = {id: memory.get(id).row for id in "abcr"}
     rows = np.array([row["a"], row["r"]])
-    found = sources_of(context(memory), rows)
-    assert found.owners.tolist() == [row["r"]] * 3
-    assert found.targets.tolist() == [row["b"], row["a"], row["c"]]
-    assert found.weights.tolist() == [1.0, 0.5, 0.5]
-    assert found.wanted.tolist() == [True] * 3
+    sources = sources_of(context(memory), rows)
+    assert sources.owners.tolist() == [row["r"]] * 3
+    assert sources.targets.tolist() == [row["b"], row["a"], row["c"]]
+    assert sources.weights.tolist() == [1.0, 0.5, 0.5]
+    assert sources.wanted.tolist() == [True] * 3
     assert sources_of(context(memory), rows, ["observation"]).wanted.tolist() == [False, True, True]
     narrow = context(memory, {"id": {"in": ["a", "r"]}})
     assert sources_of(narrow, rows).wanted.tolist() == [False, True, False]

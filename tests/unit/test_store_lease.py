@@ -27,9 +27,9 @@ def test_a_writer_that_waits_for_a_stopped_one_gives_up_and_can_try_again(
         stopped = os.open(tmp_path / "m.db.lock", os.O_RDWR)
         fcntl.flock(stopped, fcntl.LOCK_EX)
         for _ in range(2):
-            with pytest.raises(Unavailable, match="another process holds the write lock") as told:
+            with pytest.raises(Unavailable, match="another process holds the write lock") as caught:
                 memory.remember("second")
-            assert told.value.retryable
+            assert caught.value.retryable
         os.close(stopped)
         # Those who gave up stand in the queue until their threads run again.
         monkeypatch.setattr(lease, "WAIT_LIMIT_S", 60.0)

@@ -78,13 +78,13 @@ def barred(path: Path) -> Iterator[Callable[[], str]]:
     ) as reader:  # fmt: skip
         assert reader.stdin is not None
         assert reader.stdout is not None
-        told, asked = reader.stdout, reader.stdin
-        assert told.readline() == "ready\n"
+        answers, asked = reader.stdout, reader.stdin
+        assert answers.readline() == "ready\n"
 
         def ask() -> str:
             asked.write("ask\n")
             asked.flush()
-            return told.readline().strip()
+            return answers.readline().strip()
 
         yield ask
 

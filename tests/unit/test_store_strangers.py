@@ -41,9 +41,9 @@ def test_a_write_into_a_log_that_was_thrown_away_is_not_acknowledged(tmp_path: P
     python(OTHER, path)  # which throws the log away when it closes
     assert not path.with_name("m.db-wal").exists()
     for _ in range(2):
-        with pytest.raises(Unavailable, match="moved, replaced or removed") as told:
+        with pytest.raises(Unavailable, match="moved, replaced or removed") as caught:
             memory.remember("second", key="k")
-        assert "open it again" in told.value.hint
+        assert "open it again" in caught.value.hint
     memory.close()
     with memoriter.open(path, embedder=None) as again:
         again.remember("second", key="k")

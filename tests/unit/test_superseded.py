@@ -16,7 +16,7 @@ DAY = 86_400 * 1_000_000
 SHOW: dict[str, Any] = {"select.superseded": "show"}
 
 
-def told(memory: Memory, **more: Any) -> dict[str, tuple[str, ...]]:
+def replaced_by(memory: Memory, **more: Any) -> dict[str, tuple[str, ...]]:
     result = memory.recall("port", recipe="lexical", overrides=SHOW, **more)
     return {hit.id: hit.superseded_by for hit in result}
 
@@ -33,10 +33,10 @@ def test_a_shown_record_says_what_replaces_it_at_the_time_asked_about(memory: Me
     memory.remember("port 2222", id="b", supersedes="a", valid_from=START + DAY)
     memory.remember("port 443", id="c")
     memory.link("c", "a", "corrects", valid_from=START + 2 * DAY, valid_until=START + 3 * DAY)
-    assert told(memory) == {"a": (), "b": (), "c": ()}
-    assert told(memory, now=START + DAY)["a"] == ("b",)
-    assert told(memory, now=START + 2 * DAY)["a"] == ("b", "c")
-    assert told(memory, as_of=START + 3 * DAY)["a"] == ("b",)
+    assert replaced_by(memory) == {"a": (), "b": (), "c": ()}
+    assert replaced_by(memory, now=START + DAY)["a"] == ("b",)
+    assert replaced_by(memory, now=START + 2 * DAY)["a"] == ("b", "c")
+    assert replaced_by(memory, as_of=START + 3 * DAY)["a"] == ("b",)
     hidden = memory.recall("port", recipe="lexical", now=START + DAY)
     assert {hit.id: hit.superseded_by for hit in hidden} == {"b": (), "c": ()}
 
@@ -44,16 +44,16 @@ def test_a_shown_record_says_what_replaces_it_at_the_time_asked_about(memory: Me
 def test_two_links_of_one_record_name_it_once(memory: Memory) -> None:
     memory.remember("port 22", id="a")
     memory.remember("port 443", id="b", supersedes="a", corrects="a", valid_from=START - DAY)
-    assert told(memory)["a"] == ("b",)
+    assert replaced_by(memory)["a"] == ("b",)
 
 
 def test_what_the_scope_does_not_hold_and_what_is_forgotten_is_not_named(memory: Memory) -> None:
     memory.remember("port 22", id="a", agent="ann")
     memory.remember("port 443", id="b", agent="bob", supersedes="a", valid_from=START - DAY)
-    assert told(memory)["a"] == ("b",)
-    assert told(memory.scoped(agent="ann")) == {"a": ()}
+    assert replaced_by(memory)["a"] == ("b",)
+    assert replaced_by(memory.scoped(agent="ann")) == {"a": ()}
     memory.forget("b")
-    assert told(memory) == {"a": ()}
+    assert replaced_by(memory) == {"a": ()}
 
 
 def test_replacements_are_named_across_segments(tmp_path: Any) -> None:
@@ -66,7 +66,7 @@ def test_replacements_are_named_across_segments(tmp_path: Any) -> None:
             if n % 3 == 0:
                 memory.maintain()
         memory.update("r4", text="port 4, edited")
-        told_of = told(memory)
+        told_of = replaced_by(memory)
         assert told_of == {**{f"r{n}": (f"r{n + 1}",) for n in range(8)}, "r8": ()}
 
 

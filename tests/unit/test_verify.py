@@ -49,21 +49,21 @@ def test_it_takes_a_receipt_its_bytes_its_data_or_its_path(tmp_path: Path) -> No
     receipt = filled().recall("ssh port").receipt
     receipt.save(tmp_path / "r.json")
     path = tmp_path / "r.json"
-    told = [receipt, receipt.to_bytes(), receipt.body, path, str(path)]
-    found = [memoriter.verify(each) for each in told]
-    assert all(each.ok for each in found)
-    assert len({each.checked for each in found}) == 1
+    forms = [receipt, receipt.to_bytes(), receipt.body, path, str(path)]
+    verdicts = [memoriter.verify(each) for each in forms]
+    assert all(each.ok for each in verdicts)
+    assert len({each.checked for each in verdicts}) == 1
 
 
 def test_every_part_is_checked_or_attested(body: Data) -> None:
-    found = memoriter.verify(body)
-    told = {*found.checked, *found.attested}
+    verdict = memoriter.verify(body)
+    named = {*verdict.checked, *verdict.attested}
     parts = {"recipe/fingerprint", "digest", "hits", "moves", "evidence", "query"}
     parts |= {f"slate/columns/{name}" for name in body["slate"]["columns"]}
     parts |= {f"slate/{name}" for name in ("ids", "rows", "steps")}
     parts |= {"view", "outcomes", "skipped", "vectors"}
-    assert parts <= told
-    assert not set(found.checked) & set(found.attested)
+    assert parts <= named
+    assert not set(verdict.checked) & set(verdict.attested)
 
 
 def test_a_change_without_a_new_digest_is_always_noticed(body: Data) -> None:
@@ -80,88 +80,88 @@ def test_a_changed_recipe_is_noticed_by_its_fingerprint(body: Data) -> None:
 
 
 def test_a_problem_says_where_it_is_and_what_follows() -> None:
-    told = copied("lexical")
-    told["slate"]["columns"]["fuse"]["grid"][1] += 1
-    (problem,) = memoriter.verify(resealed(told)).problems
-    row = told["slate"]["rows"][1]
+    changed = copied("lexical")
+    changed["slate"]["columns"]["fuse"]["grid"][1] += 1
+    (problem,) = memoriter.verify(resealed(changed)).problems
+    row = changed["slate"]["rows"][1]
     assert problem.startswith(f"slate/columns/fuse: at row {row} is 0.")
 
 
 def test_counts_behind_a_word_are_derived_from() -> None:
-    told = copied("lexical")
-    facts = told["evidence"][0]["words"]["parts"][0]["facts"]
+    changed = copied("lexical")
+    facts = changed["evidence"][0]["words"]["parts"][0]["facts"]
     facts["df"] += 1
-    assert any("idf" in problem for problem in memoriter.verify(resealed(told)).problems)
-    told = copied("lexical")
-    told["evidence"][0]["words"]["parts"][0]["facts"]["tf"] += 1
-    assert any("value" in problem for problem in memoriter.verify(resealed(told)).problems)
+    assert any("idf" in problem for problem in memoriter.verify(resealed(changed)).problems)
+    changed = copied("lexical")
+    changed["evidence"][0]["words"]["parts"][0]["facts"]["tf"] += 1
+    assert any("value" in problem for problem in memoriter.verify(resealed(changed)).problems)
 
 
 def test_a_vector_of_a_hit_is_compared_anew() -> None:
-    told = copied("semantic")
-    rows = told["vectors"]["best"]["toy"]
+    changed = copied("semantic")
+    rows = changed["vectors"]["best"]["toy"]
     one, two = list(rows)[:2]
     assert rows[one] != rows[two]
     rows[one], rows[two] = rows[two], rows[one]
-    assert any("meaning" in problem for problem in memoriter.verify(resealed(told)).problems)
+    assert any("meaning" in problem for problem in memoriter.verify(resealed(changed)).problems)
 
 
 def test_a_given_vector_is_brought_to_unit_length_anew() -> None:
     given = [0.5, -1.0, 0.0, 0.25, 3.0, 0.0, 0.0, 1e-9]
     receipt = filled().recall("", vector=given, recipe="semantic").receipt
-    told = json.loads(receipt.to_bytes())
-    assert told["query"]["vector"] == given
-    assert "outcomes/vector" in memoriter.verify(told).checked
-    told["query"]["vector"][0] = 0.75
-    assert not memoriter.verify(resealed(told)).ok
+    changed = json.loads(receipt.to_bytes())
+    assert changed["query"]["vector"] == given
+    assert "outcomes/vector" in memoriter.verify(changed).checked
+    changed["query"]["vector"][0] = 0.75
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 def test_a_missing_vector_of_what_diversity_took_is_noticed() -> None:
-    told = copied("ordered")
-    del told["vectors"]["units"][str(told["slate"]["rows"][0])]
-    assert not memoriter.verify(resealed(told)).ok
+    changed = copied("ordered")
+    del changed["vectors"]["units"][str(changed["slate"]["rows"][0])]
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 def test_what_fits_a_budget_follows_from_the_sizes() -> None:
     receipt = filled().recall("ssh port", budget_chars=500).receipt
-    told = json.loads(receipt.to_bytes())
-    kept = told["budget"]["kept"]
-    assert 0 < len(kept) < len(told["budget"]["chars"])
-    assert "budget/kept" in memoriter.verify(told).checked
-    told["budget"]["chars"][kept[0]] += 500
-    assert not memoriter.verify(resealed(told)).ok
+    changed = json.loads(receipt.to_bytes())
+    kept = changed["budget"]["kept"]
+    assert 0 < len(kept) < len(changed["budget"]["chars"])
+    assert "budget/kept" in memoriter.verify(changed).checked
+    changed["budget"]["chars"][kept[0]] += 500
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 def test_who_was_asked_again_follows_from_the_first_pass() -> None:
-    told = copied("rerank")
-    told["outcomes"]["rerank"]["rows"].reverse()
-    assert not memoriter.verify(resealed(told)).ok
+    changed = copied("rerank")
+    changed["outcomes"]["rerank"]["rows"].reverse()
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 # -- kinds that other packages bring ---------------------------------------------------------------
 
 
 def test_a_lane_of_another_package_is_attested_but_its_ranks_fall_with_its_scores() -> None:
-    told = copied("rrf")
-    told["recipe"]["data"]["lanes"]["words"]["kind"] = "theirs"
-    found = memoriter.verify(resealed(told))
-    assert found.ok, found.problems
-    assert "evidence/0/words/port in text" in found.attested
-    ranks = told["slate"]["columns"]["words.rank"]["whole"]
+    changed = copied("rrf")
+    changed["recipe"]["data"]["lanes"]["words"]["kind"] = "theirs"
+    verdict = memoriter.verify(resealed(changed))
+    assert verdict.ok, verdict.problems
+    assert "evidence/0/words/port in text" in verdict.attested
+    ranks = changed["slate"]["columns"]["words.rank"]["whole"]
     first, second = ranks.index(1), ranks.index(3)
     ranks[first], ranks[second] = 3, 1
-    assert not memoriter.verify(resealed(told)).ok
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 def test_a_boost_of_another_package_is_attested_but_its_steps_add_up() -> None:
-    told = copied("weighted")
-    told["recipe"]["data"]["boosts"]["session"]["kind"] = "theirs"
-    found = memoriter.verify(resealed(told))
-    assert found.ok, found.problems
-    assert "slate/columns/boost.session" in found.attested
-    name = told["slate"]["steps"][-1]["out"]
-    told["slate"]["columns"][name]["grid"][0] += 1
-    assert not memoriter.verify(resealed(told)).ok
+    changed = copied("weighted")
+    changed["recipe"]["data"]["boosts"]["session"]["kind"] = "theirs"
+    verdict = memoriter.verify(resealed(changed))
+    assert verdict.ok, verdict.problems
+    assert "slate/columns/boost.session" in verdict.attested
+    name = changed["slate"]["steps"][-1]["out"]
+    changed["slate"]["columns"][name]["grid"][0] += 1
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 def beside_session(kind: str = "theirs") -> Data:
@@ -242,14 +242,14 @@ def sourced() -> Data:
 
 
 def test_an_ordering_of_another_package_is_attested() -> None:
-    told = copied("ordered")
-    told["recipe"]["data"]["order"][1]["kind"] = "theirs"
-    told["moves"][1]["name"] = "theirs"
-    found = memoriter.verify(resealed(told))
-    assert found.ok, found.problems
-    assert "moves/1" in found.attested
-    told["moves"][1]["kept"][0] = told["moves"][1]["kept"][1]
-    assert not memoriter.verify(resealed(told)).ok
+    changed = copied("ordered")
+    changed["recipe"]["data"]["order"][1]["kind"] = "theirs"
+    changed["moves"][1]["name"] = "theirs"
+    verdict = memoriter.verify(resealed(changed))
+    assert verdict.ok, verdict.problems
+    assert "moves/1" in verdict.attested
+    changed["moves"][1]["kept"][0] = changed["moves"][1]["kept"][1]
+    assert not memoriter.verify(resealed(changed)).ok
 
 
 # -- what a receipt holds --------------------------------------------------------------------------
@@ -266,9 +266,9 @@ def test_a_receipt_does_not_depend_on_the_order_in_which_lanes_are_written() -> 
 def test_no_text_of_a_record_is_there_but_words_that_matched() -> None:
     memory = memoriter.open(":memory:")
     memory.remember("the ssh port of Zanzibar", title="quixotic", metadata={"secret": "hush"})
-    told = memory.recall("ssh port").receipt.to_bytes().decode().lower()
-    assert "ssh" in told
-    assert not [word for word in ("zanzibar", "quixotic", "hush") if word in told]
+    text = memory.recall("ssh port").receipt.to_bytes().decode().lower()
+    assert "ssh" in text
+    assert not [word for word in ("zanzibar", "quixotic", "hush") if word in text]
 
 
 def test_what_was_skipped_is_there_with_its_reason() -> None:
@@ -276,16 +276,16 @@ def test_what_was_skipped_is_there_with_its_reason() -> None:
     boosts = {"old": old, "off": off}
     recipe = {**ALL["rrf"]["recipe"]["data"], "boosts": boosts}
     recipe["pass"][0]["boosts"] = list(boosts)
-    told = json.loads(filled().recall("port", recipe=recipe).receipt.to_bytes())
-    assert told["skipped"]["off"] == "switched off"
-    assert told["skipped"]["old"].startswith("no cycle is given")
-    assert memoriter.verify(told).ok
+    changed = json.loads(filled().recall("port", recipe=recipe).receipt.to_bytes())
+    assert changed["skipped"]["off"] == "switched off"
+    assert changed["skipped"]["old"].startswith("no cycle is given")
+    assert memoriter.verify(changed).ok
 
 
 def test_columns_are_plain_numbers_again() -> None:
-    told = columns_of(ALL["again"])
-    assert told["tier"][:4] == [1.0, 1.0, 1.0, 1.0]
-    assert all(value is None or isinstance(value, float) for value in told["words.score"])
+    columns = columns_of(ALL["again"])
+    assert columns["tier"][:4] == [1.0, 1.0, 1.0, 1.0]
+    assert all(value is None or isinstance(value, float) for value in columns["words.score"])
 
 
 # -- hostile receipts ------------------------------------------------------------------------------
@@ -302,15 +302,15 @@ def paths(node: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int
 @pytest.mark.parametrize("name", ["memoriter", "weighted", "again", "rerank", "ordered"])
 @pytest.mark.parametrize("other", [None, [], {}, "x", -1, 1e300, True], ids=repr)
 def test_whatever_stands_anywhere_the_verifier_answers(name: str, other: object) -> None:
-    told = copied(name)
-    del told["digest"]
-    for path in list(paths(told))[:: 7 if name == "memoriter" else 3]:
-        holder: Any = told
+    changed = copied(name)
+    del changed["digest"]
+    for path in list(paths(changed))[:: 7 if name == "memoriter" else 3]:
+        holder: Any = changed
         for key in path[:-1]:
             holder = holder[key]
         before, holder[path[-1]] = holder[path[-1]], other
         try:
-            memoriter.verify(sealed(told))
+            memoriter.verify(sealed(changed))
         except BadQuery:
             assert path == ("receipt",)
         holder[path[-1]] = before
@@ -329,8 +329,8 @@ def test_what_is_no_receipt_is_a_typed_error(given: Any) -> None:
 def copy(tmp_path: Path) -> Path:
     """The folder of the verifier, somewhere else."""
     shutil.copytree(Path(alone.__file__).parent, tmp_path / "verify")
-    for name, told in (("good", ALL["memoriter"]), ("bad", {**ALL["memoriter"], "hits": []})):
-        (tmp_path / f"{name}.json").write_bytes(canonical(told))
+    for name, receipt in (("good", ALL["memoriter"]), ("bad", {**ALL["memoriter"], "hits": []})):
+        (tmp_path / f"{name}.json").write_bytes(canonical(receipt))
     (tmp_path / "other.json").write_text("{}")
     return tmp_path
 

@@ -17,58 +17,58 @@ def graph_of(*pairs: tuple[int, int], count: int = 8) -> tuple[Adjacency, Ways]:
     return Adjacency.of(sources, targets, count), open_
 
 
-def told(tree: Tree) -> list[tuple[int, int]]:
+def depths_of(tree: Tree) -> list[tuple[int, int]]:
     return list(zip(tree.nodes.tolist(), tree.depths.tolist(), strict=True))
 
 
 def test_the_first_visit_is_the_shortest_path() -> None:
     graph, ways = graph_of((0, 1), (1, 2), (2, 3), (0, 3))
-    assert told(bfs(graph, ways, 0, 9, 9)) == [(0, 0), (1, 1), (3, 1), (2, 2)]
+    assert depths_of(bfs(graph, ways, 0, 9, 9)) == [(0, 0), (1, 1), (3, 1), (2, 2)]
 
 
 def test_at_a_node_edges_are_followed_before_they_are_followed_backwards() -> None:
     graph, ways = graph_of((1, 0), (0, 3), (0, 2))
-    assert told(bfs(graph, ways, 0, 1, 9)) == [(0, 0), (2, 1), (3, 1), (1, 1)]
+    assert depths_of(bfs(graph, ways, 0, 1, 9)) == [(0, 0), (2, 1), (3, 1), (1, 1)]
 
 
 def test_directions_are_kept() -> None:
     graph, ways = graph_of((0, 1), (2, 0))
     along = Ways(ways.edges, ways.nodes, against=False)
     against = Ways(ways.edges, ways.nodes, along=False)
-    assert told(bfs(graph, along, 0, 2, 9)) == [(0, 0), (1, 1)]
-    assert told(bfs(graph, against, 0, 2, 9)) == [(0, 0), (2, 1)]
-    assert told(hops(graph, against, [0], 2)) == [(0, 0), (2, 1)]
+    assert depths_of(bfs(graph, along, 0, 2, 9)) == [(0, 0), (1, 1)]
+    assert depths_of(bfs(graph, against, 0, 2, 9)) == [(0, 0), (2, 1)]
+    assert depths_of(hops(graph, against, [0], 2)) == [(0, 0), (2, 1)]
 
 
 def test_a_visit_budget_cuts_and_says_so() -> None:
     graph, ways = graph_of((1, 0), (2, 0), (3, 0))
     cut = bfs(graph, ways, 0, 2, 2)
-    assert (told(cut), cut.truncated) == ([(0, 0), (1, 1)], True)
+    assert (depths_of(cut), cut.truncated) == ([(0, 0), (1, 1)], True)
     assert not bfs(graph, ways, 0, 2, 4).truncated
-    assert told(bfs(graph, ways, 0, 0, 9)) == [(0, 0)]
+    assert depths_of(bfs(graph, ways, 0, 0, 9)) == [(0, 0)]
 
 
 def test_a_hub_costs_no_more_than_the_budget() -> None:
     graph, ways = graph_of(*((0, n) for n in range(1, 5000) for _ in range(2)), count=5000)
     cut = bfs(graph, ways, 0, 2, 4)
-    assert (told(cut), cut.truncated) == ([(0, 0), (1, 1), (2, 1), (3, 1)], True)
+    assert (depths_of(cut), cut.truncated) == ([(0, 0), (1, 1), (2, 1), (3, 1)], True)
     fares = np.ones(9998)
-    found = cheapest(graph, ways, [0], fares, Budget(3, 2))
-    assert (told(found), found.truncated) == ([(0, 0), (1, 1), (2, 1)], True)
+    tree = cheapest(graph, ways, [0], fares, Budget(3, 2))
+    assert (depths_of(tree), tree.truncated) == ([(0, 0), (1, 1), (2, 1)], True)
 
 
 def test_a_closed_edge_or_node_is_not_passed() -> None:
     graph, ways = graph_of((0, 1), (1, 2), (0, 3), (3, 2))
     ways.nodes[1] = False
-    assert told(bfs(graph, ways, 0, 3, 9)) == [(0, 0), (3, 1), (2, 2)]
+    assert depths_of(bfs(graph, ways, 0, 3, 9)) == [(0, 0), (3, 1), (2, 2)]
     ways.edges[2] = False
-    assert told(bfs(graph, ways, 0, 3, 9)) == [(0, 0)]
+    assert depths_of(bfs(graph, ways, 0, 3, 9)) == [(0, 0)]
 
 
 def test_hops_are_counted_from_the_nearest_seed() -> None:
     graph, ways = graph_of((0, 1), (1, 2), (5, 2))
-    assert told(hops(graph, ways, [5, 0], 1)) == [(0, 0), (5, 0), (1, 1), (2, 1)]
-    assert told(hops(graph, ways, [], 2)) == []
+    assert depths_of(hops(graph, ways, [5, 0], 1)) == [(0, 0), (5, 0), (1, 1), (2, 1)]
+    assert depths_of(hops(graph, ways, [], 2)) == []
 
 
 def test_the_cheapest_way_wins_over_the_shortest() -> None:
@@ -81,35 +81,39 @@ def test_the_cheapest_way_wins_over_the_shortest() -> None:
 def test_a_highest_cost_is_included_and_a_negative_one_never_walked() -> None:
     graph, ways = graph_of((0, 1), (0, 2), (0, 3))
     tree = cheapest(graph, ways, [0], np.array([0.5, 0.75, -1.0]), Budget(9, 3, 0.5))
-    assert told(tree) == [(0, 0), (1, 1)]
+    assert depths_of(tree) == [(0, 0), (1, 1)]
 
 
 def test_equal_costs_go_to_fewer_hops_then_to_the_older_node() -> None:
     graph, ways = graph_of((0, 4), (0, 1), (1, 3))
     tree = cheapest(graph, ways, [0], np.array([1.0, 0.5, 0.5]), Budget(9, 3))
-    assert told(tree) == [(0, 0), (1, 1), (4, 1), (3, 2)]
+    assert depths_of(tree) == [(0, 0), (1, 1), (4, 1), (3, 2)]
 
 
 def test_a_node_at_the_last_hop_goes_no_further_but_by_a_dearer_way_with_fewer_hops() -> None:
     graph, ways = graph_of((0, 1), (1, 2), (0, 2), (2, 3))
     fares = np.array([0.1, 0.1, 1.0, 0.1])
     tree = cheapest(graph, ways, [0], fares, Budget(9, 2))
-    assert told(tree) == [(0, 0), (1, 1), (2, 2), (2, 1), (3, 2)]
+    assert depths_of(tree) == [(0, 0), (1, 1), (2, 2), (2, 1), (3, 2)]
     assert [node for _, node, _ in hops_of(tree, 4)] == [2, 3]
-    assert told(cheapest(graph, ways, [0], fares, Budget(9, 2, 1.0))) == [
+    assert depths_of(cheapest(graph, ways, [0], fares, Budget(9, 2, 1.0))) == [
         (0, 0), (1, 1), (2, 2), (2, 1),
     ]  # fmt: skip
-    assert told(cheapest(graph, ways, [0], fares, Budget(3, 2)))[:3] == [(0, 0), (1, 1), (2, 2)]
+    assert depths_of(cheapest(graph, ways, [0], fares, Budget(3, 2)))[:3] == [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+    ]
 
 
 def test_parallel_edges_make_one_hop_worth_the_best_of_them() -> None:
     graph, ways = graph_of((0, 1), (0, 1), (0, 1))
     worth = Worth(np.array([0.1, 0.4, 0.2]), np.arange(3))
     trees = [bfs(graph, ways, 0, 2, 9)]
-    assert told(trees[0]) == [(0, 0), (1, 1)]
-    assert [found.worth for found in gather(Forest.of(trees), graph, ways, worth)] == [0.0, 0.4]
+    assert depths_of(trees[0]) == [(0, 0), (1, 1)]
+    assert [path.worth for path in gather(Forest.of(trees), graph, ways, worth)] == [0.0, 0.4]
     ways.edges[1] = False
-    assert [found.worth for found in gather(Forest.of(trees), graph, ways, worth)] == [0.0, 0.2]
+    assert [path.worth for path in gather(Forest.of(trees), graph, ways, worth)] == [0.0, 0.2]
 
 
 @pytest.mark.parametrize("order", [(0, 3), (3, 0)])
@@ -117,11 +121,11 @@ def test_the_best_path_is_the_shortest_then_the_most_valuable(order: tuple[int, 
     graph, ways = graph_of((0, 1), (3, 1), (0, 4), (4, 5), (3, 5))
     worth = Worth(np.array([0.1, 0.5, 0.6, 0.6, 0.1]), np.arange(5))
     trees = [bfs(graph, ways, seed, 2, 9) for seed in order]
-    found = {each.node: each for each in gather(Forest.of(trees), graph, ways, worth)}
-    assert (found[1].depth, found[1].seeds, found[1].worth) == (1, 2, 0.5)
-    assert order[found[1].tree] == 3
-    assert (found[5].depth, found[5].worth) == (1, 0.1)
-    assert found[0].seeds == found[3].seeds == 1
+    paths = {each.node: each for each in gather(Forest.of(trees), graph, ways, worth)}
+    assert (paths[1].depth, paths[1].seeds, paths[1].worth) == (1, 2, 0.5)
+    assert order[paths[1].tree] == 3
+    assert (paths[5].depth, paths[5].worth) == (1, 0.1)
+    assert paths[0].seeds == paths[3].seeds == 1
 
 
 @given(

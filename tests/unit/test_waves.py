@@ -43,7 +43,7 @@ def test_a_lane_runs_after_all_that_seed_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lanes", "told"),
+    ("lanes", "message"),
     [
         ({"a": walk("b"), "b": walk("a")}, "circle"),
         ({"a": walk("a")}, "circle"),
@@ -51,26 +51,26 @@ def test_a_lane_runs_after_all_that_seed_it() -> None:
     ],
 )
 def test_needs_that_cannot_be_met_are_an_error_of_the_recipe(
-    lanes: dict[str, Any], told: str
+    lanes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(BadRecipe, match=told):
+    with pytest.raises(BadRecipe, match=message):
         parse(recipe(**lanes), "mine")
 
 
 def test_a_walk_goes_on_from_what_a_walk_found(linked: Memory) -> None:
     step = {"max_depth": 1, "include_seeds": False, "direction": "out"}
     made = recipe(words=WORDS, near=walk("words", **step), far=walk("near", **step))
-    found = {hit.id: set(hit.lanes) for hit in linked.recall("port", recipe=made)}
-    assert found == {"a": {"words"}, "b": {"near"}, "c": {"far"}}
+    lanes = {hit.id: set(hit.lanes) for hit in linked.recall("port", recipe=made)}
+    assert lanes == {"a": {"words"}, "b": {"near"}, "c": {"far"}}
 
 
 def test_the_order_of_lanes_in_the_recipe_does_not_matter(linked: Memory) -> None:
     lanes = {"words": WORDS, "near": walk("words"), "far": walk("near", max_depth=1)}
-    told = [
+    message = [
         [(hit.id, hit.score) for hit in linked.recall("port", recipe=recipe(**dict(order)))]
         for order in (lanes.items(), reversed(lanes.items()))
     ]
-    assert told[0] == told[1]
+    assert message[0] == message[1]
 
 
 def test_given_seeds_come_first_and_are_not_counted(linked: Memory) -> None:

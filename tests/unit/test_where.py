@@ -272,8 +272,8 @@ def test_every_operator_on_every_attribute_works_or_leads_to_one_that_does() -> 
                 except BadFilter as error:
                     if op in OPERATORS[ATTRIBUTES.get(attribute, "json")]:
                         continue  # then the value is wrong, and its place is named
-                    told = error.message
-                    form, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
+                    message = error.message
+                    form, _ = json.JSONDecoder().raw_decode(message[message.index("{") :])
                     parse(form)
 
 

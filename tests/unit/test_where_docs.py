@@ -20,9 +20,9 @@ PAGE = (DOCS / "where.md").read_text(encoding="utf-8")
 
 def rows(title: str) -> Iterator[list[str]]:
     """The cells of the tables of a section, without the heads."""
-    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
-    assert found is not None
-    for block in re.findall(r"(?:^\|.*\n)+", found[1], re.M):
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)
+    assert match is not None
+    for block in re.findall(r"(?:^\|.*\n)+", match[1], re.M):
         for line in block.splitlines()[2:]:
             yield [cell.strip() for cell in line.strip("|").split(" | ")]
 
@@ -32,15 +32,15 @@ def code(cell: str) -> list[str]:
 
 
 def test_the_table_of_attributes_is_that_of_the_code() -> None:
-    told = {kind: code(names) for kind, names in rows("Attributes")}
+    documented = {kind: code(names) for kind, names in rows("Attributes")}
     ours = {
         plain: [name for name, of in ATTRIBUTES.items() if of == kind]
         for kind, plain in PLAIN.items()
     }
-    paths = told.pop(PLAIN["json"])
+    paths = documented.pop(PLAIN["json"])
     assert all(name.startswith("metadata.") for name in paths)
     assert not ours.pop(PLAIN["json"])
-    assert told == ours
+    assert documented == ours
 
 
 def test_the_table_of_operators_is_that_of_the_code() -> None:
@@ -53,8 +53,8 @@ def test_the_table_of_operators_is_that_of_the_code() -> None:
 
 
 def test_every_operator_and_every_group_is_explained() -> None:
-    told = {word for row in rows("Operators") if len(row) == 3 for word in code(row[0])}
-    assert told == {word for words in OPERATORS.values() for word in words}
+    documented = {word for row in rows("Operators") if len(row) == 3 for word in code(row[0])}
+    assert documented == {word for words in OPERATORS.values() for word in words}
     forms = {key for row in rows("Forms") for key in re.findall(r'\{"(\w+)":', row[0])}
     assert {*GROUPS, "not"} <= forms
 
@@ -84,8 +84,8 @@ def test_each_example_can_be_pasted_alone() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     _, text = PAGE.split("## Limits")
-    told = [int(each.replace(",", "")) for each in re.findall(r"[\d,]*\d", text)]
-    assert told == [DEPTH_LIMIT, Limits().nested, TESTS_LIMIT, VALUES_LIMIT]
+    numbers = [int(each.replace(",", "")) for each in re.findall(r"[\d,]*\d", text)]
+    assert numbers == [DEPTH_LIMIT, Limits().nested, TESTS_LIMIT, VALUES_LIMIT]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def memory_of(*texts: str) -> Memory:
     return memory
 
 
-def found(memory: Memory, query: str, **ask: Any) -> list[str]:
+def texts_of(memory: Memory, query: str, **ask: Any) -> list[str]:
     return [hit.record.text for hit in memory.keywords(query, 50, **ask)]
 
 
@@ -36,27 +36,27 @@ def test_skipping_is_exact_where_most_records_lack_the_field() -> None:
         + [{"text": "x"}] * 2000
     )
     for least in (0.0, 1.0):
-        told = {"form": "row", "fields": {"title": 1.0}, "least_mean": least}
-        first = memory.keywords("rare common", 1, recipe=lane(pool=1, **told))[0]
-        whole = memory.keywords("rare common", 1, recipe=lane(pool=10_000, **told))[0]
+        spec = {"form": "row", "fields": {"title": 1.0}, "least_mean": least}
+        first = memory.keywords("rare common", 1, recipe=lane(pool=1, **spec))[0]
+        whole = memory.keywords("rare common", 1, recipe=lane(pool=10_000, **spec))[0]
         assert first.lanes["words"].score == whole.lanes["words"].score
         assert first.id == whole.id
 
 
 def test_an_explanation_tells_the_mean_that_was_used() -> None:
     memory = memory_of("hello world hello", "hello there", *["..."] * 9, "foo bar baz qux")
-    (told, *_) = memory.keywords("hello", recipe=lane(least_mean=0.0))[0].lanes["words"].why.parts
-    facts: Any = told.facts
+    (term, *_) = memory.keywords("hello", recipe=lane(least_mean=0.0))[0].lanes["words"].why.parts
+    facts: Any = term.facts
     assert facts["mean"] == 0.75
     norm = 1.2 * (0.25 + 0.75 * facts["length"] / facts["mean"])
-    assert told.value == pytest.approx(facts["idf"] * facts["tf"] * 2.2 / (facts["tf"] + norm))
+    assert term.value == pytest.approx(facts["idf"] * facts["tf"] * 2.2 / (facts["tf"] + norm))
 
 
 def test_what_a_query_takes_away_does_not_come_back() -> None:
     memory = memory_of("ssh prod password", "do not disturb", "a note")
-    assert found(memory, "ssh NOT prod") == []
-    assert found(memory, "foo NOT bar") == []
-    assert found(memory, "title:prod") == []
+    assert texts_of(memory, "ssh NOT prod") == []
+    assert texts_of(memory, "foo NOT bar") == []
+    assert texts_of(memory, "title:prod") == []
 
 
 def test_a_word_that_counts_nothing_still_takes_away() -> None:
@@ -64,11 +64,13 @@ def test_a_word_that_counts_nothing_still_takes_away() -> None:
     memory.remember("apple pie", title="secret")
     memory.remember("apple tart", title="open")
     for fields in ({"text": 1.0, "title": 0.0}, {"text": 1.0}):
-        assert found(memory, "apple NOT title:secret", recipe=lane(fields=fields)) == ["apple tart"]
+        assert texts_of(memory, "apple NOT title:secret", recipe=lane(fields=fields)) == [
+            "apple tart"
+        ]
     common = memory_of(*(f"common alpha {n}" for n in range(30)), "lone")
     gated = lane(gate={"text": 0.5})
-    assert found(common, "(lone OR 3) NOT common", recipe=gated) == ["lone"]
-    assert found(common, "3 AND common", recipe=gated) == ["common alpha 3"]
+    assert texts_of(common, "(lone OR 3) NOT common", recipe=gated) == ["lone"]
+    assert texts_of(common, "3 AND common", recipe=gated) == ["common alpha 3"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_marks_stand_where_the_words_are(text: str, query: str, marked: str) -> 
     ],
 )
 def test_identifiers_are_found_in_quotes_and_by_their_beginning(text: str, query: str) -> None:
-    assert found(memory_of(text, "something else"), query) == [text]
+    assert texts_of(memory_of(text, "something else"), query) == [text]
 
 
 def test_a_long_phrase_of_one_word_is_read_once() -> None:
@@ -125,7 +127,7 @@ def test_a_typing_error_names_the_word_and_its_field() -> None:
 
 def test_aliases_stand_for_a_word_in_our_dialect() -> None:
     memory = memory_of("the kubernetes cluster", "about k8s")
-    assert found(memory, "k8s", aliases={"k8s": ["kubernetes"]}) == ["the kubernetes cluster"]
+    assert texts_of(memory, "k8s", aliases={"k8s": ["kubernetes"]}) == ["the kubernetes cluster"]
 
 
 @pytest.mark.parametrize("text", ["!!!", '"', "()", "\x00", "???", "🎉 NOT foo", "---"])
