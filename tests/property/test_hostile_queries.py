@@ -19,13 +19,8 @@ from tests.property.worlds import open_toy
 
 from memoriter import MemoriterError
 from memoriter.core.names import text as checked
-<<<<<<< HEAD
 from memoriter.index import ground, match
-from memoriter.lanes.port import Ready
-=======
-from memoriter.index import ground
 from memoriter.lanes.port import Effects, Ready, Wording
->>>>>>> kinds
 from memoriter.memory.asked import asked_for
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
