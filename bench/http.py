@@ -21,8 +21,8 @@ from typing import Any
 
 import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table
-from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tenant_session import TenantSession
 
 RECORDS = 10_000
 
@@ -35,12 +35,12 @@ def run(options: Options) -> None:
             memory.remember_many(texts)
             memory.maintain()
         with served(place) as ask, memoriter.open(place / "m.db", maintenance="manual") as memory:
-            desk = Desk(memory)
+            tenant_session = TenantSession(memory)
             ways: dict[str, Callable[[str], Any]] = {
                 "library": lambda q: memory.recall(q, 10),
                 "library, digest": lambda q: memory.recall(q, 10).receipt.digest,
                 "table of operations": lambda q: BY_NAME["recall"].run(
-                    desk, {"query": q, "limit": 10}
+                    tenant_session, {"query": q, "limit": 10}
                 ),
                 "HTTP": lambda q: ask("/v1/recall", {"query": q, "limit": 10}),
                 "HTTP, full": lambda q: ask(

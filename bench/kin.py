@@ -16,7 +16,7 @@ from bench.words import TOP, _lane, _times
 from memoriter.core.ranking import Ranking
 from memoriter.lanes.port import Context
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.bind import bind
+from memoriter.memory.search import bound_to
 from memoriter.pipeline.load import overridden, recipe_of
 
 RARE = {"session": "some"}
@@ -72,15 +72,12 @@ def _kin(
     memory: Memory, where: dict[str, str] | None = None
 ) -> Callable[[str], tuple[Context, Ranking]]:
     """The kin lane of our default recipe with a pool of 50, and nothing above it."""
-    parts = memory._parts  # what recall itself uses
+    engine = memory._engine  # what recall itself uses
     recipe = overridden(recipe_of("memoriter"), {"lanes.kin.pool": TOP})
 
     def ask(question: str) -> tuple[Context, Ranking]:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
-        reading = parts.reading(query.scope.tenant, None)
-        fetch = parts.fetch(query.scope.tenant)
-        outcome = (parts.shop.analyzer, None, None, parts.kin, None)
-        ctx = bind(query, recipe, reading, fetch, outcome)
+        ctx = bound_to(engine, query, recipe)
         return ctx, recipe.lanes["kin"].rank(ctx)
 
     return ask

@@ -19,13 +19,12 @@ from bench.tools import Options, folder, profiled, table, timed
 from memoriter.core.query import Query
 from memoriter.core.ranking import Ranking
 from memoriter.core.scope import Scope
-from memoriter.index.reading import Reading
 from memoriter.index.segment import LIVE, Segment
 from memoriter.index.selection import Selection
+from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.memory.facade import Memory
-from memoriter.memory.spaces import vector_in
-from memoriter.pipeline.bind import bind
+from memoriter.memory.search import bound_to
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.rank.grid import UNIT_STEP, unit
 from memoriter.text.own import Own
@@ -96,13 +95,13 @@ def _rows(out: dict[str, list[float]], count: int) -> list[tuple[str, ...]]:
 
 def _coded(count: int, options: Options) -> list[tuple[str, ...]]:
     matrix, questions = _drawn(count, options)
-    reading = _view(matrix)
-    _, spent = timed(lambda: reading.segments[0].codes)
+    view = _view(matrix)
+    _, spent = timed(lambda: view.segments[0].codes)
     print(f"codes of {count:,} vectors, made once: {spent.cpu:.1f} s CPU", flush=True)
     few = (np.arange(count) % 100 == 0,)
-    named = {"by codes": (0, reading.visible), "exactly": (count, reading.visible)}
+    named = {"by codes": (0, view.visible), "exactly": (count, view.visible)}
     named["exactly, of one percent"] = (count, few)
-    asks = {name: _ranked(reading, *how) for name, how in named.items()}
+    asks = {name: _ranked(view, *how) for name, how in named.items()}
     out = {PEER: _times(lambda q: _gemv(matrix, q), questions)}
     out |= {name: _times(ask, questions) for name, ask in asks.items()}
     found = [asks["by codes"](q).rows for q in questions]
@@ -115,17 +114,17 @@ def _coded(count: int, options: Options) -> list[tuple[str, ...]]:
     return [(*row, recall.get(row[0], "")) for row in _rows(out, count)]
 
 
-def _view(matrix: np.ndarray) -> Reading:
+def _view(matrix: np.ndarray) -> View:
     """A view over one segment of vectors and nothing else."""
     rows = np.arange(1, len(matrix) + 1)
     arrays = {"rows": rows, "ends": np.full(rows.size, LIVE), "vectors.matrix": matrix}
     arrays |= {"vectors.rows": rows, "vectors.seqs": rows}
     arrays["lengths"] = np.zeros((1, rows.size), np.int32)
-    return Reading(int(rows[-1]), [Segment(0, int(rows[-1]), arrays)], ("text",))
+    return View(int(rows[-1]), [Segment(0, int(rows[-1]), arrays)], ("text",))
 
 
 def _ranked(
-    reading: Reading, exact_up_to: int, masks: tuple[np.ndarray, ...]
+    view: View, exact_up_to: int, masks: tuple[np.ndarray, ...]
 ) -> Callable[[np.ndarray], Ranking]:
     """The lane of the recipe `semantic` on a view."""
     changed = {"lanes.meaning.pool": TOP, "lanes.meaning.exact_up_to": exact_up_to}
@@ -134,7 +133,7 @@ def _ranked(
 
     def ask(question: np.ndarray) -> Ranking:
         selection = Selection(masks, (), masks)
-        ctx = Context(query, reading, selection, Own(), unit(question))
+        ctx = Context(query, view, selection, Own(), unit(question))
         lane.ready(ctx)
         return lane.rank(ctx)
 
@@ -153,18 +152,13 @@ def _gemv(matrix: np.ndarray, question: np.ndarray) -> np.ndarray:
 
 
 def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[np.ndarray], Ranking]:
-    parts = memory._parts  # what recall itself uses
+    engine = memory._engine  # what recall itself uses
     recipe = overridden(recipe_of("semantic"), {"lanes.meaning.pool": TOP})
 
     def ask(question: np.ndarray) -> Ranking:
         more = {"where": where} if where else {}
         query, _ = memory._query("x", TOP, {"vector": question.tolist(), **more})
-        reading = parts.reading(query.scope.tenant, None)
-        vector = vector_in(parts.shop, query, reading)
-        fetch = parts.fetch(query.scope.tenant)
-        ctx = bind(
-            query, recipe, reading, fetch, (parts.shop.analyzer, vector, None, parts.kin, None)
-        )
+        ctx = engine.spaces(bound_to(engine, query, recipe), asking=True)
         return recipe.lanes["meaning"].rank(ctx)
 
     return ask

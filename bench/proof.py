@@ -15,8 +15,8 @@ from typing import Any
 import memoriter
 from bench.tools import Corpus, Options, profiled, table
 from memoriter.lanes.port import Context
-from memoriter.memory.asking import _bound
 from memoriter.memory.facade import Memory
+from memoriter.memory.search import bound_to
 from memoriter.pipeline import run as running
 from memoriter.pipeline.plan import plan
 from memoriter.why.answer import answer
@@ -108,12 +108,12 @@ def _measured(
 
 def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], Result]:
     """A question whose lanes have run: what is left to do for the answer."""
-    parts = memory._parts  # what recall itself uses
+    engine = memory._engine  # what recall itself uses
     query, recipe = memory._query(question, 10, ask)  # type: ignore[arg-type]  # as a caller asks
-    ctx: Context = parts.spaces(_bound(parts, query, recipe), asking=True)
+    ctx: Context = engine.spaces(bound_to(engine, query, recipe), asking=True)
     made = plan(recipe, ctx)
     lanes = running._waves(made, ctx)
-    records = dict(_fetched(parts, query, lanes))
+    records = dict(_fetched(engine, query, lanes))
 
     def fetch(rows: Any) -> list[Any]:
         return [records[row] for row in rows]
@@ -128,9 +128,9 @@ def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], R
     return finish
 
 
-def _fetched(parts: Any, query: Any, lanes: Any) -> list[tuple[int, Any]]:
+def _fetched(engine: Any, query: Any, lanes: Any) -> list[tuple[int, Any]]:
     rows = sorted({row for ranking in lanes[0].values() for row in ranking.rows.tolist()})
-    return list(zip(rows, parts.fetch(query.scope.tenant)(rows), strict=True))
+    return list(zip(rows, engine.fetch(query.scope.tenant)(rows), strict=True))
 
 
 def _cpu(work: Callable[[], Any]) -> tuple[Any, float]:

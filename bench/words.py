@@ -17,7 +17,7 @@ import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
 from memoriter.core.ranking import Ranking
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.bind import bind
+from memoriter.memory.search import bound_to
 from memoriter.pipeline.load import overridden, recipe_of
 
 TOP = 50
@@ -82,16 +82,13 @@ def _ours(place: Path, texts: list[str]) -> Memory:
 
 def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[str], Ranking]:
     """The word lane of our default recipe with a pool of 50, and nothing above it."""
-    parts = memory._parts  # what recall itself uses
+    engine = memory._engine  # what recall itself uses
     changed = {"lanes.words.pool": TOP, "lanes.words.ladder": False}
     recipe = overridden(recipe_of("lexical"), changed)
 
     def ask(question: str) -> Ranking:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
-        reading = parts.reading(query.scope.tenant, None)
-        fetch = parts.fetch(query.scope.tenant)
-        ctx = bind(query, recipe, reading, fetch, (parts.shop.analyzer, None, None, None, None))
-        return recipe.lanes["words"].rank(ctx)
+        return recipe.lanes["words"].rank(bound_to(engine, query, recipe))
 
     return ask
 

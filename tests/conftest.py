@@ -28,11 +28,11 @@ settings.load_profile("night" if os.environ.get("MEMORITER_NIGHT") == "1" else "
 @pytest.fixture(scope="session", autouse=True)
 def _every_answer_is_sound() -> Iterator[None]:
     """Whatever a test asks of a memory, every number of every hit of the answer is checked."""
-    from memoriter.memory import asking  # noqa: PLC0415  # loads the engine only where it is used
+    from memoriter.memory import search  # noqa: PLC0415  # loads the engine only where it is used
 
-    made = asking.answer
+    made = search.answer
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asking, "answer", lambda *args: sound(made(*args)))
+        patch.setattr(search, "answer", lambda *args: sound(made(*args)))
         yield
 
 
@@ -44,16 +44,16 @@ def _nobody_is_late_because_the_machine_is_busy() -> Iterator[None]:
     the tests of an embedder's deadline set their own.
     """
     from memoriter.embed.call import Patience  # noqa: PLC0415  # as above
-    from memoriter.memory import asking  # noqa: PLC0415  # as above
+    from memoriter.memory import search  # noqa: PLC0415  # as above
 
-    scored, seconds = asking.scored, Patience.seconds
+    scored, seconds = search.scored, Patience.seconds
 
     def patient(reranker: Any, query: str, texts: Any, timeout_ms: float) -> Any:
         hangs = getattr(reranker, "hanging", False)
         return scored(reranker, query, texts, timeout_ms if hangs else max(timeout_ms, 60_000))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(asking, "scored", patient)
+        patch.setattr(search, "scored", patient)
         patch.setattr(Patience, "seconds", lambda *given: max(seconds(*given), 60.0))
         yield
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import apsw
 
-from memoriter.index.reading import Reading
 from memoriter.index.tenant import TenantIndex
+from memoriter.index.view import View
+from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
-from memoriter.memory.parts import Parts
 from memoriter.store.port import Log
 from memoriter.store.sqlite.group import Job
 from memoriter.testing.fakes import HandClock
@@ -24,9 +24,9 @@ from memoriter.testing.fakes import HandClock
 # -- of every memory ---------------------------------------------------------------------------
 
 
-def engine_of(memory: Memory) -> Parts:
+def engine_of(memory: Memory) -> Engine:
     """The log, the index and the models of a memory."""
-    return memory._parts
+    return memory._engine
 
 
 def log_of(memory: Memory) -> Log:
@@ -36,12 +36,12 @@ def log_of(memory: Memory) -> Log:
 
 def index_of(memory: Memory) -> TenantIndex:
     """The index of the memory's tenant."""
-    return engine_of(memory).shelf.index(memory.scope.tenant)
+    return engine_of(memory).index_cache.index(memory.scope.tenant)
 
 
-def view_of(memory: Memory, known_at: int | None = None) -> Reading:
+def view_of(memory: Memory, known_at: int | None = None) -> View:
     """What a search reads now, or read at a moment."""
-    return engine_of(memory).reading(memory.scope.tenant, known_at)
+    return engine_of(memory).view(memory.scope.tenant, known_at)
 
 
 def clock_of(memory: Memory) -> HandClock:
@@ -112,9 +112,9 @@ def counted_groups(memory: Memory) -> list[int]:
 @contextmanager
 def every_lock(memory: Memory) -> Iterator[None]:
     """Hold all locks of a memory at once, as an unlucky fork finds them."""
-    log, shelf = _sqlite(memory), engine_of(memory).shelf
+    log, index_cache = _sqlite(memory), engine_of(memory).index_cache
     with ExitStack() as held:
-        for lock in (log._mutex, log._queue._gate, log._queue._leading, shelf._lock):
+        for lock in (log._mutex, log._queue._gate, log._queue._leading, index_cache._lock):
             held.enter_context(lock)
         yield
 
@@ -132,6 +132,6 @@ def routes_of(guarded: Any) -> Sequence[Any]:
     return guarded._inner.routes
 
 
-def open_requests(office: Any) -> int:
+def open_requests(server_state: Any) -> int:
     """How many requests a server works on or lets wait."""
-    return office.work._open
+    return server_state.work._open

@@ -169,7 +169,7 @@ class AsyncMemory(_Awaited[Memory]):
         await self.close()
 
 
-class Opened:
+class AsyncOpening:
     """A memory that is being opened: await it, or use it with `async with`."""
 
     def __init__(self, make: Callable[[], Memory]) -> None:
@@ -177,7 +177,7 @@ class Opened:
         self._memory: AsyncMemory | None = None
 
     def __repr__(self) -> str:
-        return shown("Opened", "to be awaited, or used with async with")
+        return shown("AsyncOpening", "to be awaited, or used with async with")
 
     if not TYPE_CHECKING:  # type checkers know what is there
 
@@ -209,6 +209,6 @@ class Opened:
 @takes(OpenOptions)
 def aopen(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
-) -> Opened:
+) -> AsyncOpening:
     """Open a memory for async code, to be awaited or used with `async with`."""
-    return Opened(partial(open_memory, place, tenant, **options))
+    return AsyncOpening(partial(open_memory, place, tenant, **options))

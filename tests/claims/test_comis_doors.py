@@ -23,8 +23,8 @@ FIRST = 1_767_225_600_000
 @pytest.fixture(scope="module")
 def site() -> Iterator[Live]:
     with live() as made:
-        fill(made.office.house.memory(TENANT))
-        other = made.office.house.memory("other")
+        fill(made.server_state.tenants.memory(TENANT))
+        other = made.server_state.tenants.memory("other")
         for n in range(30):
             other.remember(f"deadline deadline deadline {n}")
         yield made
@@ -70,7 +70,7 @@ def test_co_26_the_tenant_comes_from_the_credential(site: Live, client: httpx.Cl
     assert set(ids(search(client))) == {f"r{n:02}" for n in range(11)}
     assert browse(client)["total"] == 11
     with live() as alone:
-        fill(alone.office.house.memory(TENANT))
+        fill(alone.server_state.tenants.memory(TENANT))
         only = alone.client("admin")
         asked = {"query": "deadline", "limit": 100}
         told = [rpc(c, "memory.search", **asked)["result"]["results"] for c in (client, only)]
@@ -105,7 +105,7 @@ def test_co_29_the_memory_type_holds_in_every_call(site: Live, client: httpx.Cli
     assert ids(browse(client, memory_type="working")["entries"]) == ["r10", "r06", "r02"]
     rest = {"query": "deadline", "recipe": "comis", "overrides": {"memoryType": "working"}}
     found = client.post("/v1/recall", json=rest).json()["hits"]
-    memory = site.office.house.memory(TENANT)
+    memory = site.server_state.tenants.memory(TENANT)
     mine = memory.recall("deadline", recipe="comis", overrides={"memoryType": "working"})
     assert ids(found) == [hit.id for hit in mine] == ["r06", "r10"]  # r02 … r08 are external
     told = rpc(client, "memory.search", query="deadline", memoryType="dream")
@@ -164,7 +164,7 @@ def test_co_33_a_result_has_its_score_its_source_and_the_whole_record(
     site: Live, client: httpx.Client
 ) -> None:
     (best, *_) = search(client)
-    record = site.office.house.memory(TENANT).get(best["id"])
+    record = site.server_state.tenants.memory(TENANT).get(best["id"])
     assert best["content"] == record.text
     assert best["createdAt"] == to_micros(record.created) // 1000
     assert (best["memoryType"], best["trustLevel"]) == (record.memory_type, record.trust)
@@ -177,7 +177,7 @@ def test_co_33_a_result_has_its_score_its_source_and_the_whole_record(
 
 
 def test_co_33_sources_are_fts_vec_both_and_entity(site: Live) -> None:
-    memory = site.office.house.memory("sources")
+    memory = site.server_state.tenants.memory("sources")
     memory.remember("The project deadlines are in May", id="words", entities=["Ada"])
     memory.remember("task due dates", id="alike")
     client = site.client("read", "sources")
@@ -216,7 +216,7 @@ def test_co_34_browse_filters_over_the_whole_set(client: httpx.Client) -> None:
 def test_co_35_an_outside_caller_gets_the_answer_of_the_library(
     site: Live, client: httpx.Client
 ) -> None:
-    mine = site.office.house.memory(TENANT).recall(
+    mine = site.server_state.tenants.memory(TENANT).recall(
         "deadline of the project", 20, recipe="comis",
         overrides={"trustLevels": None, "order.0.enabled": False, "agentId": "bob"},
     )  # fmt: skip

@@ -11,7 +11,7 @@ from tests.claims.corpus import VECTOR, close, ids, open_empty, open_texts
 from tests.sound import sound
 
 import memoriter
-from memoriter.embed.callable import Function
+from memoriter.embed.callable import FunctionEmbedder
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.testing.fakes import SECOND, START
@@ -117,7 +117,7 @@ def test_co_07_without_an_embedding_the_answer_is_the_text_only_one(vectors: Mem
         def broken(texts: Sequence[str], answer: object = answer) -> object:
             return answer if len(texts) == 1 and texts[0] == text else [[1.0, 0.0]] * len(texts)
 
-        with memoriter.open(":memory:", embedder=Function(broken, "broken", 2)) as memory:
+        with memoriter.open(":memory:", embedder=FunctionEmbedder(broken, "broken", 2)) as memory:
             memory.remember("pricing in berlin", id="a")
             memory.remember("lunch", id="b")
             result = ask(memory, text)

@@ -22,7 +22,7 @@ ASKED = "what is the deadline of the project?"
 @pytest.fixture(scope="module")
 def site() -> Iterator[Live]:
     with live() as made:
-        fill(made.office.house.memory(TENANT))
+        fill(made.server_state.tenants.memory(TENANT))
         yield made
 
 
@@ -37,7 +37,7 @@ def fill(memory: Memory) -> None:
 
 
 def test_co_08_a_hook_recalls_before_each_reply_in_process_and_over_http(site: Live) -> None:
-    memory = site.office.house.memory(TENANT)
+    memory = site.server_state.tenants.memory(TENANT)
     here = Hook(memory, recipe="comis")
     there = Hook(site.url, token=site.token("read"), recipe="comis", timeout=60.0)
     assert here(ASKED) == there(ASKED)

@@ -11,10 +11,10 @@ from tests.claims.corpus import VECTOR, close, open_corpus, open_empty
 
 import memoriter
 from memoriter.core.errors import Forbidden, InputError
-from memoriter.doors.desk import Desk
 from memoriter.doors.mcp.tools import tools_of
 from memoriter.doors.port import foreign_tools
 from memoriter.doors.schema import schema_of
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.jeffs_brain import tools as jeffs_brain
@@ -37,7 +37,7 @@ THOUGHT = {
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
+def tenant_session() -> Iterator[TenantSession]:
     """Four thoughts and their links."""
     memory = open_empty()
     say = memory.remember
@@ -49,17 +49,17 @@ def desk() -> Iterator[Desk]:
     say("Lunch at noon.", id="lunch", kind="Plan", tags=["food"])
     memory.agents.upsert("ann", display_name="Ann", owner="ops")
     with memory:
-        yield Desk(memory)
+        yield TenantSession(memory)
 
 
 @pytest.fixture(scope="module")
-def files() -> Iterator[Desk]:
+def files() -> Iterator[TenantSession]:
     with open_corpus(vectors=True, paths=True) as memory:
-        yield Desk(memory)
+        yield TenantSession(memory)
 
 
-def run(desk: Desk, name: str, **data: Any) -> dict[str, Any]:
-    told = BY_NAME[name].run(desk, data)
+def run(tenant_session: TenantSession, name: str, **data: Any) -> dict[str, Any]:
+    told = BY_NAME[name].run(tenant_session, data)
     json.dumps(told, allow_nan=False)
     BY_NAME[name].reply.model_validate(told, strict=True)
     return told
@@ -81,35 +81,46 @@ def test_md_02_the_compat_door_offers_its_three_tools() -> None:
     assert [name for name in offered if name.startswith("mentisdb")] == wanted
 
 
-def test_md_02_plain_search_filters_and_keeps_the_order_of_writing(desk: Desk) -> None:
-    told = run(desk, "mentisdb_search")
+def test_md_02_plain_search_filters_and_keeps_the_order_of_writing(
+    tenant_session: TenantSession,
+) -> None:
+    told = run(tenant_session, "mentisdb_search")
     assert [each["id"] for each in told["thoughts"]] == ["pick", "rate", "review", "lunch"]
     assert set(told["thoughts"][0]) == THOUGHT
-    some = run(desk, "mentisdb_search", thought_types=["decision"], limit=1)
+    some = run(tenant_session, "mentisdb_search", thought_types=["decision"], limit=1)
     assert (some["total"], [each["id"] for each in some["thoughts"]]) == (2, ["review"])
-    before = run(desk, "mentisdb_search", thought_types=["decision"], limit=1, offset=1)
+    before = run(tenant_session, "mentisdb_search", thought_types=["decision"], limit=1, offset=1)
     assert [each["id"] for each in before["thoughts"]] == ["pick"]
     with pytest.raises(InputError, match="text"):
-        run(desk, "mentisdb_search", text="cache")
+        run(tenant_session, "mentisdb_search", text="cache")
 
 
-def test_md_04_plain_and_ranked_search_have_the_same_candidates(desk: Desk) -> None:
+def test_md_04_plain_and_ranked_search_have_the_same_candidates(
+    tenant_session: TenantSession,
+) -> None:
     filters: list[dict[str, Any]] = [
         {}, {"thought_types": ["Decision"]}, {"agent_ids": ["ann"]}, {"tags_any": ["FOOD"]},
         {"concepts_any": ["rate"]}, {"min_importance": 0.6}, {"min_confidence": 0.1},
         {"since": 1, "until": 2}, {"roles": []}, {"scope": "user"},
     ]  # fmt: skip
     for told in filters:
-        plain = run(desk, "mentisdb_search", **told)
-        ranked = run(desk, "mentisdb_ranked_search", text=" ", **told)
+        plain = run(tenant_session, "mentisdb_search", **told)
+        ranked = run(tenant_session, "mentisdb_ranked_search", text=" ", **told)
         assert {each["id"] for each in plain["thoughts"]} == {
             each["thought"]["id"] for each in ranked["results"]
         }
         assert plain["total"] == ranked["total"]
 
 
-def test_md_02_and_45_and_46_a_ranked_hit_has_the_seeds_fields(desk: Desk) -> None:
-    told = run(desk, "mentisdb_ranked_search", text="lru eviction", graph={"mode": "incoming_only"})
+def test_md_02_and_45_and_46_a_ranked_hit_has_the_seeds_fields(
+    tenant_session: TenantSession,
+) -> None:
+    told = run(
+        tenant_session,
+        "mentisdb_ranked_search",
+        text="lru eviction",
+        graph={"mode": "incoming_only"},
+    )
     assert (told["backend"], told["total"]) == ("lexical_graph", len(told["results"]))
     first, second = told["results"][:2]
     assert set(first) == HIT
@@ -123,13 +134,15 @@ def test_md_02_and_45_and_46_a_ranked_hit_has_the_seeds_fields(desk: Desk) -> No
     ]
     parts = NUMBERS - {"vector", "rrf", "total"} | {"vector_contribution"}
     assert sum(first["score"][name] for name in parts) == pytest.approx(first["score"]["total"])
-    tagged = run(desk, "mentisdb_ranked_search", text="cache ann")["results"][0]
+    tagged = run(tenant_session, "mentisdb_ranked_search", text="cache ann")["results"][0]
     assert tagged["match_sources"] == ["content", "tags", "agent_id", "agent_registry"]
 
 
-def test_md_46_the_total_counts_before_the_limit_and_a_page_is_a_part(desk: Desk) -> None:
-    whole = run(desk, "mentisdb_ranked_search", text="")
-    part = run(desk, "mentisdb_ranked_search", text="", limit=2, offset=1)
+def test_md_46_the_total_counts_before_the_limit_and_a_page_is_a_part(
+    tenant_session: TenantSession,
+) -> None:
+    whole = run(tenant_session, "mentisdb_ranked_search", text="")
+    part = run(tenant_session, "mentisdb_ranked_search", text="", limit=2, offset=1)
     assert part["total"] == whole["total"] == 4
     assert part["results"] == whole["results"][1:3]
     assert schema_of(BY_NAME["mentisdb_ranked_search"].request)["properties"]["limit"][
@@ -137,8 +150,10 @@ def test_md_46_the_total_counts_before_the_limit_and_a_page_is_a_part(desk: Desk
     ] == (50)
 
 
-def test_md_50_bundles_hold_each_seed_with_its_own_neighbours(desk: Desk) -> None:
-    told = run(desk, "mentisdb_context_bundles", text="lru")
+def test_md_50_bundles_hold_each_seed_with_its_own_neighbours(
+    tenant_session: TenantSession,
+) -> None:
+    told = run(tenant_session, "mentisdb_context_bundles", text="lru")
     assert (told["total_bundles"], told["consumed_hits"]) == (1, 1)
     (bundle,) = told["bundles"]
     assert set(bundle["seed"]) == {"locator", "lexical_score", "matched_terms", "thought"}
@@ -148,9 +163,9 @@ def test_md_50_bundles_hold_each_seed_with_its_own_neighbours(desk: Desk) -> Non
         "locator", "thought", "depth", "seed_path_count", "relation_kinds", "path",
     }  # fmt: skip
     assert (support["thought"]["id"], support["depth"]) == ("review", 1)
-    bare = run(desk, "mentisdb_context_bundles", text="lru", graph=False)
+    bare = run(tenant_session, "mentisdb_context_bundles", text="lru", graph=False)
     assert bare["bundles"][0]["support"] == []
-    assert run(desk, "mentisdb_context_bundles", text=" ")["bundles"] == []
+    assert run(tenant_session, "mentisdb_context_bundles", text=" ")["bundles"] == []
 
 
 KNOBS: dict[str, Any] = {
@@ -174,9 +189,9 @@ def test_md_53_a_knob_changes_numbers_and_membership_but_never_the_shape(knob: s
         "the cache rate", id="a", kind="Decision", tags=["cache"], concepts=["rate"],
         confidence=0.5, entity_type="x", links=[],
     )  # fmt: skip
-    desk = Desk(memory)
-    off = run(desk, "mentisdb_ranked_search", text="cache rate")
-    on = run(desk, "mentisdb_ranked_search", text="cache rate", **{knob: KNOBS[knob]})
+    tenant_session = TenantSession(memory)
+    off = run(tenant_session, "mentisdb_ranked_search", text="cache rate")
+    on = run(tenant_session, "mentisdb_ranked_search", text="cache rate", **{knob: KNOBS[knob]})
     assert len(on["results"]) == 1
     assert shape(on) == shape(off)
 
@@ -187,20 +202,20 @@ def test_md_53_all_knobs_together_keep_the_shape_too() -> None:
         "the cache rate", id="a", kind="Decision", tags=["cache"], concepts=["rate"],
         confidence=0.5, entity_type="x",
     )  # fmt: skip
-    desk = Desk(memory)
-    on = run(desk, "mentisdb_ranked_search", text="cache rate", **KNOBS)
-    assert shape(on) == shape(run(desk, "mentisdb_ranked_search", text="cache rate"))
+    tenant_session = TenantSession(memory)
+    on = run(tenant_session, "mentisdb_ranked_search", text="cache rate", **KNOBS)
+    assert shape(on) == shape(run(tenant_session, "mentisdb_ranked_search", text="cache rate"))
     assert on["results"][0]["score"]["rrf"] > 0.0
 
 
-def test_another_chain_or_brain_is_refused(desk: Desk) -> None:
-    assert run(desk, "mentisdb_search", chain_key="default")["total"] == 4
+def test_another_chain_or_brain_is_refused(tenant_session: TenantSession) -> None:
+    assert run(tenant_session, "mentisdb_search", chain_key="default")["total"] == 4
     for name, data in (
         ("mentisdb_search", {"chain_key": "other"}),
         ("memory_search", {"query": "x", "brain": "other"}),
     ):
         with pytest.raises(Forbidden, match="another tenant"):
-            run(desk, name, **data)
+            run(tenant_session, name, **data)
 
 
 # --- jeffs-brain ----------------------------------------------------------------------------
@@ -217,7 +232,7 @@ def test_jb_39_the_three_tools_are_in_the_compat_set_with_their_limits() -> None
         assert takes[name]["top_k"]["maximum"] == 50
 
 
-def test_jb_39_a_query_that_is_too_long_or_blank_is_refused(files: Desk) -> None:
+def test_jb_39_a_query_that_is_too_long_or_blank_is_refused(files: TenantSession) -> None:
     for query in ("", "x" * 4097):
         with pytest.raises(InputError, match="query"):
             run(files, "memory_search", query=query)
@@ -225,7 +240,7 @@ def test_jb_39_a_query_that_is_too_long_or_blank_is_refused(files: Desk) -> None
         run(files, "memory_ask", query="x", top_k=51)
 
 
-def test_jb_38_and_39_search_answers_with_chunks_trace_and_attempts(files: Desk) -> None:
+def test_jb_38_and_39_search_answers_with_chunks_trace_and_attempts(files: TenantSession) -> None:
     told = run(files, "memory_search", query="pricing berlin", top_k=2)
     assert set(told) == {"chunks", "tookMs", "trace", "attempts", "receipt"}
     assert [chunk["path"] for chunk in told["chunks"]] == ["wiki/m02.md", "wiki/m17.md"]
@@ -245,7 +260,7 @@ def test_jb_38_and_39_search_answers_with_chunks_trace_and_attempts(files: Desk)
     assert (attempt["rung"], attempt["reason"], attempt["chunks"]) == (0, "initial", 5)
 
 
-def test_jb_39_scope_sort_and_the_other_knobs_hold(files: Desk) -> None:
+def test_jb_39_scope_sort_and_the_other_knobs_hold(files: TenantSession) -> None:
     ours = run(files, "memory_search", query="coffee pricing", scope="global")
     assert {chunk["path"].rpartition("/")[0] for chunk in ours["chunks"]} == {"memory/global"}
     newest = run(files, "memory_search", query="pricing", sort="recency")
@@ -259,7 +274,7 @@ def test_jb_39_scope_sort_and_the_other_knobs_hold(files: Desk) -> None:
     assert told["trace"]["fellBackToBM25"]
 
 
-def test_jb_39_ask_quotes_passages_or_says_that_nothing_fits(files: Desk) -> None:
+def test_jb_39_ask_quotes_passages_or_says_that_nothing_fits(files: TenantSession) -> None:
     told = run(files, "memory_ask", query="where is the hotel?")
     assert told["citations"][0]["chunkId"] == "m10"
     for cited, chunk in zip(told["citations"], told["chunks"], strict=False):
@@ -273,12 +288,12 @@ def test_jb_39_ask_quotes_nothing_that_is_only_not_quite_unlike_the_question() -
     with memoriter.open(":memory:") as memory:
         memory.remember("ssh port 49222")
         memory.remember("cold lunch")
-        told = run(Desk(memory), "memory_ask", query="what is the capital of France?")
+        told = run(TenantSession(memory), "memory_ask", query="what is the capital of France?")
     assert told["chunks"]
     assert (told["answer"], told["citations"]) == (jeffs_brain.NOTHING, [])
 
 
-def test_jb_39_recall_brings_the_block_for_a_prompt(files: Desk) -> None:
+def test_jb_39_recall_brings_the_block_for_a_prompt(files: TenantSession) -> None:
     told = run(files, "memory_recall", query="coffee")
     assert [chunk["chunkId"] for chunk in told["chunks"]] == ["m05", "m06"]
     assert "I prefer oat milk" in told["context"]
@@ -291,11 +306,11 @@ def test_co_29_the_type_of_memory_holds_in_a_tool_call_too() -> None:
     memory = open_empty()
     for kind in ("working", "episodic", "semantic", "procedural"):
         memory.remember(f"the {kind} port", id=kind, memory_type=kind)
-    desk = Desk(memory)
-    told = run(desk, "comis_memory_search", query="port")
+    tenant_session = TenantSession(memory)
+    told = run(tenant_session, "comis_memory_search", query="port")
     assert told["total"] == 4
     for kind in ("working", "episodic", "semantic", "procedural"):
-        found = run(desk, "comis_memory_search", query="port", memoryType=kind)
+        found = run(tenant_session, "comis_memory_search", query="port", memoryType=kind)
         assert [each["id"] for each in found["results"]] == [kind]
     assert {"score", "source"} <= set(told["results"][0])
 
@@ -303,7 +318,7 @@ def test_co_29_the_type_of_memory_holds_in_a_tool_call_too() -> None:
 # --- engrava --------------------------------------------------------------------------------
 
 
-def test_en_11_and_32_the_tool_gives_the_keyword_signal_alone(files: Desk) -> None:
+def test_en_11_and_32_the_tool_gives_the_keyword_signal_alone(files: TenantSession) -> None:
     told = run(files, "search_keywords", query_text="pricing berlin")
     assert [(each["id"], each["score"]) for each in told["results"]] == close(
         [("m02", 4.291834), ("m17", 3.112759), ("m10", 2.212977), ("m09", 2.082802),
@@ -316,7 +331,7 @@ def test_en_11_and_32_the_tool_gives_the_keyword_signal_alone(files: Desk) -> No
     }  # fmt: skip
 
 
-def test_en_32_and_40_the_other_tool_weighs_all_signals(files: Desk) -> None:
+def test_en_32_and_40_the_other_tool_weighs_all_signals(files: TenantSession) -> None:
     asked: dict[str, Any] = {"query_text": "pricing berlin", "query_vector": list(VECTOR)}
     told = run(files, "search_memory", **asked, top_k=2)
     assert [(each["id"], each["score"]) for each in told["results"]] == close(
@@ -331,7 +346,7 @@ def test_en_32_and_40_the_other_tool_weighs_all_signals(files: Desk) -> None:
         run(files, "search_memory", **asked, graph_wait=0.3)
 
 
-def test_en_38_reflections_alone_can_be_asked_for(files: Desk) -> None:
+def test_en_38_reflections_alone_can_be_asked_for(files: TenantSession) -> None:
     told = run(files, "search_memory", query_text="pricing", include_reflections="only")
     assert told["results"] == []
 
@@ -340,14 +355,19 @@ def test_engravas_filters_are_tests_of_metadata() -> None:
     memory = open_empty()
     memory.remember("berlin one", id="a", metadata={"team": {"name": "x"}})
     memory.remember("berlin two", id="b", metadata={"team": {"name": "y"}})
-    desk = Desk(memory)
+    tenant_session = TenantSession(memory)
     same = [{"path": "$.team.name", "value": "y"}]
     some = [{"path": "$.team.name", "op": "IN", "value": ["x", "z"]}]
     for filters, wanted in ((same, ["b"]), (some, ["a"])):
-        told = run(desk, "search_keywords", query_text="berlin", filters=filters)
+        told = run(tenant_session, "search_keywords", query_text="berlin", filters=filters)
         assert [each["id"] for each in told["results"]] == wanted
     with pytest.raises(InputError, match="path"):
-        run(desk, "search_keywords", query_text="x", filters=[{"path": "team", "value": 1}])
+        run(
+            tenant_session,
+            "search_keywords",
+            query_text="x",
+            filters=[{"path": "team", "value": 1}],
+        )
 
 
 # --- all of them ----------------------------------------------------------------------------
@@ -366,7 +386,7 @@ def test_every_field_is_a_name_of_the_recipe_or_read_by_its_tool() -> None:
         assert set(mentisdb.FILTERS) <= set(recipe_of("mentisdb").names)
 
 
-def test_a_wrong_type_is_refused_with_the_name_of_the_field(desk: Desk) -> None:
+def test_a_wrong_type_is_refused_with_the_name_of_the_field(tenant_session: TenantSession) -> None:
     for name, data, field in (
         ("mentisdb_ranked_search", {"text": "x", "rerank_k": "many"}, "rerank_k"),
         ("mentisdb_ranked_search", {"text": "x", "graph": {"depth": 1}}, "graph"),
@@ -376,12 +396,12 @@ def test_a_wrong_type_is_refused_with_the_name_of_the_field(desk: Desk) -> None:
         ("search_memory", {"query_text": "x", "fts_weight": "heavy"}, "fts_weight"),
     ):
         with pytest.raises(InputError) as caught:
-            run(desk, name, **data)
+            run(tenant_session, name, **data)
         assert str(caught.value.field).startswith(field)
         assert caught.value.hint
 
 
-def test_a_memory_is_the_same_through_a_tool_and_through_its_recipe(files: Desk) -> None:
+def test_a_memory_is_the_same_through_a_tool_and_through_its_recipe(files: TenantSession) -> None:
     memory: Memory = files.memory(BY_NAME["search_memory"].request(query_text=""))  # type: ignore[call-arg]  # made from the table
     mine = memory.recall("pricing berlin", 5, recipe="mentisdb")
     told = run(files, "mentisdb_ranked_search", text="pricing berlin", limit=5)

@@ -10,7 +10,7 @@ from tests.claims.corpus import VECTOR, close, ids, leaves, open_corpus, open_em
 from tests.inside import view_of
 from tests.sound import sound
 
-from memoriter.index.graph import Graph, Neighbours
+from memoriter.index.graph import AdjacentNodes, Graph
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
 from memoriter.why.result import Result
@@ -20,7 +20,7 @@ def graph_of(memory: Memory) -> Graph:
     return view_of(memory).graph
 
 
-def near(memory: Memory, *ids: str, most: int = 5) -> Neighbours:
+def near(memory: Memory, *ids: str, most: int = 5) -> AdjacentNodes:
     graph = graph_of(memory)
     nodes = np.array([memory.get(one).position for one in ids], np.int64)
     every = np.ones(graph.rows.size, np.bool_)

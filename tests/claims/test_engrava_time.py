@@ -24,8 +24,8 @@ def rows_of(corpus: Memory) -> np.ndarray:
 
 
 def test_en_04_recency_halves_with_every_fifty_cycles(corpus: Memory) -> None:
-    reading = view_of(corpus)
-    told = by_cycle(numbers(reading, rows_of(corpus), "cycle"), 40, HALF_LIFE)
+    view = view_of(corpus)
+    told = by_cycle(numbers(view, rows_of(corpus), "cycle"), 40, HALF_LIFE)
     by_id = dict(zip([note.id for note in CORPUS], told.tolist(), strict=True))
     assert by_id["m02"] == pytest.approx(0.757858, abs=1e-6)
     assert by_id["m11"] == 1.0  # of this very cycle
@@ -60,7 +60,7 @@ def test_en_04_a_cycle_is_a_whole_number_and_not_below_zero(corpus: Memory, cycl
 
 
 def test_en_05_priorities_have_their_worth(corpus: Memory) -> None:
-    reading = view_of(corpus)
-    told = priority(strings(reading, rows_of(corpus), "priority"), TABLE)
+    view = view_of(corpus)
+    told = priority(strings(view, rows_of(corpus), "priority"), TABLE)
     assert told.tolist() == pytest.approx([TABLE[note.priority] for note in CORPUS], abs=1e-9)
     assert priority(["P5", None, "p1"], TABLE).tolist() == [0.0, 0.0, 0.0]

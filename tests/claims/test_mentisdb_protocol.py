@@ -10,7 +10,7 @@ import pytest
 
 from memoriter.core.errors import InputError
 from memoriter.evaluate.command import run_eval
-from memoriter.evaluate.data import Case, Dataset, Item, Question
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
 from memoriter.evaluate.protocols import compared, protocol_of
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.mentisdb.protocol import pooled
@@ -37,8 +37,8 @@ def locomo(tmp_path: Path) -> Path:
 
 def turns(talks: int) -> Dataset:
     records = tuple(Item(f"D1:{n}", f"turn {n}", None, "1" if n < 6 else "2") for n in range(8))
-    asked = (Question("turn", frozenset({"D1:4"}), "1"),)
-    return Dataset("talks", "", tuple(Case(records, asked) for _ in range(talks)))
+    asked = (EvalQuestion("turn", frozenset({"D1:4"}), "1"),)
+    return Dataset("talks", "", tuple(EvalCase(records, asked) for _ in range(talks)))
 
 
 def test_md_54_every_conversation_lies_in_one_store_and_neighbours_are_gold() -> None:

@@ -273,11 +273,11 @@ def test_md_43_edges_vectors_and_edits_do_not_move_a_position(memory: Memory) ->
     memory.link("a", "b")
     memory.update("a", text="one, edited")
     memory.remember("three", id="c")
-    reading = view_of(memory)
+    view = view_of(memory)
     rows = np.array([memory.get(name).row for name in "abc"])
-    positions = numbers(reading, rows, "position")
+    positions = numbers(view, rows, "position")
     assert positions.tolist() == [0.0, 1.0, 2.0]
-    told = by_position(positions, length(reading), 0.05)
+    told = by_position(positions, length(view), 0.05)
     assert told.tolist() == pytest.approx([0.0, 0.025, 0.05], abs=1e-9)
 
 

@@ -13,7 +13,7 @@ from tests.claims.corpus import close, ids, open_empty
 from tests.claims.test_mentisdb_fused import asked, near
 
 import memoriter
-from memoriter.embed.callable import Function
+from memoriter.embed.callable import FunctionEmbedder
 from memoriter.embed.hash import Hash
 from memoriter.embed.static import Static
 from memoriter.memory.embedders import embedder_of
@@ -45,7 +45,7 @@ def test_md_25_the_question_is_embedded_once_whatever_is_switched_on() -> None:
         seen.extend(texts)
         return [[1.0, 0.5] for _ in texts]
 
-    with memoriter.open(":memory:", embedder=Function(embed, "counting", 2)) as memory:
+    with memoriter.open(":memory:", embedder=FunctionEmbedder(embed, "counting", 2)) as memory:
         memory.remember("cache latency", id="a")
         memory.remember("lunch", id="b", links=[{"target": "a", "kind": "related_to"}])
         for told in ({}, {"graph": True}, {"graph": True, "enable_reranking": True}):
@@ -97,8 +97,12 @@ def test_md_27_a_cosine_counts_half_when_vectors_are_up_to_date_and_less_when_no
 
 def test_md_28_of_two_spaces_the_better_value_counts_never_the_sum() -> None:
     spaces = (
-        Function(lambda texts: [_turned(0.6 if "one" in t else 0.2, t) for t in texts], "left", 2),
-        Function(lambda texts: [_turned(0.2 if "one" in t else 0.8, t) for t in texts], "right", 2),
+        FunctionEmbedder(
+            lambda texts: [_turned(0.6 if "one" in t else 0.2, t) for t in texts], "left", 2
+        ),
+        FunctionEmbedder(
+            lambda texts: [_turned(0.2 if "one" in t else 0.8, t) for t in texts], "right", 2
+        ),
     )
     with memoriter.open(":memory:", embedder=list(spaces)) as memory:
         memory.remember("one", id="a")
@@ -137,7 +141,7 @@ def test_md_29_without_vectors_or_with_a_failing_embedder_words_answer() -> None
     def fails(texts: Sequence[str]) -> list[list[float]]:
         raise OSError("gone")
 
-    for embedder in (None, Function(fails, "failing", 2)):
+    for embedder in (None, FunctionEmbedder(fails, "failing", 2)):
         with memoriter.open(":memory:", embedder=embedder) as memory:
             fill(memory)
             result, plain = words_only(memory)

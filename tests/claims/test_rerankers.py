@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from memoriter.rank.top import top
-from memoriter.rerank.call import TIMEOUT_MS, Failed, Scored, scored
-from memoriter.rerank.callable import Function
+from memoriter.rerank.call import TIMEOUT_MS, Failed, Judged, scored
+from memoriter.rerank.callable import FunctionReranker
 from memoriter.rerank.unanimity import ENOUGH, Kind, agreement
 from memoriter.testing.fakes import ToyReranker
 
@@ -77,8 +77,8 @@ def test_jb_29_a_language_model_may_judge() -> None:
         assert query == "which pet?"
         return [10.0 if "dog" in text else 0.0 for text in texts]
 
-    outcome = scored(Function(judge, "judge-1"), "which pet?", ["a cat", "a dog"], 60_000)
-    assert isinstance(outcome, Scored)
+    outcome = scored(FunctionReranker(judge, "judge-1"), "which pet?", ["a cat", "a dog"], 60_000)
+    assert isinstance(outcome, Judged)
     assert outcome.values.tolist() == [0.0, 10.0]
 
 
@@ -92,8 +92,10 @@ def test_jb_29_an_error_or_an_empty_answer_is_rerank_failed(toy: ToyReranker, an
 
 
 def test_co_24_ties_of_the_reranker_keep_the_order_before() -> None:
-    outcome = scored(Function(lambda *_: [0.2, 0.9, 0.2, 0.9], "tied"), "q", list("abcd"), 60_000)
-    assert isinstance(outcome, Scored)
+    outcome = scored(
+        FunctionReranker(lambda *_: [0.2, 0.9, 0.2, 0.9], "tied"), "q", list("abcd"), 60_000
+    )
+    assert isinstance(outcome, Judged)
     order = top(outcome.values, np.arange(4), 4)
     assert order.tolist() == [1, 3, 0, 2]
 

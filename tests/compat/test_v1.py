@@ -17,7 +17,7 @@ import memoriter
 from memoriter.core.canonical import canonical, checksum, digest
 from memoriter.core.record import Content, Source, encode
 from memoriter.core.times import to_datetime
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.store import rows
 from memoriter.store.verify import verify
 
@@ -137,9 +137,9 @@ def test_bytes_of_values() -> None:
         text="hi", tags=("a",), source=Source(path="p"), created=to_datetime(5), metadata={"x": 1}
     )
     assert encode("id", content).decode() == PINS["record"]
-    words = Words(("a", "b"), ("a", "bs"), (2, 1), ((0, 1), (1,)))
+    words = RecordWords(("a", "b"), ("a", "bs"), (2, 1), ((0, 1), (1,)))
     assert words.encode().hex() == PINS["words"]
-    placed = Words(("a",), ("a",), (1, 0), ((0, 0), ()), ((0, 100), ()))
+    placed = RecordWords(("a",), ("a",), (1, 0), ((0, 0), ()), ((0, 100), ()))
     assert placed.encode().hex() == PINS["placed words"]
 
 

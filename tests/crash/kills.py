@@ -26,7 +26,7 @@ from tests.crash import images, lab, plan, plant, work
 
 import memoriter.index.file
 import memoriter.index.upkeep
-import memoriter.memory.asking
+import memoriter.memory.search
 import memoriter.pipeline.load
 import memoriter.store.sqlite.store
 

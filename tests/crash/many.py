@@ -80,9 +80,9 @@ def hold(path: str, name: str, upto: int) -> dict[str, object]:
     """Hold a view while others merge, then count in it what was counted before."""
     del name, upto
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
-        reading = view_of(memory)
+        view = view_of(memory)
         begin()
-        arrays = [each for segment in reading.segments for each in segment.arrays.values()]
+        arrays = [each for segment in view.segments for each in segment.arrays.values()]
         return {"bytes": sum(len(each.tobytes()) for each in arrays), "errors": []}
 
 

@@ -22,7 +22,7 @@ from tests.crash.test_many import held_through_a_merge, taken_in_turn, together
 from tests.crash.test_many import settle as settled
 from tests.crash.test_power import retried, survey, traced
 
-from memoriter.store import rows, settle
+from memoriter.store import rows, sequence
 
 
 @pytest.mark.parametrize("bug", ["unsynced", "lazily_synced"])
@@ -121,7 +121,7 @@ def test_a_digest_over_the_text_alone_lets_flips_through(
 
     assert not _flipped_time(quick).unseen
     monkeypatch.setattr(rows, "record_digest", text_only)
-    monkeypatch.setattr(settle, "record_digest", text_only)
+    monkeypatch.setattr(sequence, "record_digest", text_only)
     assert _flipped_time(quick).unseen
 
 
@@ -141,7 +141,7 @@ def test_a_sum_over_nothing_serves_flipped_words(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not _flipped_words(quick).served
-    for room in (rows, settle):
+    for room in (rows, sequence):
         monkeypatch.setattr(room, "words_sum", lambda *given: bytes(8))
     assert _flipped_words(quick).served
 
@@ -183,7 +183,7 @@ def test_a_commit_time_straight_from_the_clock_is_noticed(
     def latest(*given: Any, **more: Any) -> Any:
         return given[1] if len(given) == 2 and not more else builtins.max(*given, **more)
 
-    monkeypatch.setattr(settle, "max", latest, raising=False)
+    monkeypatch.setattr(sequence, "max", latest, raising=False)
     run: Callable[..., None] = clock_test
     with pytest.raises(Exception, match=r"."):  # wherever it shows first
         run("runs backwards", tmp_path, note)

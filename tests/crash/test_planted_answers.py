@@ -15,10 +15,10 @@ import pytest
 import memoriter
 import memoriter.index.tenant
 import memoriter.rank.top
+import memoriter.store.io_errors
 import memoriter.store.sqlite.connect
 import memoriter.store.sqlite.group
 import memoriter.store.sqlite.store
-import memoriter.store.trouble
 import memoriter.why.explain
 import memoriter.write.doctor
 import memoriter.write.prepare
@@ -137,7 +137,7 @@ def _unstable(plant: pytest.MonkeyPatch) -> None:
         return plain(scores, rows * (-1) ** next(turn).bit_count(), limit, *keys)
 
     plant.setattr("memoriter.lanes.port.top", top)
-    plant.setattr("memoriter.pipeline.scoring.top", top)
+    plant.setattr("memoriter.pipeline.first_pass.top", top)
 
 
 def _dishonest(plant: pytest.MonkeyPatch) -> None:

@@ -23,9 +23,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 import memoriter
 from memoriter.core.canonical import canonical
-from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import foreign_tools
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.doors.tokens import Tokens
 
 SRC = str(Path(__file__).parents[2] / "src")
@@ -248,15 +248,15 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
         assert asyncio.run(from_afar(url)) == ours
     compat = asyncio.run(through("compat", list(theirs.items())))
     with memoriter.open(place) as memory:
-        desk = Desk(memory)
+        tenant_session = TenantSession(memory)
         for (name, data), answer in zip(asked, ours, strict=True):
-            assert answer == canonical(BY_NAME[name].run(desk, data)), name
+            assert answer == canonical(BY_NAME[name].run(tenant_session, data)), name
         direct = memory.recall("cache eviction", now=NOW)
         assert ours[0] == canonical(direct.to_dict())
         for tool in foreign_tools(()):
             if tool.name in theirs:
                 at = list(theirs).index(tool.name)
-                direct_answer = tool.run(desk, theirs[tool.name])
+                direct_answer = tool.run(tenant_session, theirs[tool.name])
                 drop = {"receipt"}  # it names the moment of the question
                 same = {key: value for key, value in direct_answer.items() if key not in drop}
                 through_mcp = {k: v for k, v in json.loads(compat[at]).items() if k not in drop}
@@ -463,14 +463,14 @@ def test_a_reranker_is_taken_from_the_flag_and_from_the_settings(
 def test_whoever_prints_prints_beside_the_protocol(tmp_path: Path) -> None:
     program = (
         "import os, sys, anyio, memoriter\n"
-        "from memoriter.doors.desk import Desk\n"
+        "from memoriter.doors.tenant_session import TenantSession\n"
         "from memoriter.doors.mcp.server import Local, server_of\n"
         "from memoriter.doors.mcp.stdio import serve\n"
         "class Loud(Local):\n"
         "    async def ask(self, ctx, tool, arguments):\n"
         "        print('noise'); os.write(1, b'more noise'); os.system('echo and noise')\n"
         "        return await Local.ask(self, ctx, tool, arguments)\n"
-        "desk = Desk(memoriter.open(':memory:'))\n"
+        "desk = TenantSession(memoriter.open(':memory:'))\n"
         "anyio.run(serve, server_of('core', Loud(desk, 'write')))\n"
     )
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}\n'

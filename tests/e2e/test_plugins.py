@@ -188,7 +188,7 @@ def test_a_broken_kind_is_left_out_and_named_when_asked_for(run: Run) -> None:
 READ = """
 import json, memoriter
 from pathlib import Path
-from memoriter.doors.desk import Desk
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.doors.http.rpc import methods
 from memoriter.doors.mcp.tools import tools_of
 
@@ -221,7 +221,7 @@ for key in ("lanes.words.dialect", "analyzer"):
         memory.plan("x", recipe="desk", overrides={key: "gone"})
     except memoriter.BadRecipe as error:
         out[key] = error.message
-desk = Desk(memory)
+desk = TenantSession(memory)
 tools = {tool.name: tool for tool in tools_of("compat", "read")}
 own = tools["recall"].run(desk, {"query": "x"})
 out["tools"] = [tools["desk_height"].run(desk, {}), "hits" in own]

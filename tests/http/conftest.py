@@ -12,9 +12,9 @@ from tests.http.live import TENANT, Live, live
 def site() -> Iterator[Live]:
     """A server with a few memories in it; tests may add to them."""
     with live() as made:
-        memory = made.office.house.memory(TENANT)
+        memory = made.server_state.tenants.memory(TENANT)
         memory.remember("Prod SSH port is 49222", id="port", tags=["ops"])
         memory.remember("The cache is flushed at dawn", id="cache")
         memory.link("port", "cache")
-        made.office.house.memory("other").remember("A secret of others", id="secret")
+        made.server_state.tenants.memory("other").remember("A secret of others", id="secret")
         yield made

@@ -15,11 +15,11 @@ import httpx
 
 from memoriter.doors.http.app import app
 from memoriter.doors.http.limits import Limits
-from memoriter.doors.http.office import Office
 from memoriter.doors.http.serving import Where, bound, server_of
+from memoriter.doors.http.state import ServerState
 from memoriter.doors.mcp.http import beside
 from memoriter.doors.tokens import Tokens
-from memoriter.memory.house import House
+from memoriter.memory.tenants import Tenants
 from memoriter.testing.fakes import HandClock
 
 TENANT = "acme"
@@ -31,7 +31,7 @@ PATIENT = Limits(rate=1e6, burst=10**6, arrive_s=60.0, answer_s=60.0)
 class Live:
     """A server that runs, and what to ask it with."""
 
-    office: Office
+    server_state: ServerState
     url: str
     clock: HandClock
     _clients: list[httpx.Client] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Live:
         return int(self.url.rpartition(":")[2])
 
     def token(self, right: str = "admin", tenant: str = TENANT, **more: Any) -> str:
-        return self.office.tokens.create(tenant, right, **more)[0]
+        return self.server_state.tokens.create(tenant, right, **more)[0]
 
     def client(self, right: str = "admin", tenant: str = TENANT) -> httpx.Client:
         token = self.token(right, tenant)
@@ -90,14 +90,16 @@ def live(
 ) -> Iterator[Live]:
     clock = HandClock()
     at = Where(port=0, limits=limits or PATIENT, **where).checked()
-    office = Office(House(place), Tokens(clock=clock), at.limits)
+    server_state = ServerState(Tenants(place), Tokens(clock=clock), at.limits)
     ready = threading.Event()
     with bound(at) as listening:
-        server = server_of(app(office, at.welcome, [beside(office, "full")]), at, ready.set)
+        server = server_of(
+            app(server_state, at.welcome, [beside(server_state, "full")]), at, ready.set
+        )
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         assert ready.wait(60)
-        site = Live(office, f"http://127.0.0.1:{listening.getsockname()[1]}", clock)
+        site = Live(server_state, f"http://127.0.0.1:{listening.getsockname()[1]}", clock)
         try:
             yield site
         finally:

@@ -22,7 +22,7 @@ import memoriter
 from memoriter.core.errors import InputError, TooMany
 from memoriter.core.names import LIST_LIMIT
 from memoriter.core.where import TESTS_LIMIT
-from memoriter.doors.acting import BATCH
+from memoriter.doors.handlers import BATCH
 from memoriter.doors.http.bodies import loaded
 from memoriter.doors.http.limits import Limits
 from memoriter.doors.http.rates import Rates
@@ -221,7 +221,7 @@ def test_a_question_that_takes_too_long_is_answered_with_later(
     hasty: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go = threading.Event()
-    memory = type(hasty.office.house.memory(TENANT))
+    memory = type(hasty.server_state.tenants.memory(TENANT))
     monkeypatch.setattr(memory, "plan", lambda *_, **__: let_go.wait(120))
     client = hasty.client("read")
     answer = client.post("/v1/plan", json={"query": "x"})
@@ -244,7 +244,7 @@ def test_more_than_the_server_can_hold_is_sent_away(
     small: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     let_go = threading.Event()
-    memory = type(small.office.house.memory(TENANT))
+    memory = type(small.server_state.tenants.memory(TENANT))
     monkeypatch.setattr(memory, "expire", lambda *_, **__: let_go.wait(120) and None)
     client = small.client("write")
 
@@ -255,7 +255,7 @@ def test_more_than_the_server_can_hold_is_sent_away(
         most = SMALL.threads + SMALL.waiting
         held = pool.map(ask, range(most))
         until = time.monotonic() + 60
-        while open_requests(small.office) < most and time.monotonic() < until:
+        while open_requests(small.server_state) < most and time.monotonic() < until:
             time.sleep(0.01)
         busy = ask()
         let_go.set()
@@ -287,7 +287,7 @@ def test_a_token_may_ask_so_often() -> None:
 def test_a_token_that_asks_too_often_is_told_when_to_come_again() -> None:
     limits = replace(PATIENT, rate=0.5, burst=4)
     with live(limits) as made:
-        made.office.rates = Rates(limits, lambda: 0.0)  # however long the questions take
+        made.server_state.rates = Rates(limits, lambda: 0.0)  # however long the questions take
         ours, yours = made.client("read"), made.client("read")
         statuses = [ours.get("/v1/recipes").status_code for _ in range(6)]
         assert statuses == [200] * 4 + [429] * 2

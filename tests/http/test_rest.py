@@ -193,7 +193,7 @@ def test_a_bug_of_ours_is_a_500_without_a_trace(
     def broken(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("secret /srv/path")
 
-    monkeypatch.setattr(type(site.office.house.memory(TENANT)), "plan", broken)
+    monkeypatch.setattr(type(site.server_state.tenants.memory(TENANT)), "plan", broken)
     client = site.client()
     answer = client.post("/v1/plan", json={"query": "x"})
     assert answer.status_code == 500
@@ -311,7 +311,7 @@ def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
 
 def test_tokens_that_cannot_be_read_are_told_without_their_file(tmp_path: Path) -> None:
     with live(place=tmp_path / "agent.db") as site:
-        site.office.tokens = Tokens.beside(tmp_path / "agent.db")
+        site.server_state.tokens = Tokens.beside(tmp_path / "agent.db")
         (tmp_path / "agent.db.tokens").write_text("{")
         with httpx.Client(base_url=site.url) as client:
             told = client.get("/v1/status", headers={"Authorization": "Bearer mem_a_b"})

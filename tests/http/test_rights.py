@@ -30,7 +30,7 @@ BESIDE = {"/mcp"}
 
 
 def test_every_route_has_a_rule(site: Live) -> None:
-    guarded = application.app(site.office, mounts=[beside(site.office, "core")])
+    guarded = application.app(site.server_state, mounts=[beside(site.server_state, "core")])
     found: set[tuple[str, str]] = set()
     apart: set[str] = set()
     for route in routes_of(guarded):
@@ -66,7 +66,7 @@ def test_without_a_valid_token_nothing_is_open(
     expired = site.token("admin", expires=expires)
     site.clock.time = expires + 1
     revoked = site.token("admin")
-    site.office.tokens.revoke(revoked.split("_")[1])
+    site.server_state.tokens.revoke(revoked.split("_")[1])
     spoilt = site.token("admin")[:-1] + "x"
     with httpx.Client(base_url=site.url) as client:
         for header in (
@@ -171,7 +171,7 @@ def test_a_revoked_token_is_refused_by_the_running_server(site: Live) -> None:
     token = site.token("read")
     with httpx.Client(base_url=site.url, headers={"Authorization": f"Bearer {token}"}) as client:
         assert client.get("/v1/status").status_code == 200
-        site.office.tokens.revoke(token.split("_")[1])
+        site.server_state.tokens.revoke(token.split("_")[1])
         assert client.get("/v1/status").status_code == 401
 
 

@@ -16,7 +16,7 @@ from tests.imports import files
 
 import memoriter
 from memoriter import Conflict, Corrupt, InputError, NotFound, Unsupported
-from memoriter.embed.callable import Function
+from memoriter.embed.callable import FunctionEmbedder
 from memoriter.imports import source as sources
 from memoriter.imports.table import chosen, format_names, formats
 from memoriter.memory.facade import Memory
@@ -296,7 +296,7 @@ def test_rows_that_are_there_are_not_embedded_again(tmp_path: Path) -> None:
         return [[1.0, 0.0] for _ in texts]
 
     path = files.write(tmp_path / "notes.jsonl", [f"note {n}" for n in range(10)])
-    with memoriter.open(":memory:", embedder=Function(embedder, "two", 2)) as memory:
+    with memoriter.open(":memory:", embedder=FunctionEmbedder(embedder, "two", 2)) as memory:
         memory.import_file(path)
         before = sum(calls)
         memory.import_file(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.text.port import Analyzer
 
 Spots = dict[str, list[int]]
@@ -21,7 +21,9 @@ class Page:
     surfaces: frozenset[str]
 
 
-def page(words: Words, registry: Words | None, analyzer: Analyzer, wanted: Sequence[str]) -> Page:
+def page(
+    words: RecordWords, registry: RecordWords | None, analyzer: Analyzer, wanted: Sequence[str]
+) -> Page:
     """The wanted fields of a record; `registry` is what is said of its agent."""
     spots: dict[str, Spots] = {}
     lengths: dict[str, int] = {}
@@ -35,7 +37,7 @@ def page(words: Words, registry: Words | None, analyzer: Analyzer, wanted: Seque
     return Page(spots, lengths, frozenset(words.surfaces))
 
 
-def _spots(words: Words, field: int) -> Spots:
+def _spots(words: RecordWords, field: int) -> Spots:
     tokens = words.tokens[field]
     places = words.positions[field] if words.positions is not None else range(len(tokens))
     out: Spots = {}

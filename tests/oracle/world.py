@@ -17,7 +17,7 @@ from tests.oracle.wheres import passes
 
 from memoriter.core.record import Record, decode
 from memoriter.core.times import to_micros
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.store.port import Dump
 from memoriter.store.rows import VectorRow
 from memoriter.text.port import Analyzer
@@ -87,7 +87,7 @@ class World:
         )
 
     @cached_property
-    def words(self) -> dict[int, Words]:
+    def words(self) -> dict[int, RecordWords]:
         """The analysed words of every record."""
         return {record.row: self.analyzer.analyse(texts(record)) for record in self.records}
 

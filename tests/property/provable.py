@@ -79,7 +79,7 @@ def asked(memory: Memory, random: Random) -> Result | None:
         ask["where"] = {"kind": {"in": random.sample(KINDS, 2)}}
     if random.random() < 0.2:
         ask[random.choice(["budget_chars", "budget_tokens"])] = random.randint(60, 600)
-    reranker = memory._parts.reranker  # the one that `store` gave
+    reranker = memory._engine.reranker  # the one that `store` gave
     assert isinstance(reranker, ToyReranker)
     reranker.failing = random.random() < 0.2
     words = " ".join(random.choices(WORDS, k=random.randint(1, 5)))

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memoriter.core.fold import bare, fold
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.embed.static import words
 from memoriter.text.analyzers import analyzer, analyzer_names
 from memoriter.text.chunk import chunks
@@ -39,7 +39,7 @@ def test_the_words_of_any_record_survive_the_log(
     each: Analyzer, record: Mapping[str, Sequence[str]]
 ) -> None:
     analysed = each.analyse(record)
-    assert Words.decode(analysed.encode()) == analysed
+    assert RecordWords.decode(analysed.encode()) == analysed
 
 
 @each_analyzer

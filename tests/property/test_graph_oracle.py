@@ -126,7 +126,7 @@ def lived(memory: Memory, corpus: Any, done: Any) -> Memory:
     for name, draft in zip(IDS, corpus, strict=True):
         memory.remember(id=name, **draft)
     for verb, told in done:
-        memory._parts.clock.move(1)  # type: ignore[attr-defined]  # ours
+        memory._engine.clock.move(1)  # type: ignore[attr-defined]  # ours
         try:
             match verb:
                 case "link":
@@ -189,7 +189,7 @@ def test_any_graph_lane_answers_as_the_oracle_does(
         memory = lived(open_toy(Path(folder) / "m.db"), corpus, done)
         scoped = data.draw(scopes)
         mine = memory.scoped(agent=scoped) if scoped else memory
-        for known_at in (None, memory._parts.clock.now() - 4_000_000):
+        for known_at in (None, memory._engine.clock.now() - 4_000_000):
             ask = {
                 "where": data.draw(filters | wheres()),
                 "as_of": data.draw(times),
@@ -250,7 +250,7 @@ def test_the_edges_of_every_view_equal_a_naive_list(corpus: Any, done: Any) -> N
         memory = lived(open_toy(Path(folder) / "m.db"), corpus, done)
         head = log_of(memory).head("default").seq
         for seq in {head, head - 3, head // 2}:
-            edges = memory._parts.shelf.reading("default", seq).graph.edges
+            edges = memory._engine.index_cache.view("default", seq).graph.edges
             told = [
                 Link(seq_, s, t, edges.names[k], w, None, None)
                 for seq_, s, t, k, w in zip(
@@ -349,7 +349,7 @@ def test_bundles_hold_what_a_naive_walk_from_each_hit_reaches(seed: int) -> None
         hits = [bundle.seed.record.position for bundle in page]
         inside = {r.position for r in world.records if where is None or "x" in r.tags}
         passed = inside if walk["through"] == "selection" else set(names)
-        now = memory._parts.clock.now()
+        now = memory._engine.clock.now()
         links = [link for link in world.links if link.holds(now)]
         land = Land(walk, links, passed, inside, hits)
         for n, bundle in enumerate(page):

@@ -67,9 +67,9 @@ def test_a_graph_that_grew_is_the_graph_built_at_once(
         for n, act in enumerate(told):
             done(memory, act, n)
             if n in walked:
-                reading = memory._parts.reading("default", None)
-                fresh = Graph(reading.seq, reading.segments, reading.visible, reading.tombs)
-                same(reading.graph, fresh)
+                view = memory._engine.view("default", None)
+                fresh = Graph(view.seq, view.segments, view.visible, view.tombs)
+                same(view.graph, fresh)
 
 
 def test_a_write_without_links_sorts_nothing_anew() -> None:
@@ -77,12 +77,12 @@ def test_a_write_without_links_sorts_nothing_anew() -> None:
         for letter in "abc":
             memory.remember(letter, id=letter)
         memory.link("a", "b")
-        before = memory._parts.reading("default", None).graph
+        before = memory._engine.view("default", None).graph
         assert before.adjacency.to.tolist() == [1, 0]
         memory.remember("d", id="d")
-        after = memory._parts.reading("default", None).graph
+        after = memory._engine.view("default", None).graph
         assert after.edges is before.edges
         assert (after.adjacency.to is before.adjacency.to, after.rows.size) == (True, 4)
         memory.link("d", "a")
-        grown = memory._parts.reading("default", None).graph
+        grown = memory._engine.view("default", None).graph
         assert grown.adjacency.to.tolist() == [1, 3, 0, 0]

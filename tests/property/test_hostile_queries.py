@@ -19,9 +19,9 @@ from tests.property.worlds import open_toy
 
 from memoriter import MemoriterError
 from memoriter.core.names import text as checked
-from memoriter.index import ground, match
+from memoriter.index import field_stats, match
 from memoriter.lanes.port import Effects, Ready, Wording
-from memoriter.memory.asked import asked_for
+from memoriter.memory.build_query import asked_for
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.load import recipe_of
@@ -131,11 +131,11 @@ def memory() -> Iterator[Memory]:
 
 def searching(memory: Memory, how: Recipe) -> Callable[[str], object]:
     """The word lane of a recipe, bound to the memory once; it does not explain."""
-    parts, lane, reader = memory._parts, how.lanes["words"], analyzer_of(how.analyzer)
+    parts, lane, reader = memory._engine, how.lanes["words"], analyzer_of(how.analyzer)
     query, _ = asked_for("", None, {"recipe": how}, (memory.scope, parts.clock.now))
     tenant = memory.scope.tenant
-    reading, unread = parts.read_by(reader, tenant, None)
-    ctx = bind(query, how, reading, Effects(parts.fetch(tenant)), Wording(reader, unread))
+    view, unread = parts.read_by(reader, tenant, None)
+    ctx = bind(query, how, view, Effects(parts.fetch(tenant)), Wording(reader, unread))
 
     def search(text: str) -> object:
         mine = replace(ctx, query=replace(query, text=checked(text, "query")))
@@ -179,7 +179,7 @@ def test_the_longest_queries_visit_a_bounded_number_of_postings(
     memory: Memory, dialect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visited = 0
-    find = ground.occurrences
+    find = field_stats.occurrences
 
     def counted(*asked: Any) -> Any:
         nonlocal visited
@@ -187,7 +187,7 @@ def test_the_longest_queries_visit_a_bounded_number_of_postings(
         visited += 0 if found is None else found.docs.size
         return found
 
-    monkeypatch.setattr(ground, "occurrences", counted)
+    monkeypatch.setattr(field_stats, "occurrences", counted)
     search = searching(memory, recipe(dialect, ANALYZERS[dialect][0]))
     for piece in ("the ", "w* ", "a OR ", "(w1 AND a) OR ", '"a the" ', "NEAR(a the) ", "zz-qx "):
         visited = 0

@@ -62,7 +62,7 @@ def test_the_kin_lane_answers_as_the_oracle_does(
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(kin_scan, "_SHORT", short)  # the race is for long lists; here for any
         memory = lived(Path(folder), history)
-        for known_at in (None, memory._parts.clock.now() - 2_000_000):
+        for known_at in (None, memory._engine.clock.now() - 2_000_000):
             ask = {"where": where, "known_at": known_at}
             told, used = expected(memory, text, recipe, **ask)
             try:

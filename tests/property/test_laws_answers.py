@@ -40,7 +40,7 @@ def at(world: World) -> Memory:
 
 
 def _reranker(memory: Memory) -> ToyReranker:
-    reranker = memory._parts.reranker
+    reranker = memory._engine.reranker
     assert isinstance(reranker, ToyReranker)
     return reranker
 

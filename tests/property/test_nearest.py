@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import memoriter
-from memoriter.index.reading import Reading
 from memoriter.index.segment import LIVE, Segment
+from memoriter.index.view import View
 from memoriter.lanes.nearest import Nearest
 from memoriter.rank.grid import snap, unit
 from memoriter.rank.top import top
@@ -31,7 +31,7 @@ def brute(
     return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
 
 
-def viewed(matrix: NDArray[np.float32], cuts: list[int]) -> Reading:
+def viewed(matrix: NDArray[np.float32], cuts: list[int]) -> View:
     segments: list[Segment] = []
     for first, last in zip([0, *cuts], [*cuts, len(matrix)], strict=True):
         rows = np.arange(first + 1, last + 1)
@@ -46,7 +46,7 @@ def viewed(matrix: NDArray[np.float32], cuts: list[int]) -> Reading:
             "vectors.none.seqs": np.zeros(0, np.int64),
         }
         segments.append(Segment(first, last, arrays))
-    return Reading(len(matrix), segments, ("text",))
+    return View(len(matrix), segments, ("text",))
 
 
 @pytest.mark.parametrize("share", [1, 3, 50])
@@ -54,13 +54,13 @@ def test_100_000_vectors_stand_as_brute_force_has_them(share: int) -> None:
     random = np.random.default_rng(share)
     matrix = units(np.rint(random.standard_normal((100_000, 64)) * 2.0**20) * 2.0**-20)
     matrix[5_000:5_400] = matrix[4_600:5_000]  # ties, across a border of segments
-    reading = viewed(matrix, [5_100, 60_000, 99_990])
+    view = viewed(matrix, [5_100, 60_000, 99_990])
     wanted = np.arange(100_000) % share == 0
     starts = [0, 5_100, 60_000, 99_990, 100_000]
     masks = [wanted[a:b] for a, b in pairwise(starts)]
     rows = np.arange(1, 100_001)
     for query in [*units(random.standard_normal((3, 64))), matrix[4_800]]:
-        found, scores, scan = Nearest(reading, masks, query).best(POOL, -1.0, 300_000)
+        found, scores, scan = Nearest(view, masks, query).best(POOL, -1.0, 300_000)
         order = top(scores, found, POOL)
         told = list(zip(found[order].tolist(), scores[order].tolist(), strict=True))
         assert scan == "exact"

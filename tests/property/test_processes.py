@@ -87,9 +87,9 @@ def check(path: Path, workers: int, count: int) -> None:
         assert [c.time for c in dump.commits] == sorted(c.time for c in dump.commits)
         assert dump.head.published > 0, "segments were published on the way"
         assert list(path.with_name(path.name + ".idx").glob("*.seg"))
-        space = space_of(memory._parts.shop.embedder)  # the name of the space
+        space = space_of(memory._engine.write_context.embedder)  # the name of the space
         world = World.at(dump, dump.head.seq, OWN, space)
-        now = memory._parts.clock.now()  # the answer is for one moment
+        now = memory._engine.clock.now()  # the answer is for one moment
         ours = {}
         for text in ("port ssh", "memory of the queue"):
             for recipe in ("memoriter", "lexical", "semantic"):

@@ -22,7 +22,7 @@ from tests.property.test_laws_views import change
 from tests.property.worlds import LIMIT, expected, log_of, open_toy, world_of
 
 from memoriter.core.errors import NothingToRun
-from memoriter.index.ground import Ground
+from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import Sought
 from memoriter.memory.facade import Memory
 from memoriter.text.analyzers import analyzer, analyzer_names
@@ -88,7 +88,7 @@ def lived(place: Path, history: tuple[Any, Any, Any]) -> Memory:
     memory.maintain()
     for agent, text in registry:
         memory.agents.describe(agent, text)
-    change(memory, memory._parts.clock, done, ids)  # type: ignore[arg-type]  # ours
+    change(memory, memory._engine.clock, done, ids)  # type: ignore[arg-type]  # ours
     return memory
 
 
@@ -102,7 +102,7 @@ def test_any_word_lane_answers_as_the_oracle_does(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         memory = lived(Path(folder), history)
-        for known_at in (None, memory._parts.clock.now() - 2_000_000):
+        for known_at in (None, memory._engine.clock.now() - 2_000_000):
             ask = {"aliases": other, "where": where, "known_at": known_at}
             told, used = expected(memory, text, recipe, **ask)
             try:
@@ -124,8 +124,8 @@ def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, liste
         memory = lived(Path(folder), history)
         head = log_of(memory).head("default").seq
         for seq in {head, head // 2, max(head - 1, 0)}:
-            reading = memory._parts.shelf.reading("default", seq, reader)
-            ground = Ground(reading, wanted, reader)
+            view = memory._engine.index_cache.view("default", seq, reader)
+            ground = FieldStats(view, wanted, reader)
             pages = world_of(memory, seq, reader=reader).pages(wanted)
             assert ground.total == len(pages)
             for place in ground.listed:

@@ -25,8 +25,8 @@ LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
-    "memory/filling.py": "whatever was raised is handed to the one who waits for the filling",
-    "models/apart.py": "whatever was raised is handed to the one who waits for the outcome",
+    "memory/background_fill.py": "whatever was raised is raised again where the caller waits",
+    "models/worker_thread.py": "whatever was raised is raised again where the caller waits",
     "write/annotate.py": "an extractor may be anybody's code; its failure leaves a record bare",
     "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
     "pipeline/kinds.py": "loads other packages by entry point; one that fails is told of",

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import memoriter
 from memoriter.core.ranking import Mask
-from memoriter.index.reading import Reading
 from memoriter.index.segment import LIVE, Segment
+from memoriter.index.view import View
 from memoriter.lanes.nearest import Nearest, Scan
 from memoriter.rank.codes import Probe, codes_of, turn
 from memoriter.rank.grid import unit
@@ -29,7 +29,7 @@ def drawn(count: int, width: int = 128, seed: int = 1, spread: float = 1.0) -> V
     return units(np.rint(rows * 2.0**20) * 2.0**-20)
 
 
-def reading_of(matrix: Vectors, cuts: Sequence[int] = (), owners: Any = None) -> Reading:
+def reading_of(matrix: Vectors, cuts: Sequence[int] = (), owners: Any = None) -> View:
     """A view over segments that hold nothing but vectors."""
     owners = np.arange(len(matrix)) if owners is None else owners
     segments: list[Segment] = []
@@ -47,13 +47,13 @@ def reading_of(matrix: Vectors, cuts: Sequence[int] = (), owners: Any = None) ->
             "vectors.none.seqs": np.zeros(0, np.int64),
         }
         segments.append(Segment(int(rows[0]) - 1, int(rows[-1]), arrays))
-    return Reading(2**40, segments, ("text",))
+    return View(2**40, segments, ("text",))
 
 
 def best(
-    reading: Reading, query: Vectors, exact_up_to: int = 0, masks: Sequence[Mask] | None = None
+    view: View, query: Vectors, exact_up_to: int = 0, masks: Sequence[Mask] | None = None
 ) -> tuple[list[int], list[float], Scan]:
-    near = Nearest(reading, reading.visible if masks is None else masks, query)
+    near = Nearest(view, view.visible if masks is None else masks, query)
     rows, scores, scan = near.best(POOL, -1.0, exact_up_to)
     order = np.lexsort((rows, -scores))[:POOL]
     return rows[order].tolist(), scores[order].tolist(), scan
@@ -62,21 +62,21 @@ def best(
 @pytest.mark.parametrize("count", [1, 2, 100, 900, 5000])
 @pytest.mark.parametrize("pool", [1, 50, 1000])
 def test_of_few_vectors_all_of_the_best_are_found(count: int, pool: int) -> None:
-    reading, (query,) = reading_of(drawn(count)), drawn(1, seed=3)
+    view, (query,) = reading_of(drawn(count)), drawn(1, seed=3)
     for floor in (-np.inf, -1.0, 0.9):
-        rows, scores, _ = Nearest(reading, reading.visible, query).best(pool, floor, 0)
-        near = Nearest(reading, reading.visible, query).best(pool, floor, 2**31)
+        rows, scores, _ = Nearest(view, view.visible, query).best(pool, floor, 0)
+        near = Nearest(view, view.visible, query).best(pool, floor, 2**31)
         kept = sorted(scores[scores >= floor].tolist())[-pool:]
         exact = sorted(near[1][near[1] >= floor].tolist())[-pool:]
         assert len(set(kept) & set(exact)) >= 0.9 * len(exact)
         assert rows.size == np.unique(rows).size
 
 
-def recall(reading: Reading, queries: Vectors, masks: Sequence[Mask] | None = None) -> float:
+def recall(view: View, queries: Vectors, masks: Sequence[Mask] | None = None) -> float:
     shares: list[float] = []
     for query in queries:
-        rows, _, scan = best(reading, query, masks=masks)
-        exact, _, _ = best(reading, query, 2**31, masks)
+        rows, _, scan = best(view, query, masks=masks)
+        exact, _, _ = best(view, query, 2**31, masks)
         assert scan == "approximate"
         shares.append(len(set(rows) & set(exact)) / len(exact))
     return float(np.mean(shares))
@@ -84,8 +84,8 @@ def recall(reading: Reading, queries: Vectors, masks: Sequence[Mask] | None = No
 
 @pytest.mark.parametrize("width", [64, 100, 256, 384])
 def test_nearly_all_of_the_best_are_found(width: int) -> None:
-    reading = reading_of(drawn(30_000, width))
-    assert recall(reading, drawn(40, width, seed=2)) >= 0.99
+    view = reading_of(drawn(30_000, width))
+    assert recall(view, drawn(40, width, seed=2)) >= 0.99
 
 
 def test_vectors_of_a_narrow_cone_are_found_too() -> None:
@@ -94,10 +94,10 @@ def test_vectors_of_a_narrow_cone_are_found_too() -> None:
 
 
 def test_scores_are_those_of_the_exact_scan() -> None:
-    reading = reading_of(drawn(40_000))
+    view = reading_of(drawn(40_000))
     for query in drawn(5, seed=3):
-        near, scores, _ = best(reading, query)
-        rows, exact, _ = best(reading, query, 2**31)
+        near, scores, _ = best(view, query)
+        rows, exact, _ = best(view, query, 2**31)
         known = dict(zip(rows, exact, strict=True))
         assert all(known.get(r, s) == s for r, s in zip(near, scores, strict=True))
 
@@ -110,34 +110,34 @@ def test_the_answer_does_not_depend_on_segments() -> None:
 
 
 def test_a_filter_is_applied_before_anything_is_cut() -> None:
-    reading = reading_of(drawn(80_000))
+    view = reading_of(drawn(80_000))
     for share in (2, 5):
-        masks = [np.arange(len(s)) % share == 0 for s in reading.segments]
-        assert recall(reading, drawn(40, seed=5), masks) >= 0.99
-        rows, _, _ = best(reading, drawn(1, seed=6)[0], masks=masks)
+        masks = [np.arange(len(s)) % share == 0 for s in view.segments]
+        assert recall(view, drawn(40, seed=5), masks) >= 0.99
+        rows, _, _ = best(view, drawn(1, seed=6)[0], masks=masks)
         assert all((row - 10) // 3 % share == 0 for row in rows)
 
 
 def test_a_record_of_many_parts_counts_once() -> None:
-    reading = reading_of(drawn(60_000), owners=np.repeat(np.arange(20_000), 3))
+    view = reading_of(drawn(60_000), owners=np.repeat(np.arange(20_000), 3))
     for query in drawn(5, seed=7):
-        rows, _, scan = best(reading, query)
+        rows, _, scan = best(view, query)
         assert (len(rows), len(set(rows)), scan) == (POOL, POOL, "approximate")
-    assert recall(reading, drawn(40, seed=8)) >= 0.99
+    assert recall(view, drawn(40, seed=8)) >= 0.99
 
 
 def test_where_codes_cannot_tell_vectors_apart_the_scan_is_exact() -> None:
     matrix = drawn(20_000, 64, spread=0.001)
-    reading = reading_of(matrix)
+    view = reading_of(matrix)
     query = matrix[7]
-    assert best(reading, query) == best(reading, query, 2**31)
-    assert best(reading, query)[2] == "exact"
+    assert best(view, query) == best(view, query, 2**31)
+    assert best(view, query)[2] == "exact"
 
 
 @pytest.mark.parametrize("width", [8, 63])
 def test_short_vectors_are_always_compared_exactly(width: int) -> None:
-    reading = reading_of(drawn(5_000, width))
-    assert best(reading, drawn(1, width, seed=9)[0])[2] == "exact"
+    view = reading_of(drawn(5_000, width))
+    assert best(view, drawn(1, width, seed=9)[0])[2] == "exact"
 
 
 @pytest.mark.parametrize("width", [64, 100, 256, 384, 1000])

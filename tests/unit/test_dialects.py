@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from memoriter.core.errors import BadRecipe
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
@@ -19,7 +19,7 @@ from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
 from memoriter.text.dialects.parts import LEAVES
 from memoriter.text.own import Own
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Asked, Leaf, Near, Node, Term, Without
+from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, ParsedQuery, Term, Without
 
 OWN = Own()
 
@@ -30,7 +30,7 @@ class Plain:
     name = about = fingerprint = "plain"
     fields = ("text", "essence")
 
-    def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
+    def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
         raise NotImplementedError
 
     def terms(self, text: str) -> list[str]:
@@ -56,7 +56,7 @@ def satisfies(node: Node | None, row: Row) -> bool:
             return any(term in PLAIN.split(text) for text in row.values())
         case Leaf():
             return any(starts(node, row, field) for field in node.fields or row)
-        case Near(leaves, distance):
+        case NearLeaves(leaves, distance):
             return any(stand_near(leaves, distance, row, field) for field in row)
         case All(parts):
             return all(satisfies(part, row) for part in parts)
@@ -108,7 +108,7 @@ def leaves(node: Node | None) -> list[str]:
             return [term]
         case Leaf(text):
             return [text]
-        case Near(inside, _):
+        case NearLeaves(inside, _):
             return [leaf.text for leaf in inside]
         case All(parts) | Any(parts):
             return [text for part in parts for text in leaves(part)]
@@ -152,7 +152,7 @@ def test_sixty_four_kilobytes_of_anything_are_read_soon(dialect: str, piece: str
     "text", ["", "   ", "!!!", "AND", "NOT", '"', '""', "()", "🎉", "c++", "it's C# & .NET", "a:b"]
 )
 def test_odd_little_texts_are_no_errors(dialect: str, text: str) -> None:
-    assert isinstance(read(dialect, text, OWN, Options()), Asked)
+    assert isinstance(read(dialect, text, OWN, Options()), ParsedQuery)
 
 
 @pytest.mark.parametrize("dialect", dialect_names())
@@ -211,11 +211,11 @@ def test_of_very_many_words_the_first_are_looked_for(dialect: str) -> None:
 
 
 def test_bare_text_is_any_of_its_terms() -> None:
-    assert read("bare", "The cats, running", OWN, Options()) == Asked(
+    assert read("bare", "The cats, running", OWN, Options()) == ParsedQuery(
         Any((Term("the"), Term("cat"), Term("run")))
     )
     assert read("bare", "cats", OWN, Options()).tree == Term("cat")
-    assert read("bare", "…!", OWN, Options()) == Asked(None)
+    assert read("bare", "…!", OWN, Options()) == ParsedQuery(None)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_ordinary_text_is_not_read_as_an_expression(text: str) -> None:
     ],
 )
 def test_an_expression_of_ours_becomes_a_tree(text: str, tree: Node) -> None:
-    assert read("bare", text, OWN, Options()) == Asked(tree, expert=True)
+    assert read("bare", text, OWN, Options()) == ParsedQuery(tree, expert=True)
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ def test_a_malformed_normal_form_is_retried_as_bare_words(text: str, bare: list[
     ],
 )
 def test_bare_words_are_alternatives_and_duplicates_stay(text: str, tree: Node | None) -> None:
-    assert read("engrava", text, PLAIN, Options()) == Asked(tree)
+    assert read("engrava", text, PLAIN, Options()) == ParsedQuery(tree)
 
 
 @pytest.mark.parametrize(
@@ -572,8 +572,8 @@ def test_bare_words_are_alternatives_and_duplicates_stay(text: str, tree: Node |
         ('"machine lear"*', Leaf("machine lear", prefix=True)),
         ('"a"+"b c"', Leaf("a b c")),
         ('"a""b"', Leaf('a"b')),
-        ('NEAR("a" "b c", 3)', Near((Leaf("a"), Leaf("b c")), 3)),
-        ('NEAR("a" "b")', Near((Leaf("a"), Leaf("b")), 10)),
+        ('NEAR("a" "b c", 3)', NearLeaves((Leaf("a"), Leaf("b c")), 3)),
+        ('NEAR("a" "b")', NearLeaves((Leaf("a"), Leaf("b")), 10)),
         ("a b OR c", Any((All((Leaf("a"), Leaf("b"))), Leaf("c")))),
         ("a OR b AND c NOT d", Any((Leaf("a"), Without(All((Leaf("b"), Leaf("c"))), Leaf("d"))))),
         ("a b NOT c d", Without(All((Leaf("a"), Leaf("b"))), All((Leaf("c"), Leaf("d"))))),
@@ -611,15 +611,18 @@ def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> Non
         ("learn*^2.5", Leaf("learn", prefix=True, boost=2.5)),
         ('"machine learning"', Leaf("machine learning")),
         ("'machine learning'^2", Leaf("machine learning", boost=2.0)),
-        ("NEAR/2(machine learning)", Near((Leaf("machine"), Leaf("learning")), 2)),
-        ("NEAR(a b* 'c'^2)", Near((Leaf("a"), Leaf("b", prefix=True), Leaf("c", boost=2.0)), 10)),
+        ("NEAR/2(machine learning)", NearLeaves((Leaf("machine"), Leaf("learning")), 2)),
+        (
+            "NEAR(a b* 'c'^2)",
+            NearLeaves((Leaf("a"), Leaf("b", prefix=True), Leaf("c", boost=2.0)), 10),
+        ),
         ("हिन्दी", Leaf("हिन्दी")),
         ("ANDROID NOTE", All((Leaf("ANDROID"), Leaf("NOTE")))),
         ("a^99999999999999999999", Leaf("a", boost=100.0)),
     ],
 )  # fmt: skip
 def test_a_mnestic_expression_becomes_a_tree(text: str, tree: Node) -> None:
-    assert read("mnestic", text, PLAIN, Options()) == Asked(tree, expert=True)
+    assert read("mnestic", text, PLAIN, Options()) == ParsedQuery(tree, expert=True)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from tests.inside import log_of
 import memoriter
 from memoriter.embed import call
 from memoriter.embed.call import MOST_LEFT, Late, Patience, in_time
-from memoriter.embed.http import Http
+from memoriter.embed.http import HttpEmbedder
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
-from memoriter.models.apart import apart
+from memoriter.models.worker_thread import apart
 from memoriter.testing.fakes import START, ToyEmbedder
 from memoriter.write.template import space_of
 
@@ -177,7 +177,7 @@ def test_a_wrong_timeout_is_refused(timeout: object) -> None:
 
 
 def test_a_given_vector_never_asks_a_server_for_its_length() -> None:
-    model = Http("none", "http://127.0.0.1:9/v1", query_seconds=0.01, record_seconds=0.01)
+    model = HttpEmbedder("none", "http://127.0.0.1:9/v1", query_seconds=0.01, record_seconds=0.01)
     with memoriter.open(":memory:", embedder=model) as memory:
         memory.remember("port")
         log_of(memory).commit(_vector(space_of(model), [1.0, 0.0]))

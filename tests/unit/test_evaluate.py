@@ -10,7 +10,15 @@ import pytest
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.times import micros
-from memoriter.evaluate.data import VARIABLE, Case, Dataset, Item, Question, find, longmemeval
+from memoriter.evaluate.data import (
+    VARIABLE,
+    Dataset,
+    EvalCase,
+    EvalQuestion,
+    Item,
+    find,
+    longmemeval,
+)
 from memoriter.evaluate.metrics import hit_at, mean, ndcg_at, recall_at, reciprocal_rank, scored
 from memoriter.evaluate.run import evaluate
 from memoriter.pipeline.load import recipe_of
@@ -98,8 +106,8 @@ def test_locomo_turns_become_records_and_evidence_becomes_gold(tmp_path: Path) -
         Item("D2:1", "Ann: Nice kite.", None, "2", None),
     )
     assert case.questions == (
-        Question("Who has a kite?", frozenset({"D1:2", "D2:1"}), "1"),
-        Question("What was sold?", frozenset({"D1:1"}), "4"),
+        EvalQuestion("Who has a kite?", frozenset({"D1:2", "D2:1"}), "1"),
+        EvalQuestion("What was sold?", frozenset({"D1:1"}), "4"),
     )
 
 
@@ -155,7 +163,7 @@ def test_a_beir_folder_is_read_with_the_judgements_it_has(tmp_path: Path, judgem
     (dataset,) = find(beir_folder(tmp_path / "sky", judgements))
     (case,) = dataset.cases
     assert case.records == (Item("1", "Cells divide.", "Cells"), Item("2", "Stars burn."))
-    assert case.questions == (Question("what burns?", frozenset({"2"}), judgements),)
+    assert case.questions == (EvalQuestion("what burns?", frozenset({"2"}), judgements),)
     assert judgements in dataset.protocol
 
 
@@ -212,9 +220,9 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path, text: str) -> None:
 
 def numbered(*sizes: int) -> Dataset:
     cases = tuple(
-        Case(
+        EvalCase(
             (Item("a", "a"),),
-            tuple(Question(f"{nth}.{n}", frozenset({"a"}), "") for n in range(size)),
+            tuple(EvalQuestion(f"{nth}.{n}", frozenset({"a"}), "") for n in range(size)),
         )
         for nth, size in enumerate(sizes)
     )
@@ -234,14 +242,14 @@ def test_a_limit_spreads_over_the_questions() -> None:
 def test_recipes_are_scored_on_the_same_questions() -> None:
     records = (Item("port", "The ssh port is 49222"), Item("tea", "Ann drinks green tea"))
     questions = (
-        Question("which ssh port?", frozenset({"port"}), "ops"),
-        Question("green tea", frozenset({"tea"}), "home"),
-        Question("quantum", frozenset({"tea"}), "home"),
-        Question("???", frozenset({"tea"}), "home"),
+        EvalQuestion("which ssh port?", frozenset({"port"}), "ops"),
+        EvalQuestion("green tea", frozenset({"tea"}), "home"),
+        EvalQuestion("quantum", frozenset({"tea"}), "home"),
+        EvalQuestion("???", frozenset({"tea"}), "home"),
     )
     progress: list[int] = []
     recipes = {name: recipe_of(name) for name in ("lexical", "memoriter")}
-    scores = evaluate(Dataset("x", "", (Case(records, questions),)), recipes, progress.append)
+    scores = evaluate(Dataset("x", "", (EvalCase(records, questions),)), recipes, progress.append)
     assert [score.recipe for score in scores] == ["lexical", "memoriter"]
     assert progress == list(range(1, 9))
     lexical = scores[0]

@@ -11,7 +11,7 @@ from tests.inside import index_of, log_of
 
 import memoriter
 from memoriter.core.errors import Unsupported
-from memoriter.embed.callable import Function
+from memoriter.embed.callable import FunctionEmbedder
 from memoriter.embed.hash import Hash
 from memoriter.memory import embedding
 from memoriter.memory.embedders import embedder_of
@@ -120,7 +120,7 @@ def test_a_space_has_a_name_before_it_serves_and_after(tmp_path: Path) -> None:
 
 def test_a_model_of_the_callers_own_has_no_name_to_serve_by() -> None:
     memory = memoriter.open(":memory:")
-    own = Function(lambda texts: [[len(text), 1.0] for text in texts], "length", 2)
+    own = FunctionEmbedder(lambda texts: [[len(text), 1.0] for text in texts], "length", 2)
     memory.remember("port")
     memory.embedding.migrate(own)
     with pytest.raises(memoriter.InputError, match="has no name to open it by") as caught:
@@ -188,7 +188,7 @@ def test_codes_count_as_memory() -> None:
     memory = memoriter.open(":memory:", embedder="given:64")
     memory.remember_many({"text": "x", "vector": [1.0, n, *[0.5] * 62]} for n in range(100))
     index = index_of(memory)
-    index.reading()
+    index.view()
     before = index.nbytes
     memory.recall("", vector=[1.0] * 64, overrides={"lanes.meaning.exact_up_to": 10})
     assert index.nbytes - before == 100 * 64 * 2 // 8

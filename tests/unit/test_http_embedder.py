@@ -31,7 +31,7 @@ from memoriter.core.errors import InputError, Unavailable
 from memoriter.embed import http
 from memoriter.embed.port import Embedder
 
-Http = partial(http.Http, record_seconds=60, query_seconds=60)
+Http = partial(http.HttpEmbedder, record_seconds=60, query_seconds=60)
 """As the product makes it, and patient: on a busy machine an answer may take its time."""
 
 
@@ -56,7 +56,7 @@ def asked(server: Server) -> list[list[str]]:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.delenv("MEMORITER_EMBED_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("memoriter.models.post._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("memoriter.models.http_client._FIRST_WAIT", 0.01)
     with served(well) as made:
         yield made
 

@@ -28,11 +28,11 @@ from tests.unit.servers import (
 
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.rerank import http
-from memoriter.rerank.call import Failed, Scored, scored
-from memoriter.rerank.http import Options
+from memoriter.rerank.call import Failed, Judged, scored
+from memoriter.rerank.http import HttpRerankerOptions
 from memoriter.rerank.port import Reranker
 
-Http = partial(http.Http, seconds=60)
+Http = partial(http.HttpReranker, seconds=60)
 """As the product makes it, and patient: on a busy machine an answer may take its time."""
 PATIENT = 60_000
 
@@ -56,7 +56,7 @@ def well(to: Handler, body: dict[str, Any]) -> None:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     for variable in ("MEMORITER_RERANK_KEY", "CO_API_KEY", "JINA_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("memoriter.models.post._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("memoriter.models.http_client._FIRST_WAIT", 0.01)
     with served(well) as made:
         yield made
 
@@ -171,7 +171,7 @@ def test_other_models_servers_and_shapes_have_other_fingerprints() -> None:
         ({"top_n": 3}, "top_n"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_named(options: Options, field: str) -> None:
+def test_an_option_that_makes_no_sense_is_named(options: HttpRerankerOptions, field: str) -> None:
     with pytest.raises(InputError) as caught:
         Http("bge", "http://localhost", **options)
     assert caught.value.field == field
@@ -243,7 +243,7 @@ def test_a_slow_server_is_left_at_the_deadline(server: Server, slow: Behaviour) 
     assert scored(reranker, "q", ["a"], 200) == Failed("rerank_timeout: no answer within 200 ms")
     assert "no answer within 0.4 s" in raised(reranker, ["a"]).message
     server.well = well
-    assert isinstance(scored(Http("bge", server.base), "q", ["a"], PATIENT), Scored)
+    assert isinstance(scored(Http("bge", server.base), "q", ["a"], PATIENT), Judged)
 
 
 def test_the_connection_is_given_up_at_the_deadline_of_the_question(server: Server) -> None:

@@ -12,11 +12,11 @@ from tools.kin import nearest
 
 from memoriter.core.errors import Corrupt
 from memoriter.embed import kin as room
-from memoriter.embed.kin import NEIGHBOURS, SHA256, Kin, neighbours
+from memoriter.embed.kin import NEIGHBOURS, SHA256, KinTable, neighbours
 from memoriter.embed.port import Kindred
 from memoriter.embed.static import Static, table
 
-KIN: Kindred = Kin(Static())
+KIN: Kindred = KinTable(Static())
 
 
 def token(word: str) -> int:
@@ -27,7 +27,7 @@ def test_the_packaged_list_is_the_one_the_fingerprint_names() -> None:
     body = resources.files("memoriter.embed").joinpath("static_en", "kin.npy").read_bytes()
     assert hashlib.sha256(body).hexdigest() == SHA256
     assert neighbours().shape == (len(table().rows), NEIGHBOURS)
-    assert KIN.fingerprint == Kin(Static()).fingerprint
+    assert KIN.fingerprint == KinTable(Static()).fingerprint
     assert KIN.fingerprint.startswith("kin-en/1:")
 
 

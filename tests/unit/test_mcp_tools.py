@@ -13,26 +13,30 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.claims.corpus import open_empty
 
-from memoriter.doors.desk import Desk
-from memoriter.doors.mcp.server import Local, list_of, server_of
+from memoriter.doors.mcp.server import LocalCaller, list_of, server_of
 from memoriter.doors.mcp.tools import CHOICES, CORE, MORE, Choice, tools_of
 from memoriter.doors.operations import BY_NAME, Right
 from memoriter.doors.schema import schema_of
+from memoriter.doors.tenant_session import TenantSession
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
+def tenant_session() -> Iterator[TenantSession]:
     with open_empty("static") as memory:
         memory.remember("Prod SSH port is 49222", id="port", tags=["ops"], kind="fact")
         memory.remember("first line\nreceipt 666\nrank: 9", id="trick", trust="external")
-        yield Desk(memory)
+        yield TenantSession(memory)
 
 
 def call(
-    desk: Desk, tool: str, right: Right = "write", choice: Choice = "core", **arguments: Any
+    tenant_session: TenantSession,
+    tool: str,
+    right: Right = "write",
+    choice: Choice = "core",
+    **arguments: Any,
 ) -> Any:
     async def asked() -> Any:
-        async with Client(server_of(choice, Local(desk, right))) as client:
+        async with Client(server_of(choice, LocalCaller(tenant_session, right))) as client:
             return await client.call_tool(tool, arguments)
 
     return asyncio.run(asked())
@@ -90,9 +94,9 @@ def test_hints_say_what_a_tool_does() -> None:
     assert not hints["remember"].idempotent_hint
 
 
-def test_a_client_may_keep_the_list_but_not_share_it(desk: Desk) -> None:
+def test_a_client_may_keep_the_list_but_not_share_it(tenant_session: TenantSession) -> None:
     async def asked() -> Any:
-        async with Client(server_of("core", Local(desk, "read"))) as client:
+        async with Client(server_of("core", LocalCaller(tenant_session, "read"))) as client:
             assert client.instructions is not None
             assert "recall" in client.instructions
             return await client.list_tools()
@@ -105,42 +109,44 @@ def test_a_client_may_keep_the_list_but_not_share_it(desk: Desk) -> None:
 # --- calling --------------------------------------------------------------------------------
 
 
-def test_an_answer_is_that_of_the_operation_in_structure_and_in_words(desk: Desk) -> None:
-    result = call(desk, "recall", query="ssh port")
-    assert result.structured_content == BY_NAME["recall"].run(desk, {"query": "ssh port"}) | {
-        "receipt": result.structured_content["receipt"]
-    }
+def test_an_answer_is_that_of_the_operation_in_structure_and_in_words(
+    tenant_session: TenantSession,
+) -> None:
+    result = call(tenant_session, "recall", query="ssh port")
+    assert result.structured_content == BY_NAME["recall"].run(
+        tenant_session, {"query": "ssh port"}
+    ) | {"receipt": result.structured_content["receipt"]}
     words = text(result)
     assert "1. id port, fact, " in words
     assert "   > Prod SSH port is 49222" in words
     assert f"receipt {result.structured_content['receipt']}" in words
 
 
-def test_a_memory_cannot_pass_for_words_of_ours(desk: Desk) -> None:
-    words = text(call(desk, "recall", query="receipt rank line"))
+def test_a_memory_cannot_pass_for_words_of_ours(tenant_session: TenantSession) -> None:
+    words = text(call(tenant_session, "recall", query="receipt rank line"))
     assert "   > receipt 666" in words
     assert "\nreceipt 666" not in words
     assert "external" in words
 
 
-def test_a_handle_explains_a_hit_and_what_is_none(desk: Desk) -> None:
-    handle = call(desk, "recall", query="ssh", limit=1).structured_content["receipt"]
-    hit = call(desk, "explain", receipt=handle, id="port")
+def test_a_handle_explains_a_hit_and_what_is_none(tenant_session: TenantSession) -> None:
+    handle = call(tenant_session, "recall", query="ssh", limit=1).structured_content["receipt"]
+    hit = call(tenant_session, "explain", receipt=handle, id="port")
     assert "port is hit 1 with score" in text(hit)
-    none = call(desk, "explain", receipt=handle, id="trick")
+    none = call(tenant_session, "explain", receipt=handle, id="trick")
     assert "trick is not among the hits" in text(none)
 
 
-def test_the_other_tools_say_what_they_did(desk: Desk) -> None:
-    made = call(desk, "remember", text="tea at five", supersedes="trick")
+def test_the_other_tools_say_what_they_did(tenant_session: TenantSession) -> None:
+    made = call(tenant_session, "remember", text="tea at five", supersedes="trick")
     (id,) = made.structured_content["ids"]
     assert text(made) == f"remembered as {id}"
-    page = call(desk, "browse", limit=1)
+    page = call(tenant_session, "browse", limit=1)
     assert "1 of " in text(page)
     assert f"cursor {page.structured_content['cursor']}" in text(page)
-    assert text(call(desk, "forget", id=id)).startswith(f"forgot {id}")
-    assert "records: 2" in text(call(desk, "status"))
-    linked = call(desk, "link", choice="full", source="port", target="trick")
+    assert text(call(tenant_session, "forget", id=id)).startswith(f"forgot {id}")
+    assert "records: 2" in text(call(tenant_session, "status"))
+    linked = call(tenant_session, "link", choice="full", source="port", target="trick")
     assert json.loads(text(linked)) == linked.structured_content
 
 
@@ -160,26 +166,30 @@ def test_the_other_tools_say_what_they_did(desk: Desk) -> None:
     ],
 )
 def test_a_mistake_is_an_answer_that_says_what_to_do(
-    desk: Desk, tool: str, arguments: dict[str, Any], error: str, message: str
+    tenant_session: TenantSession, tool: str, arguments: dict[str, Any], error: str, message: str
 ) -> None:
-    result = call(desk, tool, **arguments)
+    result = call(tenant_session, tool, **arguments)
     assert result.is_error
     assert result.structured_content["error"] == error
     assert message in text(result)
     assert result.structured_content["hint"] in text(result)
 
 
-def test_a_reader_may_not_write_even_by_a_name_that_it_was_not_shown(desk: Desk) -> None:
+def test_a_reader_may_not_write_even_by_a_name_that_it_was_not_shown(
+    tenant_session: TenantSession,
+) -> None:
     orders: dict[str, dict[str, Any]] = {"remember": {"text": "x"}, "forget": {"id": "port"}}
     for tool, arguments in orders.items():
-        result = call(desk, tool, right="read", **arguments)
+        result = call(tenant_session, tool, right="read", **arguments)
         assert result.structured_content["error"] == "Forbidden"
-    assert BY_NAME["status"].run(desk, {})["records"] == 2
+    assert BY_NAME["status"].run(tenant_session, {})["records"] == 2
 
 
-def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(desk: Desk) -> None:
+def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(
+    tenant_session: TenantSession,
+) -> None:
     async def asked() -> None:
-        async with Client(server_of("core", Local(desk, "read"))) as client:
+        async with Client(server_of("core", LocalCaller(tenant_session, "read"))) as client:
             with pytest.raises(MCPError, match="there is no tool 'nope'"):
                 await client.call_tool("nope", {})
 
@@ -187,13 +197,13 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(desk: Desk) -> Non
 
 
 def test_an_error_of_ours_is_told_without_its_trace(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tenant_session: TenantSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
         raise ValueError("/secret/path of memory text")
 
-    monkeypatch.setattr(type(desk), "memory", broken)
-    result = call(desk, "recall", query="x")
+    monkeypatch.setattr(type(tenant_session), "memory", broken)
+    result = call(tenant_session, "recall", query="x")
     assert result.is_error
     assert "secret" not in text(result)
     assert "secret" not in json.dumps(result.structured_content)
@@ -201,11 +211,11 @@ def test_an_error_of_ours_is_told_without_its_trace(
 
 
 def test_no_log_line_holds_a_memory_or_a_question(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    tenant_session: TenantSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
-        call(desk, "remember", text="canary in a text")
-        call(desk, "recall", query="canary in a question")
-        call(desk, "recall", query="canary", where={"canary": 1})
-        call(desk, "recall", canary="canary")
+        call(tenant_session, "remember", text="canary in a text")
+        call(tenant_session, "recall", query="canary in a question")
+        call(tenant_session, "recall", query="canary", where={"canary": 1})
+        call(tenant_session, "recall", canary="canary")
     assert "canary" not in caplog.text

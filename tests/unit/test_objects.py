@@ -18,7 +18,7 @@ from memoriter.core.shown import WIDTH, drawn, quoted, shown
 from memoriter.doors.hook import Hook
 from memoriter.doors.tokens import Tokens
 from memoriter.memory.facade import Memory
-from memoriter.memory.importing import Left
+from memoriter.memory.importing import Unplaced
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.testing.fakes import HandClock
 
@@ -117,7 +117,7 @@ MADE: dict[str, Callable[[Memory, Path], Any]] = {
     "Support": lambda m, _: m.bundles("firewall")[0].support[0],
     "Reflected": lambda m, _: m.reflect(),
     "Imported": imported,
-    "Left": lambda _, __: Left(NAME, 3, LONG, "left out"),
+    "Unplaced": lambda _, __: Unplaced(NAME, 3, LONG, "left out"),
     "Refused": lambda m, f: imported(m, f).refused[0],
     "Checkup": lambda m, _: m.verify_store(),
     "Report": lambda m, _: m.maintain(),

@@ -15,9 +15,9 @@ from tests.unit.tiny import embedding, needs_extra
 
 from memoriter.core.errors import Corrupt, InputError, NotFound, Unsupported
 from memoriter.embed import packaged as packages
-from memoriter.embed.folder import Setup, read_folder
-from memoriter.embed.onnx import Onnx
-from memoriter.embed.packaged import PACKAGED, Packaged, Piece, packaged
+from memoriter.embed.folder import EmbedderSetup, read_folder
+from memoriter.embed.onnx import OnnxEmbedder
+from memoriter.embed.packaged import PACKAGED, Packaged, Subword, packaged
 from memoriter.embed.port import Embedder
 from memoriter.rank.grid import unit
 
@@ -39,7 +39,7 @@ def folder(at: Path, files: dict[str, Any] | None = None) -> Path:
 
 
 class Toy:
-    def __init__(self, setup: Setup, threads: int) -> None:
+    def __init__(self, setup: EmbedderSetup, threads: int) -> None:
         self.setup = setup
         self.threads = threads
         self.shapes: list[tuple[int, ...]] = []
@@ -66,13 +66,13 @@ class Loader:
         self.kind = kind
         self.loaded: list[Toy] = []
 
-    def __call__(self, setup: Setup, threads: int) -> Toy:
+    def __call__(self, setup: EmbedderSetup, threads: int) -> Toy:
         self.loaded.append(self.kind(setup, threads))
         return self.loaded[-1]
 
 
-def embedder(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> Onnx:
-    return Onnx(read_folder(folder(at, files)), load=load)
+def embedder(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> OnnxEmbedder:
+    return OnnxEmbedder(read_folder(folder(at, files)), load=load)
 
 
 def by_hand(text: str) -> list[float]:
@@ -175,7 +175,7 @@ def test_a_folder_says_pooling_prompts_length_and_padding(tmp_path: Path) -> Non
     assert setup.name == "onnx:small"
     assert (setup.pooling, setup.max_length, setup.pad, setup.lower) == ("cls", 128, 1, True)
     assert (setup.query_prefix, setup.record_prefix) == ("query: ", "passage: ")
-    assert Onnx(setup, load=Toy).window == 82
+    assert OnnxEmbedder(setup, load=Toy).window == 82
 
 
 def test_a_folder_that_says_nothing_is_a_mean_of_512_tokens(tmp_path: Path) -> None:
@@ -269,15 +269,15 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
-        Onnx(read_folder(folder(tmp_path)))
+        OnnxEmbedder(read_folder(folder(tmp_path)))
     assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
 
 # --- packages ----------------------------------------------------------------------------------
 
 
-def piece(file: str, digest: str, package: str = "numpy") -> Piece:
-    return Piece(package, "1.0", file, digest)
+def piece(file: str, digest: str, package: str = "numpy") -> Subword:
+    return Subword(package, "1.0", file, digest)
 
 
 def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +305,7 @@ def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch
 
 @needs_extra
 def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
-    onnx = Onnx(read_folder(embedding(tmp_path)), threads=2)
+    onnx = OnnxEmbedder(read_folder(embedding(tmp_path)), threads=2)
     table = np.load(tmp_path / "table.npy").astype(np.float64)
     texts = ["w3 w4", "w5", "", "w3 w4 w5 w6 w7 w8", "\ud800"]
     made = onnx.embed(texts, "record")
@@ -323,7 +323,7 @@ def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
 @needs_extra
 def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
     (embedding(tmp_path) / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
-    onnx = Onnx(read_folder(tmp_path))
+    onnx = OnnxEmbedder(read_folder(tmp_path))
     short, long = onnx.embed(["w1 w2 w3 w4", "w1 w2 w3 w4 w9 w9"], "record")
     assert short is not None
     assert long is not None
@@ -332,7 +332,7 @@ def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
 
 @needs_extra
 def test_a_text_has_the_same_vector_in_any_batch_of_a_quantised_model(tmp_path: Path) -> None:
-    onnx = Onnx(read_folder(embedding(tmp_path, quantised=True)))
+    onnx = OnnxEmbedder(read_folder(embedding(tmp_path, quantised=True)))
     texts = [f"w{nth} w{nth * 5 % 28}" for nth in range(28)]
     for text, vector in zip(texts, onnx.embed(texts, "record"), strict=True):
         (alone,) = onnx.embed([text], "record")
@@ -345,7 +345,7 @@ def test_a_text_has_the_same_vector_in_any_batch_of_a_quantised_model(tmp_path: 
 @needs_models
 @pytest.mark.parametrize("name", PACKAGED)
 def test_a_packaged_model_knows_what_is_meant(name: str) -> None:
-    onnx = Onnx(packaged(name))
+    onnx = OnnxEmbedder(packaged(name))
     asked = onnx.embed(["pasta recipe", "project deadlines", "cache latency"], "query")
     kept = onnx.embed(
         ["how to cook spaghetti", "task due dates", "memory lookups are slow"], "record"

@@ -15,7 +15,7 @@ from tests.unit.tiny import cross_encoder, embedding, needs_extra
 
 import memoriter
 from memoriter.core.errors import InputError, NotFound, Unsupported
-from memoriter.rerank.onnx import Onnx, Setup, likely, read_folder
+from memoriter.rerank.onnx import OnnxReranker, RerankerSetup, likely, read_folder
 from memoriter.rerank.port import Reranker
 
 
@@ -36,7 +36,7 @@ def logistic(value: float) -> float:
 class Toy:
     """Counts the letters of the text that stand in the question too, minus two."""
 
-    def __init__(self, setup: Setup, threads: int) -> None:
+    def __init__(self, setup: RerankerSetup, threads: int) -> None:
         self.setup = setup
         self.threads = threads
         self.shapes: list[tuple[int, ...]] = []
@@ -72,13 +72,13 @@ class Loader:
         self.kind = kind
         self.loaded: list[Toy] = []
 
-    def __call__(self, setup: Setup, threads: int) -> Toy:
+    def __call__(self, setup: RerankerSetup, threads: int) -> Toy:
         self.loaded.append(self.kind(setup, threads))
         return self.loaded[-1]
 
 
-def reranker(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> Onnx:
-    return Onnx(read_folder(folder(at, files)), load=load)
+def reranker(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> OnnxReranker:
+    return OnnxReranker(read_folder(folder(at, files)), load=load)
 
 
 def test_scores_come_back_in_the_order_of_the_texts(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_model_is_tried_when_it_is_opened(tmp_path: Path) -> None:
             return np.repeat(super().run(ids, mask, types), 3, axis=1)
 
     with pytest.raises(Unsupported, match=r"shape \(1, 3\) for 1 pairs") as caught:
-        Onnx(read_folder(folder(tmp_path)), load=Three)
+        OnnxReranker(read_folder(folder(tmp_path)), load=Three)
     assert "one label or two" in caught.value.hint
 
 
@@ -178,7 +178,7 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="this reranker needs onnxruntime and tok") as caught:
-        Onnx(read_folder(folder(tmp_path)))
+        OnnxReranker(read_folder(folder(tmp_path)))
     assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
 
@@ -194,7 +194,7 @@ def by_hand(table: NDArray[np.float64], query: list[int], text: list[int]) -> fl
 @needs_extra
 @pytest.mark.parametrize("labels", [1, 2])
 def test_a_real_model_reads_question_and_text_together(tmp_path: Path, labels: int) -> None:
-    onnx = Onnx(read_folder(cross_encoder(tmp_path, labels=labels)), threads=2)
+    onnx = OnnxReranker(read_folder(cross_encoder(tmp_path, labels=labels)), threads=2)
     table = np.load(tmp_path / "table.npy").astype(np.float64)
     texts = ["w5", "w6 w7 w8 w9", "", "w1 \ud800", *(f"w{nth}" for nth in range(28))]
     ids = [[9], [10, 11, 12, 13], [], [5, 1], *([nth + 4] for nth in range(28))]
@@ -205,7 +205,7 @@ def test_a_real_model_reads_question_and_text_together(tmp_path: Path, labels: i
 @needs_extra
 def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
     (cross_encoder(tmp_path) / "tokenizer_config.json").write_text('{"model_max_length": 7}')
-    onnx = Onnx(read_folder(tmp_path))
+    onnx = OnnxReranker(read_folder(tmp_path))
     short, long = onnx.score("w1 w2", ["w3 w4", "w3 w4 w9 w9 w9"])
     assert short == long
     (one,) = onnx.score("w1 " * 5000, ["w2    " * 5000])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import memoriter
-from memoriter.embed.callable import Function
+from memoriter.embed.callable import FunctionEmbedder
 from memoriter.embed.port import Embedder
 from memoriter.rank.grid import unit
 
@@ -19,7 +19,7 @@ def test_lists_and_arrays_become_unit_vectors_on_the_grid() -> None:
     expected = unit(np.array([3.0, 1.0]))
     assert expected is not None
     for function in (lengths, lambda texts: np.array(lengths(texts), np.float32)):
-        embedder: Embedder = Function(function, "lengths", 2)
+        embedder: Embedder = FunctionEmbedder(function, "lengths", 2)
         assert embedder.fingerprint == "callable:lengths:2"
         blank, made = embedder.embed([" ", "abc"], "query")
         assert blank is None
@@ -35,7 +35,7 @@ def test_blank_texts_are_not_asked_about_and_zeros_are_nothing() -> None:
         asked.append(texts)
         return [[0, 0] for _ in texts]
 
-    embedder = Function(zeros, "zeros", 2)
+    embedder = FunctionEmbedder(zeros, "zeros", 2)
     assert embedder.embed(["", "a", "\t"], "record") == [None, None, None]
     assert embedder.embed([""], "record") == [None]
     assert asked == [["a"]]
@@ -57,21 +57,21 @@ def test_blank_texts_are_not_asked_about_and_zeros_are_nothing() -> None:
 )
 def test_a_wrong_answer_is_named(answer: object, message: str) -> None:
     with pytest.raises(memoriter.InputError, match=message):
-        Function(lambda _: answer, "wrong", 2).embed(["a"], "record")
+        FunctionEmbedder(lambda _: answer, "wrong", 2).embed(["a"], "record")
 
 
 def test_a_name_and_a_size_are_needed() -> None:
     with pytest.raises(memoriter.InputError, match="name"):
-        Function(lengths, "", 2)
+        FunctionEmbedder(lengths, "", 2)
     with pytest.raises(memoriter.InputError, match="dimension"):
-        Function(lengths, "lengths", 0)
+        FunctionEmbedder(lengths, "lengths", 0)
 
 
 def test_a_memory_remembers_and_recalls_with_a_function() -> None:
     def letters(texts: list[str]) -> list[list[int]]:
         return [[text.count(letter) for letter in "aeiou"] for text in texts]
 
-    with memoriter.open(":memory:", embedder=Function(letters, "vowels", 5)) as memory:
+    with memoriter.open(":memory:", embedder=FunctionEmbedder(letters, "vowels", 5)) as memory:
         memory.remember("banana")
         memory.remember("kiwi")
         assert memory.recall("paprika alga")[0].record.text == "banana"
@@ -81,6 +81,6 @@ def test_a_function_that_raises_leaves_a_debt_and_no_lost_write() -> None:
     def broken(texts: list[str]) -> object:
         raise ConnectionError("away")
 
-    with memoriter.open(":memory:", embedder=Function(broken, "broken", 2)) as memory:
+    with memoriter.open(":memory:", embedder=FunctionEmbedder(broken, "broken", 2)) as memory:
         memory.remember("banana")
         assert memory.recall("banana")[0].record.text == "banana"

@@ -15,8 +15,8 @@ from tests.property.worlds import open_toy
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
-from memoriter.index.reading import Reading
 from memoriter.index.reads import codes, length, numbers, strings
+from memoriter.index.view import View
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
 
@@ -62,13 +62,13 @@ def lived(place: Path, dice: Random, step: int = 1) -> Memory:
     return memory
 
 
-def seen(memory: Memory, known_at: int | None = None) -> tuple[Reading, list[Record]]:
-    reading = view_of(memory, known_at)
+def seen(memory: Memory, known_at: int | None = None) -> tuple[View, list[Record]]:
+    view = view_of(memory, known_at)
     rows = np.concatenate(
-        [np.zeros(0, np.int64), *(s.rows[m] for s, m in zip(reading.segments, reading.visible))]  # noqa: B905  # as many
+        [np.zeros(0, np.int64), *(s.rows[m] for s, m in zip(view.segments, view.visible))]  # noqa: B905  # as many
     )
     records = log_of(memory).records("default", rows.tolist())
-    return reading, [record for record in records if record is not None]
+    return view, [record for record in records if record is not None]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -77,20 +77,20 @@ def test_reads_equal_the_records(tmp_path: Path, seed: int) -> None:
     with lived(tmp_path / "m.db", dice) as memory:
         middle = clock_of(memory).now() - 5_000_000
         for known_at in (None, middle):
-            reading, records = seen(memory, known_at)
+            view, records = seen(memory, known_at)
             dice.shuffle(records)
             rows = np.array([record.row for record in records], np.int64)
             for name in (*NUMBER_COLUMNS, *TIME_COLUMNS, "pinned", "archived"):
-                values = numbers(reading, rows, name).tolist()
+                values = numbers(view, rows, name).tolist()
                 known = [_number(getattr(record, name)) for record in records]
                 assert [None if v != v else v for v in values] == known  # noqa: PLR0124  # NaN
             for name in STRING_COLUMNS:
                 known = [_attribute(record, name) for record in records]
-                assert strings(reading, rows, name) == known
-                at, names = codes(reading, rows, name)
+                assert strings(view, rows, name) == known
+                at, names = codes(view, rows, name)
                 assert list(names) == sorted({one for one in known if one is not None})
                 assert [None if n < 0 else names[n] for n in at.tolist()] == known
-            assert length(reading) == max((r.position for r in records), default=-1) + 1
+            assert length(view) == max((r.position for r in records), default=-1) + 1
 
 
 def _number(value: Any) -> Any:
@@ -106,15 +106,15 @@ def _attribute(record: Record, name: str) -> Any:
 
 def test_reads_of_rows_that_are_nowhere_and_of_an_empty_memory(tmp_path: Path) -> None:
     with open_toy(tmp_path / "m.db") as memory:
-        reading, _ = seen(memory)
+        view, _ = seen(memory)
         rows = np.array([1, 5], np.int64)
-        assert np.isnan(numbers(reading, rows, "importance")).all()
-        assert strings(reading, rows, "kind") == [None, None]
-        assert codes(reading, np.zeros(0, np.int64), "kind")[0].tolist() == []
-        assert length(reading) == 0
+        assert np.isnan(numbers(view, rows, "importance")).all()
+        assert strings(view, rows, "kind") == [None, None]
+        assert codes(view, np.zeros(0, np.int64), "kind")[0].tolist() == []
+        assert length(view) == 0
         row = memory.get(memory.remember("one").id).row
-        reading, _ = seen(memory)
-        assert strings(reading, np.array([row + 99, row, row]), "kind") == [None, "note", "note"]
+        view, _ = seen(memory)
+        assert strings(view, np.array([row + 99, row, row]), "kind") == [None, "note", "note"]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -131,10 +131,10 @@ def _check_births(memory: Memory) -> None:
     first: dict[int, int] = {}
     for row in log_of(memory).dump("default").records:
         first.setdefault(row.position, row.row)
-    reading, records = seen(memory)
+    view, records = seen(memory)
     born = {
         int(row): int(born)
-        for segment in reading.segments
+        for segment in view.segments
         for row, born in zip(segment.rows, segment.born, strict=True)
     }
     assert {r.row: first[r.position] for r in records} == {r.row: born[r.row] for r in records}

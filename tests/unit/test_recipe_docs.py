@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from tools.kinds import TARGET, source
 
 from memoriter.pipeline.fusing import Rrf, Smooth, Weighted
-from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
+from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def test_the_page_of_kinds_is_not_stale() -> None:
 
 
 def test_every_key_of_passes_is_explained() -> None:
-    every = {*keys(Pass), *keys(Head), *keys(Rerank), *keys(Unanimity)}
+    every = {*keys(Pass), *keys(PassHead), *keys(Rerank), *keys(Unanimity)}
     fusions = {*keys(Weighted), *keys(Rrf), *keys(Smooth)}
     assert not unnamed({*every, *fusions}, section("Passes"))
 

@@ -14,7 +14,7 @@ from memoriter.pipeline.fusing import FUSIONS, Rrf, Smooth
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.orderings.mmr import MmrOrdering
-from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
+from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
 from memoriter.text.analyzers import analyzer_names, every
 from memoriter.text.dialects import dialect, dialect_names
@@ -108,7 +108,7 @@ def test_what_no_stage_tells_is_still_a_difference() -> None:
 
 def test_every_option_of_a_recipe_says_what_it_means() -> None:
     parts = [*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), *FUSIONS]
-    for part in (*parts, Recipe, Select, Mode, Final_, Pass, Head, Rerank, Unanimity):
+    for part in (*parts, Recipe, Select, Mode, Final_, Pass, PassHead, Rerank, Unanimity):
         for key, field in options_of(part).items():
             assert field.description, (part, key)
             assert meaning_of(part, key) == field.description

@@ -12,7 +12,7 @@ import pytest
 
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe, Corrupt, Expired, Forbidden, NotFound
-from memoriter.memory import proving
+from memoriter.memory import receipts
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
@@ -244,7 +244,7 @@ def test_the_words_of_an_analyzer_that_was_removed_are_read_again_or_gone(
     receipt = filled(memory).recall("ssh", recipe=recipe).receipt
     memory.analyzers.remove("simple")
     assert memory.replay(receipt).same
-    monkeypatch.setattr(proving, "IN_MEMORY", 3)
+    monkeypatch.setattr(receipts, "IN_MEMORY", 3)
     with pytest.raises(Expired, match="the words of analyzer simple are gone"):
         memory.replay(receipt)
 
@@ -252,7 +252,7 @@ def test_the_words_of_an_analyzer_that_was_removed_are_read_again_or_gone(
 def test_an_analyzer_that_could_not_be_used_is_not_used_in_a_replay_either(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoriter.memory.parts.IN_MEMORY", 3)
+    monkeypatch.setattr("memoriter.memory.engine.IN_MEMORY", 3)
     recipe = {**memory.plan("x").recipe.to_data(), "analyzer": "simple"}
     result = filled(memory).recall("ssh", recipe=recipe)
     assert "too many" in result.skipped["words"]

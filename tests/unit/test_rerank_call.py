@@ -17,8 +17,8 @@ import pytest
 
 from memoriter.core.errors import Unavailable
 from memoriter.rank.grid import STEP
-from memoriter.rerank.call import MOST_LEFT, TIMEOUT_MS, Failed, Scored, counts, scored
-from memoriter.rerank.callable import Function
+from memoriter.rerank.call import MOST_LEFT, TIMEOUT_MS, Failed, Judged, counts, scored
+from memoriter.rerank.callable import FunctionReranker
 from memoriter.testing.fakes import ToyReranker
 
 TEXTS = ["red fish", "blue bird", "red bird"]
@@ -47,7 +47,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float | None]:
     return noted
 
 
-def asked(reranker: Any, query: str, texts: Sequence[str]) -> Scored | Failed:
+def asked(reranker: Any, query: str, texts: Sequence[str]) -> Judged | Failed:
     """An answer, without haste."""
     return scored(reranker, query, texts, PATIENT)
 
@@ -60,13 +60,13 @@ def soon(true: Callable[[], bool]) -> bool:
     return true()
 
 
-def values(outcome: Scored | Failed) -> list[float]:
-    assert isinstance(outcome, Scored)
+def values(outcome: Judged | Failed) -> list[float]:
+    assert isinstance(outcome, Judged)
     assert outcome.values.dtype == np.float64
     return outcome.values.tolist()
 
 
-def reason(outcome: Scored | Failed) -> str:
+def reason(outcome: Judged | Failed) -> str:
     assert isinstance(outcome, Failed)
     return outcome.reason
 
@@ -155,7 +155,7 @@ def test_no_answer_at_all_is_named() -> None:
         return None
 
     expected = "rerank_failed: answered nothing instead of 1 score"
-    assert reason(asked(Function(judge), "q", ["a"])) == expected
+    assert reason(asked(FunctionReranker(judge), "q", ["a"])) == expected
 
 
 # --- failures --------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_whatever_is_raised_becomes_one_short_line(error: BaseException, expecte
     def judge(query: str, texts: list[str]) -> list[float]:
         raise error
 
-    line = reason(asked(Function(judge), "q", TEXTS))
+    line = reason(asked(FunctionReranker(judge), "q", TEXTS))
     assert line.startswith(f"rerank_failed: {expected}")
     assert line.isprintable()
     assert len(line) <= 220
@@ -193,7 +193,7 @@ def test_what_is_remembered_stays_out_of_the_log(caplog: pytest.LogCaptureFixtur
         raise ValueError(f"cannot read {texts[0]}")
 
     with caplog.at_level(logging.DEBUG):
-        assert "red fish" in reason(asked(Function(judge), "secret question", TEXTS))
+        assert "red fish" in reason(asked(FunctionReranker(judge), "secret question", TEXTS))
     assert "ValueError" in caplog.text
     assert "red fish" not in caplog.text
     assert "secret" not in caplog.text
@@ -205,14 +205,16 @@ def test_the_reranker_cannot_change_the_texts_of_the_caller() -> None:
         return [1.0, 2.0, 3.0]
 
     given = list(TEXTS)
-    assert values(asked(Function(judge), "q", given)) == [1.0, 2.0, 3.0]
+    assert values(asked(FunctionReranker(judge), "q", given)) == [1.0, 2.0, 3.0]
     assert given == TEXTS
 
 
 def test_what_the_caller_set_in_its_context_is_seen() -> None:
     trace: contextvars.ContextVar[float] = contextvars.ContextVar("trace", default=0.0)
     trace.set(7.0)
-    assert values(asked(Function(lambda _, texts: [trace.get()] * len(texts)), "q", ["a"])) == [7.0]
+    assert values(
+        asked(FunctionReranker(lambda _, texts: [trace.get()] * len(texts)), "q", ["a"])
+    ) == [7.0]
 
 
 # --- deadlines -------------------------------------------------------------------------------
@@ -305,7 +307,7 @@ def test_a_child_of_a_fork_does_not_wait_for_the_threads_of_its_parent(toy: ToyR
     child = os.fork()
     if child == 0:
         toy.hanging = False
-        os._exit(0 if isinstance(asked(toy, "red", TEXTS), Scored) else 1)
+        os._exit(0 if isinstance(asked(toy, "red", TEXTS), Judged) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 

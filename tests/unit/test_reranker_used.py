@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 import memoriter
 from memoriter.core.errors import BadQuery
 from memoriter.doors.cli.main import app
-from memoriter.doors.desk import Desk
 from memoriter.doors.mcp.tools import tools_of
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.plan import reranks
@@ -84,12 +84,12 @@ def test_a_question_may_say_that_the_reranker_stays_out(
 
 
 def test_every_door_asks_the_reranker_or_refuses(judged: Memory, judge: Judge) -> None:
-    desk = Desk(judged)
+    tenant_session = TenantSession(judged)
     tool = {tool.name: tool for tool in tools_of("full", "write")}["recall"]
     doors: list[Callable[[dict[str, Any]], object]] = [
-        lambda more: BY_NAME["recall"].run(desk, {"query": "port", **more}),
-        lambda more: BY_NAME["context"].run(desk, {"query": "port", **more}),
-        lambda more: tool.run(desk, {"query": "port", **more}),
+        lambda more: BY_NAME["recall"].run(tenant_session, {"query": "port", **more}),
+        lambda more: BY_NAME["context"].run(tenant_session, {"query": "port", **more}),
+        lambda more: tool.run(tenant_session, {"query": "port", **more}),
         lambda more: memoriter.Hook(judged)("port", **more),
     ]
     for at, door in enumerate(doors, 1):

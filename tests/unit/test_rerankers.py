@@ -13,8 +13,8 @@ import pytest
 import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.memory.rerankers import KNOWN, reranker_of
-from memoriter.rerank.callable import Function
-from memoriter.rerank.http import Http, Shape
+from memoriter.rerank.callable import FunctionReranker
+from memoriter.rerank.http import HttpReranker, Shape
 from memoriter.testing.fakes import ToyReranker
 from memoriter.why.result import Result
 
@@ -33,10 +33,10 @@ def by_length(query: str, texts: list[str]) -> list[float]:
 )
 def test_a_name_means_a_reranker(what: str, name: str, shape: Shape) -> None:
     made = reranker_of(what)
-    assert isinstance(made, Http)
+    assert isinstance(made, HttpReranker)
     model, _, base = name.removeprefix("http:").rpartition("@")
     assert made.name == name
-    assert made.fingerprint == Http(model, base, shape=shape).fingerprint
+    assert made.fingerprint == HttpReranker(model, base, shape=shape).fingerprint
 
 
 def test_none_objects_and_functions_are_taken() -> None:
@@ -54,10 +54,10 @@ def test_a_function_may_have_a_name_and_an_object_may_be_called() -> None:
         def __call__(self, query: str, texts: list[str]) -> list[float]:
             return by_length(query, texts)
 
-    assert Function(Judge()).name == "Judge"
-    assert Function(by_length, "length-2").fingerprint == "callable:length-2"
+    assert FunctionReranker(Judge()).name == "Judge"
+    assert FunctionReranker(by_length, "length-2").fingerprint == "callable:length-2"
     with pytest.raises(InputError, match="name"):
-        Function(by_length, "")
+        FunctionReranker(by_length, "")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 import memoriter
 from memoriter.core.errors import InputError
 from memoriter.doors.cli.main import app
-from memoriter.doors.desk import Desk
 from memoriter.doors.mcp.tools import tools_of
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import HandClock
 
@@ -69,13 +69,16 @@ def hint_of(act: Callable[[], object]) -> str:
 def test_a_question_in_other_words_is_answered_with_the_right_one(
     memory: Memory, word: str
 ) -> None:
-    desk, tool = Desk(memory), {tool.name: tool for tool in tools_of("full", "write")}["recall"]
+    tenant_session, tool = (
+        TenantSession(memory),
+        {tool.name: tool for tool in tools_of("full", "write")}["recall"],
+    )
     asked: Any = {word: 1}
     hints = {
         "recall": hint_of(lambda: memory.recall("port", **asked)),
         "keywords": hint_of(lambda: memory.keywords("port", **asked)),
-        "HTTP": hint_of(lambda: BY_NAME["recall"].run(desk, {"query": "port", **asked})),
-        "MCP": hint_of(lambda: tool.run(desk, {"query": "port", **asked})),
+        "HTTP": hint_of(lambda: BY_NAME["recall"].run(tenant_session, {"query": "port", **asked})),
+        "MCP": hint_of(lambda: tool.run(tenant_session, {"query": "port", **asked})),
         "Hook": hint_of(lambda: memoriter.Hook(memory, **asked)),
     }
     wanted = {ASKED[word]} | ({"did you mean limit?"} if word == "limt" else set())
@@ -84,10 +87,13 @@ def test_a_question_in_other_words_is_answered_with_the_right_one(
 
 @pytest.mark.parametrize("word", KEPT)
 def test_a_field_in_other_words_is_answered_with_the_right_one(memory: Memory, word: str) -> None:
-    desk, given = Desk(memory), {word: "x"}
+    tenant_session, given = TenantSession(memory), {word: "x"}
     assert hint_of(lambda: memory.remember("x", **given)) == KEPT[word]  # type: ignore[arg-type]
     assert hint_of(lambda: memory.remember_many([{"text": "x", **given}])) == KEPT[word]
-    assert hint_of(lambda: BY_NAME["remember"].run(desk, {"text": "x", **given})) == KEPT[word]
+    assert (
+        hint_of(lambda: BY_NAME["remember"].run(tenant_session, {"text": "x", **given}))
+        == KEPT[word]
+    )
 
 
 @pytest.mark.parametrize(("verb", "word", "hint"), OTHERS)

@@ -41,11 +41,11 @@ def test_a_neighbour_is_the_record_before_or_after_in_the_session(
     turns: list[tuple[str | None, str, int]],
 ) -> None:
     memory = written(turns)
-    reading = view_of(memory)
-    seen = zip(reading.segments, reading.visible, strict=True)
+    view = view_of(memory)
+    seen = zip(view.segments, view.visible, strict=True)
     rows = np.concatenate([segment.rows[mask] for segment, mask in seen])
     records = [r for r in log_of(memory).records("default", rows.tolist()) if r is not None]
-    before, after = beside(reading, rows)
+    before, after = beside(view, rows)
     for at, record in enumerate(records):
         talk = sorted(
             (r.position, r.row) for r in records if record.session and r.session == record.session

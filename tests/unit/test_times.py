@@ -17,8 +17,8 @@ import memoriter
 from memoriter.core.errors import InputError
 from memoriter.core.times import to_datetime
 from memoriter.doors.cli.main import app
-from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import SECOND, START, HandClock
 from memoriter.why.receipt import Receipt
@@ -178,27 +178,33 @@ def test_a_record_takes_durations_back_and_ahead(clock: HandClock) -> None:
     assert memory.links("x")[0].valid_from == NOW - DAY
 
 
-def write(data: dict[str, Any], operation: str) -> Callable[[Desk], object]:
-    return lambda desk: BY_NAME[operation].run(desk, data)
+def write(data: dict[str, Any], operation: str) -> Callable[[TenantSession], object]:
+    return lambda tenant_session: BY_NAME[operation].run(tenant_session, data)
 
 
 def test_doors_take_durations_as_text(clock: HandClock) -> None:
-    desk = Desk(memory := memoriter.open(":memory:", clock=clock))
-    write({"text": "x port", "id": "x", "expires": "30d", "created": "2d"}, "remember")(desk)
-    write({"text": "y", "id": "y"}, "remember")(desk)
-    write({"id": "x", "valid_from": "1d"}, "update")(desk)
-    write({"source": "x", "target": "y", "valid_from": "1d", "valid_until": "1d"}, "link")(desk)
-    write({"id": "y", "at": "2h"}, "expire")(desk)
+    tenant_session = TenantSession(memory := memoriter.open(":memory:", clock=clock))
+    write({"text": "x port", "id": "x", "expires": "30d", "created": "2d"}, "remember")(
+        tenant_session
+    )
+    write({"text": "y", "id": "y"}, "remember")(tenant_session)
+    write({"id": "x", "valid_from": "1d"}, "update")(tenant_session)
+    write({"source": "x", "target": "y", "valid_from": "1d", "valid_until": "1d"}, "link")(
+        tenant_session
+    )
+    write({"id": "y", "at": "2h"}, "expire")(tenant_session)
     assert memory.get("x").expires == NOW + 30 * DAY
     assert memory.get("x").valid_from == NOW - DAY
     assert memory.links("x")[0].valid_until == NOW + DAY
     assert memory.get("y").expires == NOW + timedelta(hours=2)
     where = {"created": {"lt": "1d"}}
     for operation in ("recall", "keywords", "bundles", "plan", "context"):
-        write({"query": "port", "where": where, "as_of": "0s", "known_at": "0s"}, operation)(desk)
-    assert cast("Any", write({"where": where}, "browse")(desk))["total"] == 1
+        write({"query": "port", "where": where, "as_of": "0s", "known_at": "0s"}, operation)(
+            tenant_session
+        )
+    assert cast("Any", write({"where": where}, "browse")(tenant_session))["total"] == 1
     for operation in ("get", "history"):
-        write({"id": "x", "known_at": "0s"}, operation)(desk)
+        write({"id": "x", "known_at": "0s"}, operation)(tenant_session)
 
 
 def retried(memory: Memory) -> list[object]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoriter.rank.walk import Adjacency, Budget, Tree, Ways, bfs, cheapest, hops, hops_of
+from memoriter.rank.walk import Adjacency, Tree, WalkBudget, Ways, bfs, cheapest, hops, hops_of
 from memoriter.rank.walks import Forest, Worth, gather, walks
 
 
@@ -53,7 +53,7 @@ def test_a_hub_costs_no_more_than_the_budget() -> None:
     cut = bfs(graph, ways, 0, 2, 4)
     assert (depths_of(cut), cut.truncated) == ([(0, 0), (1, 1), (2, 1), (3, 1)], True)
     fares = np.ones(9998)
-    tree = cheapest(graph, ways, [0], fares, Budget(3, 2))
+    tree = cheapest(graph, ways, [0], fares, WalkBudget(3, 2))
     assert (depths_of(tree), tree.truncated) == ([(0, 0), (1, 1), (2, 1)], True)
 
 
@@ -73,33 +73,33 @@ def test_hops_are_counted_from_the_nearest_seed() -> None:
 
 def test_the_cheapest_way_wins_over_the_shortest() -> None:
     graph, ways = graph_of((0, 1), (1, 2), (0, 2))
-    tree = cheapest(graph, ways, [0], np.array([0.25, 0.25, 1.0]), Budget(9, 3))
+    tree = cheapest(graph, ways, [0], np.array([0.25, 0.25, 1.0]), WalkBudget(9, 3))
     assert tree.costs.tolist()[:3] == [0.0, 0.25, 0.5]
     assert hops_of(tree, 2) == [(0, 1, 0), (1, 2, int(tree.steps[2]))]
 
 
 def test_a_highest_cost_is_included_and_a_negative_one_never_walked() -> None:
     graph, ways = graph_of((0, 1), (0, 2), (0, 3))
-    tree = cheapest(graph, ways, [0], np.array([0.5, 0.75, -1.0]), Budget(9, 3, 0.5))
+    tree = cheapest(graph, ways, [0], np.array([0.5, 0.75, -1.0]), WalkBudget(9, 3, 0.5))
     assert depths_of(tree) == [(0, 0), (1, 1)]
 
 
 def test_equal_costs_go_to_fewer_hops_then_to_the_older_node() -> None:
     graph, ways = graph_of((0, 4), (0, 1), (1, 3))
-    tree = cheapest(graph, ways, [0], np.array([1.0, 0.5, 0.5]), Budget(9, 3))
+    tree = cheapest(graph, ways, [0], np.array([1.0, 0.5, 0.5]), WalkBudget(9, 3))
     assert depths_of(tree) == [(0, 0), (1, 1), (4, 1), (3, 2)]
 
 
 def test_a_node_at_the_last_hop_goes_no_further_but_by_a_dearer_way_with_fewer_hops() -> None:
     graph, ways = graph_of((0, 1), (1, 2), (0, 2), (2, 3))
     fares = np.array([0.1, 0.1, 1.0, 0.1])
-    tree = cheapest(graph, ways, [0], fares, Budget(9, 2))
+    tree = cheapest(graph, ways, [0], fares, WalkBudget(9, 2))
     assert depths_of(tree) == [(0, 0), (1, 1), (2, 2), (2, 1), (3, 2)]
     assert [node for _, node, _ in hops_of(tree, 4)] == [2, 3]
-    assert depths_of(cheapest(graph, ways, [0], fares, Budget(9, 2, 1.0))) == [
+    assert depths_of(cheapest(graph, ways, [0], fares, WalkBudget(9, 2, 1.0))) == [
         (0, 0), (1, 1), (2, 2), (2, 1),
     ]  # fmt: skip
-    assert depths_of(cheapest(graph, ways, [0], fares, Budget(3, 2)))[:3] == [
+    assert depths_of(cheapest(graph, ways, [0], fares, WalkBudget(3, 2)))[:3] == [
         (0, 0),
         (1, 1),
         (2, 2),

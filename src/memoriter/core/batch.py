@@ -43,7 +43,7 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class NewEdge:
     """An edge that a new record brings along; the record is its source."""
 
     target: str
@@ -69,7 +69,7 @@ class Put:
     vectors: tuple[Vector, ...] = ()
     owes: tuple[str, ...] = ()
     """Generations that could not embed it yet: debt."""
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[NewEdge, ...] = ()
     key: Key | None = None
 
 
@@ -78,7 +78,7 @@ class Link:
     """An edge between two records that exist."""
 
     source: str
-    tie: Tie
+    tie: NewEdge
     salt: bytes
     key: Key | None = None
 
@@ -93,7 +93,7 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
-class Enrol:
+class RegisterAgent:
     """A new state of an agent in the registry."""
 
     agent: str
@@ -111,7 +111,7 @@ class Embed:
     vector: Vector | None
 
 
-Act = Put | Link | Forget | Enrol | Embed
+Act = Put | Link | Forget | RegisterAgent | Embed
 
 
 @dataclass(frozen=True, slots=True)

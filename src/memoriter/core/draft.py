@@ -9,7 +9,7 @@ from datetime import datetime
 from numbers import Real
 from typing import Final, cast
 
-from memoriter.core.batch import Key, Tie
+from memoriter.core.batch import Key, NewEdge
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.edge import REPLACING
 from memoriter.core.errors import BadRecord, InputError
@@ -33,7 +33,7 @@ class Draft:
 
     given: Mapping[str, object]
     id: str | None = None
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[NewEdge, ...] = ()
     vector: tuple[float, ...] | None = None
     key: Key | None = None
     durations: _Spelled = field(default_factory=dict[str, object])
@@ -92,7 +92,7 @@ def checked(given: Mapping[str, object], now: Now | None = None) -> dict[str, ob
     return out
 
 
-def spelled_tie(tie: Tie, lengths: Mapping[str, object]) -> list[object]:
+def spelled_tie(tie: NewEdge, lengths: Mapping[str, object]) -> list[object]:
     """A tie as a digest covers it, with the durations that were given for its times."""
     since = lengths.get("valid_from", tie.valid_from)
     until = lengths.get("valid_until", tie.valid_until)
@@ -133,7 +133,7 @@ def check_interval(since: object, until: object) -> None:
 
 def tie_of(
     target: object, kind: object, given: Mapping[str, object], field: str, now: Now | None = None
-) -> Tie:
+) -> NewEdge:
     """A checked link to a target."""
     known = ("weight", "valid_from", "valid_until", "metadata")
     if unknown := set(given) - set(known):
@@ -149,7 +149,7 @@ def tie_of(
         if k in present
     }
     check_interval(times.get("valid_from"), times.get("valid_until"))
-    return Tie(
+    return NewEdge(
         name(target, f"{field}.target"),
         name(kind, f"{field}.kind"),
         number(present.get("weight", 1.0), f"{field}.weight", -1e9, 1e9),
@@ -161,7 +161,7 @@ def tie_of(
 
 def _ties(
     asked: Mapping[str, object], given: Mapping[str, object], lengths: _Spelled, now: Now | None
-) -> Iterator[tuple[Tie, _Spelled]]:
+) -> Iterator[tuple[NewEdge, _Spelled]]:
     """Each tie, and which of its times were given as durations."""
     begun = "valid_from" if "valid_from" in given else "created"
     since = to_micros(cast("datetime", given[begun])) if begun in given else None
@@ -170,12 +170,12 @@ def _ties(
         if kind in asked:
             targets = asked[kind]
             for target in (targets,) if isinstance(targets, str) else names(targets, kind):
-                yield Tie(name(target, kind), kind, valid_from=since), spelled
+                yield NewEdge(name(target, kind), kind, valid_from=since), spelled
     if "links" in asked:
         yield from _links(asked["links"], now)
 
 
-def _links(links: object, now: Now | None) -> Iterator[tuple[Tie, _Spelled]]:
+def _links(links: object, now: Now | None) -> Iterator[tuple[NewEdge, _Spelled]]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
         raise BadRecord("links: expected a list of objects with target and kind", field="links")
     for at, link in enumerate(cast("Iterable[object]", links)):

@@ -33,7 +33,7 @@ _NARROW_LIMIT: Final = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class RecordWords:
     """What one analyzer made of one record version."""
 
     terms: tuple[str, ...]
@@ -85,7 +85,7 @@ class Words:
         )
 
     @classmethod
-    def decode(cls, body: bytes) -> Words:
+    def decode(cls, body: bytes) -> RecordWords:
         """Read what `encode` wrote."""
         try:
             return cls._decode(body)
@@ -93,7 +93,7 @@ class Words:
             raise Corrupt(f"the analysed words of a record cannot be read: {error}") from error
 
     @classmethod
-    def _decode(cls, body: bytes) -> Words:
+    def _decode(cls, body: bytes) -> RecordWords:
         form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
         if form != _FORMAT:
             raise Corrupt(f"analysed words have format {form}, this version reads {_FORMAT}")
@@ -117,7 +117,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What an index needs of encoded words, as arrays where `Words` has tuples."""
+    """What an index needs of encoded words, as arrays where `RecordWords` has tuples."""
 
     terms: list[str]
     surfaces: list[str]
@@ -131,7 +131,7 @@ class Sketch:
 
     @classmethod
     def of(cls, body: bytes) -> Sketch:
-        """Read what `Words.encode` wrote."""
+        """Read what `RecordWords.encode` wrote."""
         try:
             form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
             if form != _FORMAT:

@@ -6,26 +6,26 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
-from memoriter.doors.desk import Desk
-from memoriter.memory.house import House
+from memoriter.doors.tenant_session import TenantSession
+from memoriter.memory.tenants import Tenants
 
 KEPT: Final = 16
-"""Desks that stay at hand; the receipts of one that was let go have to be sent whole."""
+"""TenantSessions that stay at hand; the receipts of one that was let go have to be sent whole."""
 
 
-class Desks:
+class TenantSessions:
     """Hands out the desk of a tenant. Safe to share between threads."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self._kept: OrderedDict[str, Desk] = OrderedDict()
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants
+        self._kept: OrderedDict[str, TenantSession] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, tenant: str) -> Desk:
+    def of(self, tenant: str) -> TenantSession:
         """The desk of one tenant."""
         with self._lock:
             if tenant not in self._kept:
-                self._kept[tenant] = Desk(self.house.memory(tenant))
+                self._kept[tenant] = TenantSession(self.tenants.memory(tenant))
             self._kept.move_to_end(tenant)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)

@@ -17,11 +17,11 @@ from memoriter.core.errors import InputError, MemoriterError, Unavailable
 from memoriter.core.names import number, text
 from memoriter.core.options import check_known, takes
 from memoriter.core.shown import counted, shown
-from memoriter.doors.desk import Desk
 from memoriter.doors.operations import BY_NAME
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
-from memoriter.memory.options import Asking
-from memoriter.models.post import Post, Server, Want, key_for, server_of
+from memoriter.memory.options import QuestionOptions
+from memoriter.models.http_client import Post, Server, Want, key_for, server_of
 
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
@@ -32,7 +32,7 @@ _CONTEXT: Final = BY_NAME["context"]
 _log = logging.getLogger(__name__)
 
 
-class Recalled(str):
+class HookAnswer(str):
     """The block for a prompt, empty where nothing fits or nothing could be asked."""
 
     __slots__ = ("citations", "problem", "receipt", "status")
@@ -56,7 +56,7 @@ class Recalled(str):
 
     def __repr__(self) -> str:
         told = counted(len(getattr(self, "citations", ())), "memory", "memories")
-        return shown("Recalled", f"{told}, {getattr(self, 'status', 'failed')}")
+        return shown("HookAnswer", f"{told}, {getattr(self, 'status', 'failed')}")
 
     @classmethod
     def nothing(cls, problem: str | None = None) -> Self:
@@ -79,22 +79,22 @@ class Hook:
 
     """
 
-    @takes(Asking)
+    @takes(QuestionOptions)
     def __init__(
         self,
         memory: Memory | str,
         *,
         token: str | None = None,
         timeout: float = 2.0,
-        **ask: Unpack[Asking],
+        **ask: Unpack[QuestionOptions],
     ) -> None:
         """Say whom to ask, and what every question says."""
-        check_known(ask, Asking, InputError, "memory", "token", "timeout")
+        check_known(ask, QuestionOptions, InputError, "memory", "token", "timeout")
         given: dict[str, Any] = dict(ask)
         budgets = {"budget_tokens", "budget_chars"} & set(ask)
         self._ask = given if budgets else {"budget_tokens": BUDGET_TOKENS, **given}
         self._seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
-        self._desk = Desk(memory) if isinstance(memory, Memory) else None
+        self._desk = TenantSession(memory) if isinstance(memory, Memory) else None
         self._server = None if isinstance(memory, Memory) else _server(memory)
         self._key = "" if self._server is None else key_for(self._server, token, _WANT)
 
@@ -102,21 +102,21 @@ class Hook:
         where = "a memory in this process" if self._server is None else self._server
         return shown("Hook", f"asks {where}")
 
-    @takes(Asking)
-    def __call__(self, message: str, **more: Unpack[Asking]) -> Recalled:
+    @takes(QuestionOptions)
+    def __call__(self, message: str, **more: Unpack[QuestionOptions]) -> HookAnswer:
         """The block for the reply to a message."""
-        check_known(more, Asking, InputError, "message")
+        check_known(more, QuestionOptions, InputError, "message")
         asked = _end(text(message, "message", InputError))
         if not asked:
-            return Recalled.nothing()
+            return HookAnswer.nothing()
         request = cast("dict[str, Any]", _spelled({**self._ask, **more, "query": asked}))
         try:
-            return Recalled.of(self._answer(request))
+            return HookAnswer.of(self._answer(request))
         except InputError:
             raise
         except MemoriterError as error:
             _log.warning("recall before the reply failed: %s", type(error).__name__)
-            return Recalled.nothing(error.message)
+            return HookAnswer.nothing(error.message)
 
     def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
         if self._desk is not None:
@@ -129,7 +129,7 @@ class Hook:
             content = post.send(_CONTEXT.path, body)
         try:
             told = json.loads(content)
-            Recalled.of(told)
+            HookAnswer.of(told)
         except (ValueError, TypeError, KeyError):
             raise Unavailable("the server answers something else than a block") from None
         return told

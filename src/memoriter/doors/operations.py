@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from memoriter.doors import acting, replies, requests
-from memoriter.doors.desk import Desk, of_tenant
+from memoriter.doors import handlers, replies, requests
 from memoriter.doors.requests import Request, parsed
+from memoriter.doors.tenant_session import TenantSession, of_tenant
 
 Right = Literal["read", "write", "admin"]
 RIGHTS: Final[tuple[Right, ...]] = ("read", "write", "admin")
 """What a credential allows; each contains those before it."""
-Act = Callable[[Desk, Any], dict[str, Any]]
+Act = Callable[[TenantSession, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,73 +55,82 @@ class Operation:
         """The path under the server."""
         return self.route.split(" ")[1]
 
-    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> dict[str, Any]:
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> dict[str, Any]:
         """Check what is asked, do it, answer."""
-        asked = parsed(self.request, of_tenant(desk.tenant, data), spelled=spelled)
-        return self.act(desk, asked)
+        asked = parsed(self.request, of_tenant(tenant_session.tenant, data), spelled=spelled)
+        return self.act(tenant_session, asked)
 
 
 _q, _r = requests, replies
 
 OPERATIONS: Final[tuple[Operation, ...]] = (
-    Operation("recall", "read", "POST /v1/recall", _q.Recall, _r.Result, acting.recall,
-              "Find the right memories, ranked, with the reasons of each.", brief=_r.Brief),
-    Operation("context", "read", "POST /v1/context", _q.Ask, _r.Block, acting.context,
+    Operation("recall", "read", "POST /v1/recall", _q.Recall, _r.ResultReply, handlers.recall,
+              "Find the right memories, ranked, with the reasons of each.", brief=_r.BriefReply),
+    Operation("context", "read", "POST /v1/context", _q.Ask, _r.BlockReply, handlers.context,
               "Recall as a fenced block of text for a prompt, within a budget.", command="recall"),
-    Operation("keywords", "read", "POST /v1/keywords", _q.Recall, _r.Result, acting.keywords,
-              "Find memories by their words alone.", brief=_r.Brief),
-    Operation("bundles", "read", "POST /v1/bundles", _q.Bundles, _r.Bundles, acting.bundles,
+    Operation("keywords", "read", "POST /v1/keywords", _q.Recall, _r.ResultReply, handlers.keywords,
+              "Find memories by their words alone.", brief=_r.BriefReply),
+    Operation("bundles", "read", "POST /v1/bundles", _q.Bundles, _r.BundlesReply, handlers.bundles,
               "Find memories, each with those that hang on it by links."),
-    Operation("reflections", "read", "POST /v1/reflections", _q.Recall, _r.Result,
-              acting.reflections, "Find reflections alone.", brief=_r.Brief),
-    Operation("plan", "read", "POST /v1/plan", _q.Ask, _r.Plan, acting.plan,
+    Operation("reflections", "read", "POST /v1/reflections", _q.Recall, _r.ResultReply,
+              handlers.reflections, "Find reflections alone.", brief=_r.BriefReply),
+    Operation("plan", "read", "POST /v1/plan", _q.Ask, _r.PlanReply, handlers.plan,
               "Say what a recall would do, without doing it."),
-    Operation("explain", "read", "POST /v1/explain", _q.Explain, _r.Explained, acting.explain,
+    Operation("explain", "read", "POST /v1/explain", _q.Explain, _r.ExplainedReply,
+              handlers.explain,
               "Say why a memory is in an answer, or what kept it out."),
-    Operation("why_not", "read", "POST /v1/why-not", _q.Explain, _r.WhyNot, acting.why_not,
+    Operation("why_not", "read", "POST /v1/why-not", _q.Explain, _r.WhyNotReply, handlers.why_not,
               "Say what kept a memory out of an answer, and what would let it in."),
-    Operation("receipt", "read", "POST /v1/receipt", _q.OfReceipt, _r.Reply, acting.receipt,
+    Operation("receipt", "read", "POST /v1/receipt", _q.OfReceipt, _r.Reply, handlers.receipt,
               "The whole receipt of a late answer.", command="recall"),
-    Operation("verify", "read", "POST /v1/verify", _q.OfReceipt, _r.Verified, acting.verify,
+    Operation("verify", "read", "POST /v1/verify", _q.OfReceipt, _r.VerifiedReply, handlers.verify,
               "Derive every number of a receipt again."),
-    Operation("replay", "read", "POST /v1/replay", _q.OfReceipt, _r.Replayed, acting.replay,
+    Operation("replay", "read", "POST /v1/replay", _q.OfReceipt, _r.ReplayedReply, handlers.replay,
               "Run the search of a receipt again, on the view of that time."),
-    Operation("diff", "read", "POST /v1/diff", _q.Differ, _r.Diff, acting.diff,
+    Operation("diff", "read", "POST /v1/diff", _q.Differ, _r.DiffReply, handlers.diff,
               "Show how two answers differ, and why."),
-    Operation("browse", "read", "POST /v1/browse", _q.Browse, _r.Page, acting.browse,
+    Operation("browse", "read", "POST /v1/browse", _q.Browse, _r.PageReply, handlers.browse,
               "List memories by date, page by page; no search."),
-    Operation("get", "read", "GET /v1/memories/{id}", _q.Get, _r.Record, acting.get,
+    Operation("get", "read", "GET /v1/memories/{id}", _q.Get, _r.RecordReply, handlers.get,
               "One memory, now or as it was known at a time."),
-    Operation("history", "read", "GET /v1/memories/{id}/history", _q.Get, _r.Versions,
-              acting.history, "All versions of a memory."),
-    Operation("links", "read", "GET /v1/memories/{id}/links", _q.Named, _r.Links, acting.links,
+    Operation("history", "read", "GET /v1/memories/{id}/history", _q.Get, _r.VersionsReply,
+              handlers.history, "All versions of a memory."),
+    Operation("links", "read", "GET /v1/memories/{id}/links", _q.Named, _r.LinksReply,
+              handlers.links,
               "The links at a memory."),
-    Operation("agents", "read", "GET /v1/agents", _q.Nothing, _r.Agents, acting.agents,
+    Operation("agents", "read", "GET /v1/agents", _q.Nothing, _r.AgentsReply, handlers.agents,
               "All registered agents."),
-    Operation("recipes", "read", "GET /v1/recipes", _q.Nothing, _r.Recipes, acting.recipes,
+    Operation("recipes", "read", "GET /v1/recipes", _q.Nothing, _r.RecipesReply, handlers.recipes,
               "All recipes.", command="recipe"),
-    Operation("recipe", "read", "GET /v1/recipes/{recipe}", _q.OfRecipe, _r.Recipe, acting.recipe,
+    Operation("recipe", "read", "GET /v1/recipes/{recipe}", _q.OfRecipe, _r.RecipeReply,
+              handlers.recipe,
               "One recipe, with every default written out."),
-    Operation("status", "read", "GET /v1/status", _q.Count, _r.Status, acting.status,
+    Operation("status", "read", "GET /v1/status", _q.Count, _r.StatusReply, handlers.status,
               "How much there is, and what is still owed."),
-    Operation("remember", "write", "POST /v1/memories", _q.Draft, _r.Commit, acting.remember,
+    Operation("remember", "write", "POST /v1/memories", _q.Draft, _r.CommitReply, handlers.remember,
               "Keep one memory.", repeatable=False),
-    Operation("remember_many", "write", "POST /v1/memories/batch", _q.Drafts, _r.Commit,
-              acting.remember_many, "Keep many memories at once.",
+    Operation("remember_many", "write", "POST /v1/memories/batch", _q.Drafts, _r.CommitReply,
+              handlers.remember_many, "Keep many memories at once.",
               command="import", repeatable=False),
-    Operation("update", "write", "PATCH /v1/memories/{id}", _q.Update, _r.Commit, acting.update,
+    Operation("update", "write", "PATCH /v1/memories/{id}", _q.Update, _r.CommitReply,
+              handlers.update,
               "Change fields of a memory; the old version stays in its history."),
-    Operation("expire", "write", "POST /v1/memories/{id}/expire", _q.Expire, _r.Commit,
-              acting.expire, "Let a memory leave all answers from a moment on."),
-    Operation("link", "write", "POST /v1/links", _q.Link, _r.Commit, acting.link,
+    Operation("expire", "write", "POST /v1/memories/{id}/expire", _q.Expire, _r.CommitReply,
+              handlers.expire, "Let a memory leave all answers from a moment on."),
+    Operation("link", "write", "POST /v1/links", _q.Link, _r.CommitReply, handlers.link,
               "Connect two memories."),
-    Operation("forget", "write", "POST /v1/forget", _q.Forget, _r.Erasure, acting.forget,
+    Operation("forget", "write", "POST /v1/forget", _q.Forget, _r.ErasureReply, handlers.forget,
               "Erase memories for good.", destructive=True),
-    Operation("reflect", "write", "POST /v1/reflect", _q.Reflect, _r.Reflected, acting.reflect,
+    Operation("reflect", "write", "POST /v1/reflect", _q.Reflect, _r.ReflectedReply,
+              handlers.reflect,
               "Sum up clusters of related memories as reflections."),
-    Operation("agent", "write", "PUT /v1/agents/{agent}", _q.OfAgent, _r.Commit, acting.agent,
+    Operation("agent", "write", "PUT /v1/agents/{agent}", _q.OfAgent, _r.CommitReply,
+              handlers.agent,
               "Register an agent, or change what is known of it.", command="agents"),
-    Operation("maintain", "admin", "POST /v1/maintain", _q.Maintain, _r.Maintained, acting.maintain,
+    Operation("maintain", "admin", "POST /v1/maintain", _q.Maintain, _r.MaintainedReply,
+              handlers.maintain,
               "Pay what is owed: embed, publish, merge."),
 )  # fmt: skip
 """Everything a door can do, in the order that lists show."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from memoriter.core import plugins
-from memoriter.doors.desk import Desk
 from memoriter.doors.operations import Right
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request, parsed
+from memoriter.doors.tenant_session import TenantSession
 
 _log: Final = logging.getLogger(__name__)
 _TUPLE: Final = cast("type[tuple[Any, ...]]", tuple)
@@ -37,7 +37,9 @@ class Offered(Protocol):
         """What it needs."""
         ...
 
-    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> dict[str, Any]:
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> dict[str, Any]:
         """Check what is asked, do it, answer."""
         ...
 
@@ -50,12 +52,12 @@ class ForeignTool:
     recipe: str
     request: type[Request]
     reply: type[Reply]
-    act: Callable[[Desk, Any], dict[str, Any]]
+    act: Callable[[TenantSession, Any], dict[str, Any]]
     summary: str
 
-    def run(self, desk: Desk, data: object) -> dict[str, Any]:
+    def run(self, tenant_session: TenantSession, data: object) -> dict[str, Any]:
         """Check what is asked, do it, answer."""
-        return self.act(desk, parsed(self.request, data))
+        return self.act(tenant_session, parsed(self.request, data))
 
 
 def foreign_tools(taken: Collection[str]) -> tuple[ForeignTool, ...]:

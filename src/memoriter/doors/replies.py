@@ -18,7 +18,7 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class Record(Reply):
+class RecordReply(Reply):
     """A stored memory; its other fields stand beside these where they were given."""
 
     id: str
@@ -31,14 +31,14 @@ class Record(Reply):
     committed: str
 
 
-class LaneScore(Reply):
+class LaneScoreReply(Reply):
     """What one lane said of a hit."""
 
     rank: int
     score: float
 
 
-class BriefHit(Reply):
+class BriefHitReply(Reply):
     """A memory that was found."""
 
     id: str
@@ -47,17 +47,17 @@ class BriefHit(Reply):
     text: str
     kind: str
     created: str
-    lanes: dict[str, LaneScore]
+    lanes: dict[str, LaneScoreReply]
     matched: dict[str, list[str]]
     """The terms that matched, each with the fields that have it."""
 
 
-class Hit(Reply):
+class HitReply(Reply):
     """A memory that was found, with the arithmetic of its score."""
 
     rank: int
     score: float
-    record: Record
+    record: RecordReply
     superseded_by: list[str]
     matched: dict[str, list[str]]
     """As in a brief answer."""
@@ -66,30 +66,30 @@ class Hit(Reply):
     explanation: Object
 
 
-class Result(Reply):
+class ResultReply(Reply):
     """Memories, best first."""
 
     status: Literal["complete", "degraded"]
     used: list[str]
     skipped: dict[str, str]
     total: int
-    hits: list[Hit]
+    hits: list[HitReply]
     plan: Object
     receipt: str
     """A handle of this answer, for explain."""
 
 
-class Brief(Reply):
+class BriefReply(Reply):
     """Memories, best first, without their arithmetic."""
 
     status: Literal["complete", "degraded"]
     total: int
-    hits: list[BriefHit]
+    hits: list[BriefHitReply]
     receipt: str
     skipped: dict[str, str] | None = None
 
 
-class Block(Reply):
+class BlockReply(Reply):
     """Memories as text for a prompt."""
 
     text: str
@@ -101,30 +101,30 @@ class Block(Reply):
     receipt: str
 
 
-class Support(Reply):
+class SupportReply(Reply):
     """What hangs on a hit."""
 
-    record: Record
+    record: RecordReply
     depth: int
     path: list[Object]
 
 
-class Bundle(Reply):
+class BundleReply(Reply):
     """A hit and what hangs on it."""
 
-    seed: Hit
-    support: list[Support]
+    seed: HitReply
+    support: list[SupportReply]
 
 
-class Bundles(Reply):
+class BundlesReply(Reply):
     """A page of bundles."""
 
     total: int
     offset: int
-    bundles: list[Bundle]
+    bundles: list[BundleReply]
 
 
-class Plan(Reply):
+class PlanReply(Reply):
     """What a recall would do."""
 
     recipe: str
@@ -132,7 +132,7 @@ class Plan(Reply):
     steps: list[Object]
 
 
-class WhyNot(Reply):
+class WhyNotReply(Reply):
     """What kept a memory out, and what would let it in."""
 
     id: str
@@ -143,24 +143,24 @@ class WhyNot(Reply):
     rank_then: int | None
 
 
-class Explained(Reply):
+class ExplainedReply(Reply):
     """Why a memory is there, or why it is not."""
 
-    hit: Hit | None = None
-    why_not: WhyNot | None = None
+    hit: HitReply | None = None
+    why_not: WhyNotReply | None = None
 
 
-class Replayed(Reply):
+class ReplayedReply(Reply):
     """An answer once more, on the view of that time."""
 
     same: bool
     gone: list[str]
     forgotten: int
     differences: list[str]
-    result: Result
+    result: ResultReply
 
 
-class Verified(Reply):
+class VerifiedReply(Reply):
     """Whether an answer follows from its receipt."""
 
     ok: bool
@@ -169,7 +169,7 @@ class Verified(Reply):
     attested: list[str]
 
 
-class Diff(Reply):
+class DiffReply(Reply):
     """How two answers differ."""
 
     same: bool
@@ -180,22 +180,22 @@ class Diff(Reply):
     moves: list[Object]
 
 
-class Page(Reply):
+class PageReply(Reply):
     """Memories by date."""
 
-    records: list[Record]
+    records: list[RecordReply]
     total: int
     cursor: str | None
 
 
-class Versions(Reply):
+class VersionsReply(Reply):
     """All versions of a memory, oldest first."""
 
     id: str
-    versions: list[Record]
+    versions: list[RecordReply]
 
 
-class Edge(Reply):
+class EdgeReply(Reply):
     """What holds between two memories."""
 
     source: str
@@ -204,14 +204,14 @@ class Edge(Reply):
     weight: float
 
 
-class Links(Reply):
+class LinksReply(Reply):
     """The links at a memory."""
 
     id: str
-    links: list[Edge]
+    links: list[EdgeReply]
 
 
-class Commit(Reply):
+class CommitReply(Reply):
     """What was written."""
 
     tenant: str
@@ -221,7 +221,7 @@ class Commit(Reply):
     debt: int
 
 
-class Erasure(Reply):
+class ErasureReply(Reply):
     """What was forgotten."""
 
     ids: list[str]
@@ -229,7 +229,7 @@ class Erasure(Reply):
     state: str
 
 
-class Reflected(Reply):
+class ReflectedReply(Reply):
     """What reflecting wrote, or would write."""
 
     created: list[Object]
@@ -241,7 +241,7 @@ class Reflected(Reply):
     dry_run: bool
 
 
-class Status(Reply):
+class StatusReply(Reply):
     """How much there is."""
 
     tenant: str
@@ -258,20 +258,20 @@ class Status(Reply):
     distinct: int | None = None
 
 
-class Agent(Reply):
+class AgentReply(Reply):
     """A registered agent."""
 
     agent: str
     aliases: list[str]
 
 
-class Agents(Reply):
+class AgentsReply(Reply):
     """All registered agents."""
 
-    agents: list[Agent]
+    agents: list[AgentReply]
 
 
-class RecipeLine(Reply):
+class RecipeLineReply(Reply):
     """A recipe by name."""
 
     name: str
@@ -279,20 +279,20 @@ class RecipeLine(Reply):
     fingerprint: str
 
 
-class Recipes(Reply):
+class RecipesReply(Reply):
     """All recipes."""
 
-    recipes: list[RecipeLine]
+    recipes: list[RecipeLineReply]
 
 
-class Recipe(Reply):
+class RecipeReply(Reply):
     """A recipe as data."""
 
     fingerprint: str
     recipe: Object
 
 
-class Maintained(Reply):
+class MaintainedReply(Reply):
     """What upkeep did."""
 
     embedded: int
@@ -301,7 +301,7 @@ class Maintained(Reply):
     published: bool
 
 
-class Checkup(Reply):
+class CheckupReply(Reply):
     """What a check of the store found."""
 
     sound: bool

@@ -25,9 +25,9 @@ Receipt = Annotated[
     Field(description="The handle that recall answered with, or a whole receipt."),
 ]
 Id = Annotated[str, Field(description="The id of a memory.")]
-Key = Annotated[str | None, Field(description=declared(options.Beside)["key"].option.about)]
-_LIMIT: Final = declared(options.Asking)["limit"].option.about
-_CHOSEN: Final = declared(options.Chosen)
+Key = Annotated[str | None, Field(description=declared(options.WriteOptions)["key"].option.about)]
+_LIMIT: Final = declared(options.QuestionOptions)["limit"].option.about
+_CHOSEN: Final = declared(options.SelectOptions)
 KnownAt = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
 _WHOSE: Final = declared(options.Whose)
 _SCOPE: Final = tuple(_WHOSE)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from memoriter.embed.port import Embedder, Side
-from memoriter.models.apart import apart
-from memoriter.models.left import Left
+from memoriter.models.abandoned import Abandoned
+from memoriter.models.worker_thread import apart
 
 MOST_LEFT: Final = 4
 """So many calls of one embedder may be left behind; then it has to finish one first."""
 _Any = TypeVar("_Any")
-_left: Final = Left()
+_left: Final = Abandoned()
 
 
 class Late(TimeoutError):

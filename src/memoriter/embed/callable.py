@@ -23,7 +23,7 @@ _TABLE: Final = 2
 """Dimensions of an array of vectors."""
 
 
-class Function:
+class FunctionEmbedder:
     """Embeds with a function: a list of texts in, a list of vectors or an array out.
 
     The vectors may have any length but zero; they are brought to unit length. The name stands for
@@ -31,7 +31,9 @@ class Function:
 
     Without a dimension the function is asked once for the vector of a short text.
 
-    >>> letters = Function(lambda texts: [[t.count("a"), t.count("b")] for t in texts], "ab", 2)
+    >>> letters = FunctionEmbedder(
+    ...     lambda texts: [[t.count("a"), t.count("b")] for t in texts], "ab", 2
+    ... )
     >>> [None if v is None else v.tolist() for v in letters.embed(["b", "ccc"], "record")]
     [[0.0, 1.0], None]
     """

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import Unsupported
-from memoriter.models.folder import USUAL, Config, Folder, Said, digests
+from memoriter.models.folder import USUAL, Config, DeclaredModel, Folder, digests
 
 Pooling = Literal["cls", "mean"]
 """How the vectors of the tokens become one: that of the first token, or the mean of all."""
@@ -21,7 +21,7 @@ _STEPS: Final = {"Transformer", "Pooling", "Normalize"}
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class EmbedderSetup:
     """All that decides the vectors of a model."""
 
     outputs: ClassVar[tuple[str, ...]] = ("last_hidden_state", "token_embeddings")
@@ -48,7 +48,7 @@ class Setup:
 # --- the files of the folder -----------------------------------------------------------------
 
 
-class _Pooling(Said):
+class _Pooling(DeclaredModel):
     pooling_mode: str | None = None
     pooling_mode_cls_token: bool = False
     pooling_mode_mean_tokens: bool = False
@@ -64,7 +64,7 @@ class _Pooling(Said):
         return [key.split("_")[2] for key, chosen in told.items() if chosen]
 
 
-class _Module(Said):
+class _Module(DeclaredModel):
     type: str
     path: str = ""
 
@@ -73,7 +73,7 @@ class _Module(Said):
         return self.type.rpartition(".")[2]
 
 
-class _Prompts(Said):
+class _Prompts(DeclaredModel):
     prompts: dict[str, str | None] = Field(default_factory=dict[str, str | None])
     default_prompt_name: str | None = None
 
@@ -84,18 +84,18 @@ class _Prompts(Said):
         return ""
 
 
-class _Sentences(Said):
+class _Sentences(DeclaredModel):
     max_seq_length: int | None = None
     do_lower_case: bool = False
 
 
-def read_folder(place: str | Path) -> Setup:
+def read_folder(place: str | Path) -> EmbedderSetup:
     """The setup of a model folder, or of one `.onnx` file in it."""
     folder = Folder(place, "embedder")
     prompts = folder.read("config_sentence_transformers.json", _Prompts, _Prompts())
     sentences = folder.read("sentence_bert_config.json", _Sentences, _Sentences())
     config = folder.read("config.json", Config, Config())
-    return Setup(
+    return EmbedderSetup(
         name=f"onnx:{folder.path.name}",
         weights=folder.weights,
         tokenizer=folder.tokenizer,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memoriter.embed.port import Side
 
 
-class Given:
+class GivenEmbedder:
     """A space that only the caller can embed into; `remember` and `recall` take the vectors."""
 
     def __init__(self, dimension: int) -> None:

@@ -16,8 +16,8 @@ from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.names import integer, name, number, text
 from memoriter.embed.answers import checked, placed, told
 from memoriter.embed.port import Side
+from memoriter.models.http_client import Post, Want, key_for, server_of
 from memoriter.models.parsed import parsed
-from memoriter.models.post import Post, Want, key_for, server_of
 
 _WANT: Final = Want(
     "embedder", "MEMORITER_EMBED_KEY", {"api.openai.com": "OPENAI_API_KEY"}, "api.openai.com/v1"
@@ -26,8 +26,8 @@ _TRIES: Final[dict[Side, int]] = {"record": 4, "query": 2}
 """A question that cannot be embedded is answered by words; nobody should wait long for that."""
 
 
-class Options(TypedDict, total=False):
-    """What `Http` takes beside the model and the base URL."""
+class HttpEmbedderOptions(TypedDict, total=False):
+    """What `HttpEmbedder` takes beside the model and the base URL."""
 
     key: str | None
     """Sent as a bearer token. None: from the environment. Empty: none."""
@@ -53,21 +53,21 @@ class _Answer(BaseModel):
     data: list[_Row]
 
 
-class Http:
+class HttpEmbedder:
     """Embeds over the network; it satisfies `Embedder` and is safe to share.
 
     Args:
         model: The name by which the server knows its model.
         base: Its URL up to `/embeddings`, for example `http://localhost:11434/v1`.
-        **options: See `Options`.
+        **options: See `HttpEmbedderOptions`.
 
     """
 
     timely = True
     """It keeps a deadline of its own."""
 
-    def __init__(self, model: str, base: str, **options: Unpack[Options]) -> None:
-        if unknown := set(options) - set(Options.__annotations__):
+    def __init__(self, model: str, base: str, **options: Unpack[HttpEmbedderOptions]) -> None:
+        if unknown := set(options) - set(HttpEmbedderOptions.__annotations__):
             raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
         self._model = name(model, "model", InputError, 256)
         self._server = server_of(base, _WANT)

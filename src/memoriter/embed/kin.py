@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import Corrupt
-from memoriter.embed.port import Near
+from memoriter.embed.port import NearWord
 from memoriter.embed.static import Static, table
 from memoriter.rank.grid import snap
 
@@ -51,12 +51,12 @@ def cosines(
     return snap(dots / np.sqrt((one * other).astype(np.float64)))
 
 
-class Kin:
+class KinTable:
     """Knows the kin of every word of the packaged table; it satisfies `Kindred`, safe to share."""
 
     def __init__(self, static: Static) -> None:
         self._static = static
-        self._near: dict[int, Near] = {}
+        self._near: dict[int, NearWord] = {}
         shaping = canonical([static.fingerprint, SHA256])
         self._fingerprint = "kin-en/1:" + digest("kin-en", shaping).hex()[:16]
 
@@ -83,7 +83,7 @@ class Kin:
         row = rows[token].astype(np.int64)
         return math.sqrt(int(row @ row)) * float(scales[token])
 
-    def nearest(self, token: int) -> Near:
+    def nearest(self, token: int) -> NearWord:
         """Its nearest words, itself first, and their cosines."""
         known = self._near.get(token)
         if known is None:
@@ -92,9 +92,9 @@ class Kin:
             known = self._near[token] = self._measured(token)
         return known
 
-    def _measured(self, token: int) -> Near:
+    def _measured(self, token: int) -> NearWord:
         ids = neighbours()[token].astype(np.int64)
         some = table().rows[ids].astype(np.int64)
         squares = (some * some).sum(axis=1)
         dots = (some @ some[0]).astype(np.float64)
-        return Near(ids, cosines(dots, squares[:1], squares))
+        return NearWord(ids, cosines(dots, squares[:1], squares))

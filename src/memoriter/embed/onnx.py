@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from memoriter.core.errors import InputError
 from memoriter.core.names import integer
 from memoriter.embed.answers import checked, placed, told
-from memoriter.embed.folder import Pooling, Setup
+from memoriter.embed.folder import EmbedderSetup, Pooling
 from memoriter.embed.port import Side
 from memoriter.models.batch import BATCH, batches, mask, padded
 from memoriter.models.runtime import OnnxRuntime, require
@@ -20,7 +20,7 @@ from memoriter.models.runtime import OnnxRuntime, require
 Tokens = list[int]
 
 
-class Runtime(Protocol):
+class EmbedderRuntime(Protocol):
     """A model that is loaded."""
 
     @property
@@ -37,17 +37,17 @@ class Runtime(Protocol):
         ...
 
 
-Load = Callable[[Setup, int], Runtime]
+Load = Callable[[EmbedderSetup, int], EmbedderRuntime]
 
 
-class Onnx:
+class OnnxEmbedder:
     """Embeds with a local model; it satisfies `Embedder` and is safe to share.
 
     The model is loaded when it is first asked. A model with dynamic quantisation reads one text at
     a time: in a batch, its texts would change each other's vectors.
     """
 
-    def __init__(self, setup: Setup, threads: int = 1, load: Load | None = None) -> None:
+    def __init__(self, setup: EmbedderSetup, threads: int = 1, load: Load | None = None) -> None:
         if load is None:
             require("embedder")
         self._setup = setup
@@ -55,7 +55,7 @@ class Onnx:
         self._load = load or OnnxRuntime
         self._fingerprint = setup.fingerprint
         self._lock = threading.Lock()
-        self._loaded: Runtime | None = None
+        self._loaded: EmbedderRuntime | None = None
         self._dimension: int | None = None
 
     @property
@@ -104,13 +104,13 @@ class Onnx:
     def _lowered(self, text: str) -> str:
         return text.lower() if self._setup.lower else text
 
-    def _runtime(self) -> Runtime:
+    def _runtime(self) -> EmbedderRuntime:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load(self._setup, self._threads)
             return self._loaded
 
-    def _pooled(self, runtime: Runtime, batch: Sequence[Tokens]) -> NDArray[np.floating]:
+    def _pooled(self, runtime: EmbedderRuntime, batch: Sequence[Tokens]) -> NDArray[np.floating]:
         made = runtime.run(padded(batch, self._setup.pad), mask(batch))
         answer = pool(made, [len(each) for each in batch], self._setup.pooling)
         return checked(answer, len(batch), self._dimension)

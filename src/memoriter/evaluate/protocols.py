@@ -72,7 +72,7 @@ def compared(
                 out[f"{label} -{part}"] = overridden(own, {f"{place}.{part}.enabled": False})
                 used.add(part)
     if unknown := [part for part in without if part not in used]:
-        parts = sorted({part for recipe in recipes.values() for part in _parts(recipe)})
+        parts = sorted({part for recipe in recipes.values() for part in _engine(recipe)})
         raise InputError(
             f"without: no recipe has {unknown[0]!r}",
             hint=f"known: {', '.join(parts)}",
@@ -81,5 +81,5 @@ def compared(
     return out
 
 
-def _parts(recipe: Recipe) -> tuple[str, ...]:
+def _engine(recipe: Recipe) -> tuple[str, ...]:
     return (*recipe.lanes, *recipe.boosts)

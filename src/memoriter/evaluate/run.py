@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memoriter.core.errors import NothingToRun
-from memoriter.evaluate.data import Case, Dataset, Item, Question
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
 from memoriter.evaluate.metrics import DEPTH, mean, scored
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
@@ -20,7 +20,7 @@ Told = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class StandingClock:
     """A clock that stands still, so that two runs give the same numbers."""
 
     at: int
@@ -66,7 +66,7 @@ def _few(means: Mapping[str, float], names: Collection[str]) -> dict[str, float]
 
 def evaluate(dataset: Dataset, recipes: Mapping[str, Recipe], told: Told) -> list[Score]:
     """Each recipe's score, in the order given; every case in a store of its own, in memory."""
-    answers: dict[str, list[tuple[Question, list[str]]]] = {label: [] for label in recipes}
+    answers: dict[str, list[tuple[EvalQuestion, list[str]]]] = {label: [] for label in recipes}
     seconds = dict.fromkeys(recipes, 0.0)
     done = 0
     for case in dataset.cases:
@@ -81,15 +81,15 @@ def evaluate(dataset: Dataset, recipes: Mapping[str, Recipe], told: Told) -> lis
     return [_score(label, answers[label], seconds[label]) for label in recipes]
 
 
-def _remembered(case: Case) -> Memory:
+def _remembered(case: EvalCase) -> Memory:
     """A store with the records of a case, the day after the last of them."""
     latest = max((record.created or 0 for record in case.records), default=0)
-    memory = open_memory(":memory:", clock=Moment(latest + _DAY))
+    memory = open_memory(":memory:", clock=StandingClock(latest + _DAY))
     memory.remember_many(map(Item._asdict, case.records))
     return memory
 
 
-def _answer(memory: Memory, recipe: Recipe, question: Question) -> list[str]:
+def _answer(memory: Memory, recipe: Recipe, question: EvalQuestion) -> list[str]:
     try:
         found = memory.recall(question.text, DEPTH, recipe=recipe, now=question.now)
     except NothingToRun:
@@ -97,7 +97,7 @@ def _answer(memory: Memory, recipe: Recipe, question: Question) -> list[str]:
     return [hit.id for hit in found]
 
 
-def _score(label: str, answers: Sequence[tuple[Question, list[str]]], seconds: float) -> Score:
+def _score(label: str, answers: Sequence[tuple[EvalQuestion, list[str]]], seconds: float) -> Score:
     rows = [(asked.category, scored(ranked, asked.gold)) for asked, ranked in answers]
     categories = sorted({category for category, _ in rows})
     return Score(

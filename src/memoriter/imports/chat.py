@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memoriter.imports.fields import Filling
+from memoriter.imports.fields import FieldMap
 from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
 from memoriter.imports.shapes import is_list, is_object, object_of
-from memoriter.imports.source import JSON, Refused, Source, expanded, sampled
+from memoriter.imports.source import JSON, BadRow, InputFile, expanded, sampled
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)
@@ -22,7 +22,7 @@ _TIME: Final = "\0time"
 """When a message was said, beside its fields; no field has such a name."""
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether its rows are messages, or conversations."""
     for row in sampled(source, *_LISTS):
         if _role(row) in _ROLES and ("content" in row or "parts" in row or "text" in row):
@@ -32,17 +32,17 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """The messages of every conversation; bare ones are one conversation, named by the file."""
     bare = 0
     for item in source.values():
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
             continue
         for nth, row in enumerate(expanded(item.value, *_LISTS)):
             where = item.where if row is item.value else f"{item.where}[{nth}]"
             if not is_object(row):
-                yield Refused(where, "expected a message or a conversation, an object")
+                yield BadRow(where, "expected a message or a conversation, an object")
             elif _talk(row):
                 yield from _conversation(where, row, source.path.stem, nth)
             else:
@@ -105,7 +105,7 @@ def _message(
     where: str, row: dict[str, Any], session: str, number: int, title: object = None
 ) -> Iterator[Extracted]:
     role = _role(row)
-    texts, others = _parts(row.get("content", row.get("text", row.get("parts"))))
+    texts, others = _engine(row.get("content", row.get("text", row.get("parts"))))
     if not texts and isinstance(row.get("text"), str):
         texts = [row["text"]]
     yield from (Lost(f"parts of type {kind}", where) for kind in others)
@@ -114,7 +114,7 @@ def _message(
         if not others:
             yield Lost("messages without text", f"{where} ({role or 'no role'})")
         return
-    filling = Filling(NAME, where, None)
+    filling = FieldMap(NAME, where, None)
     filling.put("text", text)
     filling.put("role", _SAME.get(role, role))
     filling.put("kind", "message")
@@ -132,7 +132,7 @@ def _message(
     yield from filling.entry(json.dumps([session, filling.origin.get("id", number), role, text]))
 
 
-def _parts(content: Any) -> tuple[list[str], list[str]]:
+def _engine(content: Any) -> tuple[list[str], list[str]]:
     """(the texts of a message, the kinds of its other parts)."""
     if is_object(content):  # an archive of OpenAI's
         content = content.get("parts", content.get("text"))

@@ -25,7 +25,7 @@ _SHOWN: Final = 60
 _WEEKDAY: Final = re.compile(r"\s*\([A-Za-z]+\)")
 
 
-class Filling:
+class FieldMap:
     """The record that one row becomes."""
 
     def __init__(self, system: str, where: str, original: object = None) -> None:

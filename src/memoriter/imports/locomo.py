@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from memoriter.imports.fields import Filling, moment
+from memoriter.imports.fields import FieldMap, moment
 from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
 from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import JSON, Refused, Source, rows, sampled
+from memoriter.imports.source import JSON, BadRow, InputFile, rows, sampled
 
 NAME: Final = "locomo"
 _SESSION: Final = re.compile(r"session_(\d+)")
 _DATE: Final = "%I:%M %p on %d %B, %Y"
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether its rows are dialogs of numbered sessions."""
     if any(_sessions(_dialog(row)) for row in sampled(source)):
         return "its rows are dialogs with session_1, session_2 …"
@@ -33,14 +33,14 @@ def _sessions(talk: dict[str, Any]) -> list[str]:
     return [key for key in talk if _SESSION.fullmatch(key) and is_list(talk[key])]
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """Every turn of every dialog."""
     nth = 0
     for item in rows(source):
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
         elif not is_object(item.value) or not _sessions(_dialog(item.value)):
-            yield Refused(item.where, "expected a dialog with session_1, session_2 …")
+            yield BadRow(item.where, "expected a dialog with session_1, session_2 …")
         else:
             yield from _talk(item.where, item.value, f"{source.path.stem}-{nth}")
             nth += 1
@@ -56,7 +56,7 @@ def _talk(where: str, row: dict[str, Any], named: str) -> Iterator[Extracted]:
             if is_object(turn):
                 yield from _turn(place, turn, (name, session, number), date)
             else:
-                yield Refused(place, "expected a turn, an object")
+                yield BadRow(place, "expected a turn, an object")
     for called in row:
         if called not in ("conversation", "sample_id") and talk is not row:
             yield Lost(called, f"of {name}")
@@ -67,11 +67,11 @@ def _turn(
 ) -> Iterator[Extracted]:
     name, session, number = at
     spoken = turn.get("dia_id") or f"{session}.{number}"
-    filling = Filling(NAME, where, f"{name}/{spoken}")
+    filling = FieldMap(NAME, where, f"{name}/{spoken}")
     text, speaker = turn.get("text"), turn.get("speaker")
     caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
     if not isinstance(text, str) or not (text.strip() or caption):
-        yield Refused(where, "text: is missing, empty or no text")
+        yield BadRow(where, "text: is missing, empty or no text")
         return
     filling.put("text", f"{speaker}: {text}{caption}" if speaker else f"{text}{caption}")
     filling.put("source", {"who": str(speaker)} if speaker else None)

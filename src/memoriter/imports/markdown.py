@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from memoriter.core.errors import InputError
-from memoriter.imports.fields import Filling
+from memoriter.imports.fields import FieldMap
 from memoriter.imports.frontmatter import listed, split
 from memoriter.imports.port import Extracted, Format
-from memoriter.imports.source import MARKDOWN, NOTES, Refused, Source, read_text
+from memoriter.imports.source import MARKDOWN, NOTES, BadRow, InputFile, read_text
 
 _HEADING: Final = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
 _FENCE: Final = re.compile(r"\s*(```|~~~)")
@@ -29,7 +29,7 @@ class Note(NamedTuple):
     text: str
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether it is a Markdown file, or a folder of such."""
     if source.kind == "folder":
         first = next(files(source.path), None)
@@ -53,7 +53,7 @@ def files(folder: Path) -> Iterator[Path]:
         raise InputError(f"{folder}: {error.strerror}", hint="check its rights") from None
 
 
-def notes(source: Source) -> Iterator[Note | Refused]:
+def notes(source: InputFile) -> Iterator[Note | BadRow]:
     """The notes of a file or of a folder; one that cannot be read stands as refused."""
     if source.kind != "folder":
         yield Note(source.name, *split(source.text))
@@ -63,25 +63,25 @@ def notes(source: Source) -> Iterator[Note | Refused]:
         try:
             yield Note(name, *split(read_text(path)))
         except InputError as error:
-            yield Refused(name, error.message, error.hint)
+            yield BadRow(name, error.message, error.hint)
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """The sections of every note."""
     for note in notes(source):
-        if isinstance(note, Refused):
+        if isinstance(note, BadRow):
             yield note
             continue
         parts = sections(note.text)
         if not parts:
-            yield Refused(note.path, "holds no text", "")
+            yield BadRow(note.path, "holds no text", "")
         for headings, line, text in parts:
             yield from _section(note, headings, line, text)
 
 
 def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Iterator[Extracted]:
     fields = note.fields
-    filling = Filling("markdown", f"{note.path}:{line}")
+    filling = FieldMap("markdown", f"{note.path}:{line}")
     filling.put("text", text)
     named = fields.get("title") or fields.get("name")
     above = [str(named)] if named and str(named) not in headings else []

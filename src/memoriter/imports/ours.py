@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from memoriter.imports.port import Entry, Extracted, Format
 from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import JSON, LINES, Refused, Source, rows
+from memoriter.imports.source import JSON, LINES, BadRow, InputFile, rows
 
 _HEAD_KEYS: Final = 3
 """`head`, `tenant`, and the name of the program with its export format."""
 
 
-def is_export(source: Source) -> str | None:
+def is_export(source: InputFile) -> str | None:
     """Whether it is a tenant that `export` wrote."""
     begun = source.kind in ("lines", "document") and source.head.startswith(b'{"head":')
     head = source.sample[0] if begun and source.sample else None
@@ -23,13 +23,13 @@ def is_export(source: Source) -> str | None:
     return None
 
 
-def read_export(source: Source) -> Iterator[Extracted]:
+def read_export(source: InputFile) -> Iterator[Extracted]:
     """Nothing: an export is not read row by row, it is restored whole."""
     del source
     yield from ()
 
 
-def is_jsonl(source: Source) -> str | None:
+def is_jsonl(source: InputFile) -> str | None:
     """Whether its rows are texts, or objects with a text."""
     seen = [row for value in source.sample for row in (value if is_list(value) else [value])]
     if source.kind in ("lines", "document") and any(_ours(row) for row in seen):
@@ -41,10 +41,10 @@ def _ours(row: Any) -> bool:
     return isinstance(row, str) or (is_object(row) and "text" in row)
 
 
-def read_jsonl(source: Source) -> Iterator[Extracted]:
+def read_jsonl(source: InputFile) -> Iterator[Extracted]:
     """Each row is a text, or an object with fields of a record; every field is checked."""
     for item in rows(source):
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
         elif isinstance(item.value, str):
             yield Entry(item.where, item.value, {"text": item.value})
@@ -52,7 +52,7 @@ def read_jsonl(source: Source) -> Iterator[Extracted]:
             yield Entry(item.where, _key(item.value), item.value)
         else:
             reason = f"expected a text or an object, got {type(item.value).__name__}"
-            yield Refused(item.where, reason, '"a text", or {"text": …}')
+            yield BadRow(item.where, reason, '"a text", or {"text": …}')
 
 
 def _key(row: dict[str, Any]) -> str:
@@ -61,22 +61,22 @@ def _key(row: dict[str, Any]) -> str:
     return f"id {id}" if isinstance(id, str) else json.dumps(row, sort_keys=True)
 
 
-def lines_of_text(source: Source) -> int | None:
+def lines_of_text(source: InputFile) -> int | None:
     """How many lines there are; a single one says nothing before it is read."""
     lines = source.count()
     return lines if lines is not None and lines > 1 else None
 
 
-def is_text(source: Source) -> str | None:
+def is_text(source: InputFile) -> str | None:
     """Whether it is text at all."""
     return "it is plain text: each line is a memory" if source.kind == "text" else None
 
 
-def read_text_lines(source: Source) -> Iterator[Extracted]:
+def read_text_lines(source: InputFile) -> Iterator[Extracted]:
     """Each line that is not blank is a text."""
     for line in source.lines():
         yield (
-            line if isinstance(line, Refused) else Entry(line.where, line.text, {"text": line.text})
+            line if isinstance(line, BadRow) else Entry(line.where, line.text, {"text": line.text})
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from memoriter.imports.source import Kind, Refused, Source
+from memoriter.imports.source import BadRow, InputFile, Kind
 
 
 class Entry(NamedTuple):
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     """Whose it was, where the source has walls too."""
 
 
-class Linked(NamedTuple):
+class ImportedEdge(NamedTuple):
     """A row that becomes an edge; the ends are ids of records."""
 
     where: str
@@ -48,21 +48,21 @@ class Lost(NamedTuple):
     times: int = 1
 
 
-Extracted = Entry | Linked | Known | Lost | Refused
+Extracted = Entry | ImportedEdge | Known | Lost | BadRow
 
 
-def rows_by_line(source: Source) -> int | None:
+def rows_by_line(source: InputFile) -> int | None:
     """How many rows there are where each line is one; a single line may be one whole value."""
     lines = source.count() if source.kind == "lines" else None
     return lines if lines is not None and lines > 1 else None
 
 
-def rows_unknown(source: Source) -> int | None:
+def rows_unknown(source: InputFile) -> int | None:
     """None: how many rows there are is known only when all are read."""
     del source
 
 
-def no_advice(source: Source) -> str | None:
+def no_advice(source: InputFile) -> str | None:
     """None: there are no other files of this system."""
     del source
 
@@ -74,14 +74,14 @@ class Format(NamedTuple):
     about: str
     kinds: frozenset[Kind]
     """Of which kinds a file of this format may be."""
-    recognise: Callable[[Source], str | None]
+    recognise: Callable[[InputFile], str | None]
     """Why a file is of this format; None where it is not."""
-    read: Callable[[Source], Iterator[Extracted]]
-    rows: Callable[[Source], int | None] = rows_by_line
+    read: Callable[[InputFile], Iterator[Extracted]]
+    rows: Callable[[InputFile], int | None] = rows_by_line
     """How many rows a file has, where that is known before they are read."""
     strict: bool = False
     """Whether a file that is not recognised is refused also where this format is asked for."""
     general: bool = False
     """Whether it is asked only where no other one knows the file."""
-    advise: Callable[[Source], str | None] = no_advice
+    advise: Callable[[InputFile], str | None] = no_advice
     """What to do with another file of the same system, which nothing here can read."""

@@ -38,7 +38,7 @@ NOTES: Final[frozenset[Kind]] = frozenset({"folder", "text"})
 """Kinds of files that may be notes."""
 
 
-class Refused(NamedTuple):
+class BadRow(NamedTuple):
     """A row that cannot be carried, and why."""
 
     where: str
@@ -46,7 +46,7 @@ class Refused(NamedTuple):
     hint: str = ""
 
     def __repr__(self) -> str:
-        return shown(f"Refused {named(self.where)}", plain(self.reason))
+        return shown(f"BadRow {named(self.where)}", plain(self.reason))
 
 
 class Value(NamedTuple):
@@ -63,7 +63,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Source:
+class InputFile:
     """What a path leads to. Nothing is kept open between two questions."""
 
     def __init__(self, path: Path) -> None:
@@ -139,7 +139,7 @@ class Source:
         """The whole text."""
         return read_text(self.path)
 
-    def lines(self) -> Iterator[Line | Refused]:
+    def lines(self) -> Iterator[Line | BadRow]:
         """Every line that is not blank; one that is no text, or too long, stands as refused."""
         try:
             with self.path.open("rb") as file:
@@ -148,25 +148,25 @@ class Source:
                     if len(raw) > LINE_LIMIT:
                         while raw and not raw.endswith(b"\n"):
                             raw = file.readline(_CHUNK)  # noqa: PLW2901  # the rest of the same line
-                        yield Refused(where, f"a line of more than {LINE_LIMIT >> 20} MB", _SPLIT)
+                        yield BadRow(where, f"a line of more than {LINE_LIMIT >> 20} MB", _SPLIT)
                     else:
                         yield from _line(where, raw)
         except OSError as error:
             raise _unread(self.path, error) from None
 
-    def values(self) -> Iterator[Value | Refused]:
+    def values(self) -> Iterator[Value | BadRow]:
         """Every JSON value: of each line, or the one of the document."""
         if self.kind == "document":
             yield Value(self.name, self.document)
             return
         for line in self.lines():
-            if isinstance(line, Refused):
+            if isinstance(line, BadRow):
                 yield line
                 continue
             try:
                 yield Value(line.where, loaded(line.text))
             except ValueError as error:
-                yield Refused(line.where, f"not JSON: {error}", "a line must be one JSON value")
+                yield BadRow(line.where, f"not JSON: {error}", "a line must be one JSON value")
 
     @cached_property
     def sample(self) -> list[Any]:
@@ -196,11 +196,11 @@ class Source:
 _SPLIT: Final = "split it: a text may have 16 million characters"
 
 
-def _line(where: str, raw: bytes) -> Iterator[Line | Refused]:
+def _line(where: str, raw: bytes) -> Iterator[Line | BadRow]:
     try:
         text = raw.decode("utf-8-sig" if where.endswith(":1") else "utf-8").strip()
     except UnicodeDecodeError as bad:
-        yield Refused(where, f"is not UTF-8 (byte {bad.start})", "convert the file to UTF-8")
+        yield BadRow(where, f"is not UTF-8 (byte {bad.start})", "convert the file to UTF-8")
     else:
         if text:
             yield Line(where, text)
@@ -239,10 +239,10 @@ def expanded(value: Any, *lists: str) -> Iterator[Any]:
     yield value
 
 
-def rows(source: Source, *lists: str) -> Iterator[Value | Refused]:
+def rows(source: InputFile, *lists: str) -> Iterator[Value | BadRow]:
     """The rows of all values of a file."""
     for item in source.values():
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
             continue
         for nth, row in enumerate(expanded(item.value, *lists)):
@@ -250,7 +250,7 @@ def rows(source: Source, *lists: str) -> Iterator[Value | Refused]:
             yield Value(item.where if alone else f"{item.where}[{nth}]", row)
 
 
-def sampled(source: Source, *lists: str) -> list[dict[str, Any]]:
+def sampled(source: InputFile, *lists: str) -> list[dict[str, Any]]:
     """The objects among the first rows."""
     some = (row for value in source.sample for row in islice(expanded(value, *lists), SAMPLE))
     return [row for row in some if is_object(row)]

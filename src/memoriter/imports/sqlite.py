@@ -12,14 +12,14 @@ from urllib.parse import quote
 import apsw
 
 from memoriter.core.errors import Corrupt, InputError, MemoriterError, Unavailable
-from memoriter.imports.source import Refused
+from memoriter.imports.source import BadRow
 
 _READ: Final = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 _WAIT_MS: Final = 5000
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Generator[apsw.Connection]:
+def view(path: Path) -> Generator[apsw.Connection]:
     """The file as it stands at one moment; what goes wrong with it becomes an error of ours."""
     try:
         connection = apsw.Connection(f"file:{quote(str(path.absolute()))}?mode=ro", flags=_READ)
@@ -50,7 +50,7 @@ def _damaged(path: Path, error: Exception) -> Corrupt:
 
 def tables(path: Path) -> dict[str, set[str]]:
     """The tables of a file, each with its columns."""
-    with reading(path) as db:
+    with view(path) as db:
         sql = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
         out: dict[str, set[str]] = {}
         for table, column in db.execute(
@@ -60,14 +60,14 @@ def tables(path: Path) -> dict[str, set[str]]:
         return out
 
 
-def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any] | Refused]:
+def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any] | BadRow]:
     """The rows of a query, each by the names of its columns; one that is no text is refused."""
     cursor = db.execute(sql)
     for number in count(1):
         try:
             row = next(cursor, None)
         except UnicodeDecodeError:
-            yield Refused(f"{table}, row {number}", "holds text that is not UTF-8")
+            yield BadRow(f"{table}, row {number}", "holds text that is not UTF-8")
             continue
         if row is None:
             return

@@ -15,7 +15,7 @@ from memoriter.core import plugins
 from memoriter.core.errors import InputError
 from memoriter.imports import chat, locomo, markdown, ours
 from memoriter.imports.port import Format
-from memoriter.imports.source import Source
+from memoriter.imports.source import InputFile
 from memoriter.imports.sqlite import tables
 
 AUTO: Final = "auto"
@@ -40,20 +40,20 @@ def format_names() -> tuple[str, ...]:
     return (AUTO, own[0], *others, *own[1:])
 
 
-class Chosen(NamedTuple):
+class Recognised(NamedTuple):
     """A file, what it is, and why."""
 
-    source: Source
+    source: InputFile
     format: Format
     why: str
 
 
-def chosen(path: Path, asked: str = AUTO) -> Chosen:
+def chosen(path: Path, asked: str = AUTO) -> Recognised:
     """What a file is: as asked, or as its content tells; a file that nobody knows is refused."""
     form = next((each for each in formats() if each.name == asked), None)
     if form is None and asked != AUTO:
         raise _no_format(asked)
-    source = Source(path)
+    source = InputFile(path)
     if form is not None:
         return _as_asked(source, form)
     for general in (False, True):
@@ -70,7 +70,7 @@ def chosen(path: Path, asked: str = AUTO) -> Chosen:
                 field="format",
             )
         if fitting:
-            return Chosen(source, *fitting[0])
+            return Recognised(source, *fitting[0])
     raise _unknown(source)
 
 
@@ -87,7 +87,7 @@ def _no_format(asked: str) -> InputError:
     return InputError(f"format: {asked!r} is none", hint=hint, field="format")
 
 
-def _as_asked(source: Source, form: Format) -> Chosen:
+def _as_asked(source: InputFile, form: Format) -> Recognised:
     """The format that was asked for, unless the file cannot be of it at all."""
     why = form.recognise(source)
     if source.kind not in form.kinds or (form.strict and why is None):
@@ -96,10 +96,10 @@ def _as_asked(source: Source, form: Format) -> Chosen:
             hint="leave --format out to see what it is",
             field="format",
         )
-    return Chosen(source, form, why or "it was asked for")
+    return Recognised(source, form, why or "it was asked for")
 
 
-def _unknown(source: Source) -> InputError:
+def _unknown(source: InputFile) -> InputError:
     if source.kind == "sqlite":
         readers = " or ".join(each.name for each in formats() if "sqlite" in each.kinds)
         readable = f", but not of {readers}" if readers else ", which no format reads"
@@ -118,7 +118,7 @@ def _unknown(source: Source) -> InputError:
     )
 
 
-def _advice(source: Source) -> str:
+def _advice(source: InputFile) -> str:
     """What to do with a file that no format reads."""
     if source.kind == "sqlite" and {"chain", "tenants"} <= set(tables(source.path)):
         return "it is a store of Memoriter: memoriter export writes a file that can be imported"

@@ -18,7 +18,7 @@ from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
 from memoriter.index.dictionary import union
 from memoriter.index.edges import Edges, latest
-from memoriter.index.grown import FEW, inserted, joined, widened
+from memoriter.index.graph_update import FEW, inserted, joined, widened
 from memoriter.index.segment import Segment
 from memoriter.rank.walk import Adjacency, Nodes
 
@@ -29,7 +29,7 @@ _KEPT: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class AdjacentNodes:
     """For some records the edges at them and who is at the other end; `reads` says how often."""
 
     owners: Nodes
@@ -131,7 +131,7 @@ class Graph:
             out[self._positions(n)[mask]] = True
         return out
 
-    def neighbours(self, nodes: Nodes, edges: Mask, within: Mask, most: int = 5) -> Neighbours:
+    def neighbours(self, nodes: Nodes, edges: Mask, within: Mask, most: int = 5) -> AdjacentNodes:
         """Who is next to these records over these edges, in either direction, heaviest first.
 
         Equal weights go to the older edge; at most `most` for each record. A record is no neighbour
@@ -143,7 +143,7 @@ class Graph:
         ]
         none = np.zeros((3, 0), np.int64)
         owners, others, used = np.concatenate([none, *parts], axis=1)
-        return Neighbours(owners, others, self.edges.weights[used], used, len(parts))
+        return AdjacentNodes(owners, others, self.edges.weights[used], used, len(parts))
 
     def _near(self, nodes: Nodes, open_: Mask, within: Mask, most: int) -> NDArray[np.int64]:
         graph = self.adjacency

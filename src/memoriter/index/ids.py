@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
-from memoriter.index.reading import Reading, Replacement
 from memoriter.index.reads import numbers
+from memoriter.index.view import Replacement, View
 
 
-def ids_of(reading: Reading, rows: Rows) -> list[str]:
+def ids_of(view: View, rows: Rows) -> list[str]:
     """The ids of these rows."""
     found: dict[int, str] = {}
-    for segment in reading.segments:
+    for segment in view.segments:
         places, mine = segment.places(rows)
         names = dictionary_of(segment.arrays, "id").many(segment.arrays["id.codes"][places])
         found.update(zip(rows[mine].tolist(), names, strict=True))
     return [found[row] for row in rows.tolist()]
 
 
-def rows_of(reading: Reading, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
+def rows_of(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
     """The row inside the masks of each of these ids; one that has none is left out."""
     found: dict[str, int] = {}
-    for segment, mask in zip(reading.segments, masks, strict=True):
+    for segment, mask in zip(view.segments, masks, strict=True):
         names = dictionary_of(segment.arrays, "id")
         wanted = {code: one for one in ids if (code := names.find(one)) >= 0}
         codes = segment.arrays["id.codes"]
@@ -36,14 +36,14 @@ def rows_of(reading: Reading, ids: Sequence[str], masks: Sequence[Mask]) -> dict
 
 
 def replaced_by(
-    reading: Reading, rows: Rows, edges: Replacement, masks: Sequence[Mask]
+    view: View, rows: Rows, edges: Replacement, masks: Sequence[Mask]
 ) -> list[tuple[str, ...]]:
     """For each of these rows the ids inside the masks that took its place, oldest edge first."""
     if not edges.targets.size:
         return [()] * rows.size
-    places = numbers(reading, rows, "position").astype(np.int64)
+    places = numbers(view, rows, "position").astype(np.int64)
     edges = edges.take(np.isin(edges.targets, places))
-    names = _ids_at(reading, edges.sources, masks)
+    names = _ids_at(view, edges.sources, masks)
     found: dict[int, dict[str, None]] = {}
     for target, source in zip(edges.targets.tolist(), edges.sources.tolist(), strict=True):
         if source in names:
@@ -51,14 +51,12 @@ def replaced_by(
     return [tuple(found.get(place, ())) for place in places.tolist()]
 
 
-def _ids_at(
-    reading: Reading, positions: NDArray[np.int64], masks: Sequence[Mask]
-) -> dict[int, str]:
+def _ids_at(view: View, positions: NDArray[np.int64], masks: Sequence[Mask]) -> dict[int, str]:
     """The id inside the masks of each of these positions; one that has none is left out."""
     out: dict[int, str] = {}
     if not positions.size:
         return out
-    for segment, mask in zip(reading.segments, masks, strict=True):
+    for segment, mask in zip(view.segments, masks, strict=True):
         at = np.flatnonzero(mask & np.isin(segment.arrays["position"], positions))
         codes, names = segment.arrays["id.codes"][at], dictionary_of(segment.arrays, "id")
         for place, code in zip(segment.arrays["position"][at].tolist(), codes, strict=True):

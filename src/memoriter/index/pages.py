@@ -15,8 +15,8 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery
 from memoriter.core.ranking import Rows
 from memoriter.core.where import to_data
-from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection
+from memoriter.index.view import View
 
 Sort = Literal["newest", "oldest"]
 SORTS: Final = ("newest", "oldest")
@@ -63,10 +63,10 @@ def asked(criteria: Criteria, sort: Sort) -> str:
 
 
 def page(
-    reading: Reading, selection: Selection, sort: Sort, after: Cursor | None, limit: int
+    view: View, selection: Selection, sort: Sort, after: Cursor | None, limit: int
 ) -> tuple[Rows, NDArray[np.int64]]:
     """The rows of one page, and when each was created."""
-    parts = list(zip(reading.segments, selection.masks, strict=True))
+    parts = list(zip(view.segments, selection.masks, strict=True))
     rows = np.concatenate([np.zeros(0, np.int64), *(s.rows[mask] for s, mask in parts)])
     created = np.concatenate(
         [

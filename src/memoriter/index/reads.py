@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.index.columns import NO_TIME, TIME_COLUMNS, dictionary_of
-from memoriter.index.reading import Reading
+from memoriter.index.view import View
 
 
-def numbers(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
+def numbers(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
     """A number, time or flag of each row; NaN where it has none.
 
     Times are microseconds; whole numbers are exact up to 2^53, which is the year 2255.
     """
     out = np.full(rows.size, np.nan)
-    for segment in reading.segments:
+    for segment in view.segments:
         places, mine = segment.places(rows)
         values = segment.arrays[name][places]
         told = values.astype(np.float64)
@@ -29,14 +29,14 @@ def numbers(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
     return out
 
 
-def codes(reading: Reading, rows: Rows, name: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def codes(view: View, rows: Rows, name: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """(for each row the place of its string among the names, -1 where it has none; the names).
 
     Names are sorted, and only those that some of the rows has are there.
     """
     met = np.full(rows.size, -1)
     known: dict[str, int] = {}
-    for segment in reading.segments:
+    for segment in view.segments:
         places, mine = segment.places(rows)
         used, back = np.unique(segment.arrays[f"{name}.codes"][places], return_inverse=True)
         names = dictionary_of(segment.arrays, name)
@@ -48,19 +48,19 @@ def codes(reading: Reading, rows: Rows, name: str) -> tuple[NDArray[np.int64], t
     return order[met], tuple(ordered)
 
 
-def strings(reading: Reading, rows: Rows, name: str) -> list[str | None]:
+def strings(view: View, rows: Rows, name: str) -> list[str | None]:
     """A string of each row; None where it has none."""
-    met, names = codes(reading, rows, name)
+    met, names = codes(view, rows, name)
     return [None if code < 0 else names[code] for code in met.tolist()]
 
 
-def length(reading: Reading) -> int:
+def length(view: View) -> int:
     """How long the chain of a view is: one more than the highest position that it sees.
 
     A forgotten record leaves a hole, which counts: positions do not move, and the newest record
     stands at the very end.
     """
     highest = -1.0
-    for segment, mask in zip(reading.segments, reading.visible, strict=True):
+    for segment, mask in zip(view.segments, view.visible, strict=True):
         highest = max(highest, float(segment.arrays["position"][mask].max(initial=-1.0)))
     return int(highest) + 1

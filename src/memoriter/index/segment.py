@@ -19,8 +19,8 @@ from memoriter.core.ranking import Rows
 from memoriter.core.words import Sketch
 from memoriter.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
 from memoriter.index.dictionary import Dictionary
-from memoriter.index.stretch import edges_of, sample_of, vectors_of
-from memoriter.index.talks import Keys, Talks, keys_of
+from memoriter.index.log_arrays import edges_of, sample_of, vectors_of
+from memoriter.index.sessions import Keys, Sessions, keys_of
 from memoriter.index.windows import Windows, windows_of
 from memoriter.rank.codes import Codes, codes_of
 from memoriter.store.port import Delta
@@ -133,9 +133,9 @@ class Segment:
         return keys_of(self.arrays)
 
     @cached_property
-    def talks(self) -> Talks:
+    def talks(self) -> Sessions:
         """The rows in sessions, in the order of writing."""
-        return Talks.of(self.arrays)
+        return Sessions.of(self.arrays)
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:

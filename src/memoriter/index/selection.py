@@ -13,8 +13,8 @@ from memoriter.core.scope import Scope
 from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where
 from memoriter.index.columns import NO_TIME, holds_at
 from memoriter.index.filter import Fetch, passing
-from memoriter.index.reading import Reading
 from memoriter.index.segment import Segment
+from memoriter.index.view import View
 
 _REFLECTION: Final = Test("kind", "eq", "reflection")
 HIDING: Final = ("trust", "reflections", "archived", "expired", "superseded")
@@ -57,38 +57,38 @@ class Selection:
         """How many rows may be found."""
         return self.funnel[-1][1]
 
-    def rows(self, reading: Reading) -> Rows:
+    def rows(self, view: View) -> Rows:
         """The rows themselves, ascending."""
-        parts = [s.rows[mask] for s, mask in zip(reading.segments, self.masks, strict=True)]
+        parts = [s.rows[mask] for s, mask in zip(view.segments, self.masks, strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def select(reading: Reading, criteria: Criteria, fetch: Fetch) -> Selection:
+def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
     """Apply scope, filter, expiry, archive, trust, time and supersession to a view."""
-    masks = scoped = list(reading.visible)
-    funnel = [("view", reading.total)]
-    then = _Then.of(reading, criteria)
+    masks = scoped = list(view.visible)
+    funnel = [("view", view.total)]
+    then = _Then.of(view, criteria)
     for name, narrow in (("scope", _scope), ("hidden", _hidden), ("as_of", _as_of)):
         masks = [
-            narrow(criteria, s, mask, then) for s, mask in zip(reading.segments, masks, strict=True)
+            narrow(criteria, s, mask, then) for s, mask in zip(view.segments, masks, strict=True)
         ]
         funnel.append((name, sum(int(mask.sum()) for mask in masks)))
         scoped = masks if name == "scope" else scoped
     masks = [
         passing(criteria.where, s, mask, fetch) if mask.any() else mask
-        for s, mask in zip(reading.segments, masks, strict=True)
+        for s, mask in zip(view.segments, masks, strict=True)
     ]
     funnel.append(("where", sum(int(mask.sum()) for mask in masks)))
     readable = [
-        _there(criteria, s, mask, then) for s, mask in zip(reading.segments, scoped, strict=True)
+        _there(criteria, s, mask, then) for s, mask in zip(view.segments, scoped, strict=True)
     ]
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
 
 
-def left_out(reading: Reading, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
+def left_out(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
     """The first thing that leaves a row of the view out; None where it may be found."""
-    then = _Then.of(reading, criteria)
-    for segment in reading.segments:
+    then = _Then.of(view, criteria)
+    for segment in view.segments:
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(np.array([row]))[0]] = True
         if not mask.any():
@@ -117,9 +117,9 @@ class _Then:
     """They took the place of something only later, and were not there yet."""
 
     @classmethod
-    def of(cls, reading: Reading, criteria: Criteria) -> _Then:
-        replaced = reading.in_force(criteria.time, criteria.recorded).targets
-        edges = reading.replacements
+    def of(cls, view: View, criteria: Criteria) -> _Then:
+        replaced = view.in_force(criteria.time, criteria.recorded).targets
+        edges = view.replacements
         late = (edges.since != NO_TIME) & (edges.since > criteria.time)
         return cls(replaced, edges.sources[late])
 

@@ -24,8 +24,8 @@ from memoriter.core.record import Content
 from memoriter.embed.port import Kindred
 from memoriter.index.file import load
 from memoriter.index.merge import due, merge
-from memoriter.index.reading import Reading
 from memoriter.index.segment import GONE, Segment, build
+from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest
 from memoriter.store.rows import erased
 from memoriter.text.port import Analyzer
@@ -77,7 +77,7 @@ class TenantIndex:
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
-        self._current = Reading(0, (), self._analyzer.fields)
+        self._current = View(0, (), self._analyzer.fields)
 
     @property
     def name(self) -> str:
@@ -104,7 +104,7 @@ class TenantIndex:
         """Roughly what the index takes."""
         return sum(segment.nbytes for segment in self._segments)
 
-    def reading(self, seq: int | None = None) -> Reading:
+    def view(self, seq: int | None = None) -> View:
         """The view at `seq`, or of everything committed by now."""
         with self.lock:
             head = self._catch_up()
@@ -117,9 +117,9 @@ class TenantIndex:
                 )
             return self._view(seq)
 
-    def _view(self, seq: int) -> Reading:
+    def _view(self, seq: int) -> View:
         agents = partial(self._log.agents, self._tenant, seq)
-        return Reading(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
+        return View(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
 
     def _catch_up(self) -> Head:
         head = self._log.head(self._tenant)

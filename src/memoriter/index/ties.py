@@ -10,38 +10,38 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
-from memoriter.index.reading import Reading
 from memoriter.index.reads import codes, numbers, strings
+from memoriter.index.view import View
 from memoriter.rank.top import Keys, by_row
 
 ATTRIBUTES: Final = ("path", *STRING_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, "row")
 """What a tie may go by; a leading minus turns it round."""
 
 
-def ties_of(reading: Reading, names: Sequence[str]) -> Keys:
+def ties_of(view: View, names: Sequence[str]) -> Keys:
     """The keys of rows under these names; those that name no attribute say nothing here."""
     told = [name for name in names if name.removeprefix("-") in ATTRIBUTES]
     if not told or told[0] == "row":  # no two rows are equal in it: nothing after it counts
         return by_row
-    return lambda rows: [tie_of(reading, rows, name) for name in told]
+    return lambda rows: [tie_of(view, rows, name) for name in told]
 
 
-def tie_of(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
+def tie_of(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
     """One key of rows, smallest first; what is absent comes last either way."""
-    key, down = _key(reading, rows, name.removeprefix("-")), name.startswith("-")
+    key, down = _key(view, rows, name.removeprefix("-")), name.startswith("-")
     return np.where(np.isnan(key), np.inf, -key if down else key)
 
 
-def _key(reading: Reading, rows: Rows, name: str) -> NDArray[np.float64]:
+def _key(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
     """A number per row whose order is the attribute's; NaN where the record has none."""
     if name == "row":
         return rows.astype(np.float64)
     if name in (*NUMBER_COLUMNS, *TIME_COLUMNS):
-        return numbers(reading, rows, name)
+        return numbers(view, rows, name)
     if name != "path":
-        met, _ = codes(reading, rows, name)
+        met, _ = codes(view, rows, name)
         return np.where(met < 0, np.nan, met)
-    paths, ids = strings(reading, rows, "source.path"), strings(reading, rows, "id")
+    paths, ids = strings(view, rows, "source.path"), strings(view, rows, "id")
     values = [one if path is None else path for path, one in zip(paths, ids, strict=True)]
     place = {value: float(n) for n, value in enumerate(sorted(set(values), key=str))}
     return np.array([place[value] for value in values], np.float64)

@@ -14,9 +14,9 @@ from memoriter.index.file import save
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
+from memoriter.store.io_errors import plainly
 from memoriter.store.lease import attempt
 from memoriter.store.port import Log, Manifest, SegmentRef
-from memoriter.store.trouble import plainly
 
 FLUSH_ROWS: Final = 8192
 """A tail of this many rows becomes a segment file; a smaller store has none."""
@@ -40,7 +40,7 @@ def _keep_up(
     index: TenantIndex, log: Log, tenant: str, folder: Path, bounds: tuple[int, int]
 ) -> bool:
     floor, flush_rows = bounds
-    index.reading()
+    index.view()
     with index.lock:
         old, used, tail, segments = index.stored, index.manifest, index.tail, index.segments
     if sum(map(len, tail)) < max(flush_rows, 1):
@@ -62,7 +62,7 @@ def _keep_up(
         return False
     for gone in set(old.segments) - set(new.segments):
         (folder / gone.name).unlink(missing_ok=True)
-    index.reading()
+    index.view()
     return True
 
 

@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows
-from memoriter.index.reading import Reading
+from memoriter.index.view import View
 from memoriter.rank.cluster import middle
 from memoriter.rank.grid import cosines
 
 
-def _parts(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+def _engine(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     """(owners, vectors) of every part of these rows that the view sees, owners ascending."""
     parts = [
         (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
-        for segment in reading.segments
+        for segment in view.segments
         if (
             seen := np.isin(segment.arrays["vectors.rows"], rows)
-            & (segment.arrays["vectors.seqs"] <= reading.seq)
+            & (segment.arrays["vectors.seqs"] <= view.seq)
         ).any()
     ]
     if not parts:
@@ -28,9 +28,9 @@ def _parts(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     return owners[order], np.concatenate([each for _, each in parts])[order]
 
 
-def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+def vectors_of(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
-    owners, matrix = _parts(reading, rows)
+    owners, matrix = _engine(view, rows)
     found, starts, counts = np.unique(owners, return_index=True, return_counts=True)
     out, kept = matrix[starts], np.ones(found.size, np.bool_)
     for at in np.flatnonzero(counts > 1).tolist():
@@ -40,9 +40,9 @@ def vectors_of(reading: Reading, rows: Rows) -> tuple[Rows, NDArray[np.float32]]
     return found[kept], out[kept]
 
 
-def units_of(reading: Reading, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
+def units_of(view: View, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
     """(a unit vector for each of these rows, which of them have one; zeros where not)."""
-    found, matrix = vectors_of(reading, rows)
+    found, matrix = vectors_of(view, rows)
     known = np.isin(rows, found)
     out = np.zeros((rows.size, matrix.shape[1]), np.float32)
     out[known] = matrix[np.searchsorted(found, rows[known])]
@@ -50,10 +50,10 @@ def units_of(reading: Reading, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
 
 
 def best_parts(
-    reading: Reading, rows: Rows, query: NDArray[np.float32]
+    view: View, rows: Rows, query: NDArray[np.float32]
 ) -> dict[int, NDArray[np.float32]]:
     """Of each of these rows that has vectors the part nearest to a query, the first of equals."""
-    owners, matrix = _parts(reading, rows)
+    owners, matrix = _engine(view, rows)
     near = cosines(matrix, query) if owners.size else np.zeros(0)
     order = np.lexsort((np.arange(owners.size), -near, owners))
     found, first = np.unique(owners[order], return_index=True)

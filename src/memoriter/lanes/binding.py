@@ -8,7 +8,7 @@ from memoriter.index.match import Close, Sought
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.lanes.scoring import Counted, Scorer
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Leaf, Near, Node, Term, Without, spelled
+from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, Term, Without, spelled
 
 
 class Binder:
@@ -26,7 +26,7 @@ class Binder:
             case Leaf():
                 what = self._sought(node)
                 return self._scorer.asked(spelled(node), what, node.boost) if what else None
-            case Near():
+            case NearLeaves():
                 return self._near(node)
             case Without():
                 keep, drop = self.bound(node.keep), self.bound(node.drop)
@@ -43,7 +43,7 @@ class Binder:
             return next(iter(parts), None)
         return Every(parts) if isinstance(node, All) else Some(parts)
 
-    def _near(self, node: Near) -> Bound | None:
+    def _near(self, node: NearLeaves) -> Bound | None:
         bound_parts = [self._sought(leaf) for leaf in node.leaves]
         parts = tuple(part for part in bound_parts if part is not None)
         if not parts:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
-from memoriter.index.ground import Among, Ground
+from memoriter.index.field_stats import Among, FieldStats
 from memoriter.lanes.binding import Binder
 from memoriter.lanes.bm25_evidence import bm25_evidence
 from memoriter.lanes.fuzzy import Fuzzy
@@ -22,7 +22,7 @@ from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Rarity
 from memoriter.text.dialects import Options, dialect, known_dialect, read
 from memoriter.text.retry import sanitised, strongest, tokens
-from memoriter.text.tree import Any, Asked, Term, excludes, spelled
+from memoriter.text.tree import Any, ParsedQuery, Term, excludes, spelled
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -100,7 +100,7 @@ class Bm25Lane(Lane):
         shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
         return Ready(shows)
 
-    def parsed(self, ctx: Context, text: str) -> Asked:
+    def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text as this lane's dialect reads it."""
         options = Options(self.expert, self.stop, ctx.query.aliases)
         return read(self.dialect, text, ctx.wording.analyzer, options)
@@ -111,7 +111,7 @@ class Bm25Lane(Lane):
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         return replace(search.climb(ctx.query.text, loosely=loosely), memo=search)
 
-    def strict(self, asked: Asked) -> bool:
+    def strict(self, asked: ParsedQuery) -> bool:
         """Whether a query means what it says: an empty answer to it is no accident."""
         if asked.tree is None or not asked.expert:
             return False
@@ -138,10 +138,10 @@ class _Search:
     def __init__(self, lane: Bm25Lane, ctx: Context) -> None:
         self._lane = lane
         self._ctx = ctx
-        self._parsed: dict[str, Asked] = {}
+        self._parsed: dict[str, ParsedQuery] = {}
         self._trees: dict[str, Bound | None] = {}
 
-    def parsed(self, text: str) -> Asked:
+    def parsed(self, text: str) -> ParsedQuery:
         """A text as the lane's dialect reads it, each text once."""
         if text not in self._parsed:
             self._parsed[text] = self._lane.parsed(self._ctx, text)
@@ -151,7 +151,9 @@ class _Search:
     def _scorer(self) -> Scorer:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
-        ground = Ground(self._ctx.reading, tuple(weights), self._ctx.wording.analyzer, lane.records)
+        ground = FieldStats(
+            self._ctx.view, tuple(weights), self._ctx.wording.analyzer, lane.records
+        )
         formula = Formula(
             form=lane.form,
             measure=lane.score,
@@ -239,7 +241,7 @@ class _Search:
         return [] if bound is None else bm25_evidence(self._scorer, bound, rows)
 
 
-def _query(asked: Asked) -> dict[str, object]:
+def _query(asked: ParsedQuery) -> dict[str, object]:
     """The query as the plan shows it: plain terms as a list, anything else as an expression."""
     tree = asked.tree
     parts = tree.parts if isinstance(tree, Any) else (tree,)

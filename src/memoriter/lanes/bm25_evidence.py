@@ -18,7 +18,7 @@ Parts = dict[tuple[int, int], list[Explanation]]
 def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     """The score of each of these rows, which satisfy the tree."""
     parts: Parts = {}
-    segments = scorer.ground.reading.segments
+    segments = scorer.ground.view.segments
     sought = [(n, s, np.sort(s.places(rows)[0])) for n, s in enumerate(segments) if rows.size]
     for leaf in _leaves(tree) if rows.size else ():
         for n, segment, places in sought:
@@ -46,7 +46,7 @@ def _note(
     scorer: Scorer, n: int, leaf: Counted, share: Share, few: Postings | None, parts: Parts
 ) -> None:
     """What a leaf adds to rows of the n-th segment, with every count behind it."""
-    ground, rows = scorer.ground, scorer.ground.reading.segments[n].rows
+    ground, rows = scorer.ground, scorer.ground.view.segments[n].rows
     common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": ground.total}
     common |= _tokens(leaf)
     if scorer.formula.measure != "tf":
@@ -100,7 +100,7 @@ class _Trees:
     def __init__(self, scorer: Scorer, parts: Parts) -> None:
         self._name = scorer.formula.measure
         self._adds = self._name == "bm25"
-        self._parts = parts
+        self._engine = parts
 
     def whole(self, tree: Bound, row: int) -> Explanation:
         """The row's score; plain sums within sums are one sum."""
@@ -115,7 +115,7 @@ class _Trees:
         """The parts that a row gets from a node, to be added; None when it does not satisfy it."""
         match node:
             case Counted():
-                return self._parts.get((id(node), row))
+                return self._engine.get((id(node), row))
             case Minus():
                 dropped = self._node(node.drop, row) is not None
                 return None if dropped else self._node(node.keep, row)

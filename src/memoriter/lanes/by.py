@@ -47,11 +47,11 @@ class ByLane(Lane):
         """Records that have the attribute; all of them where only the order counts."""
         if self.blank and ctx.query.text.strip():
             return Ranking.empty()
-        rows = ctx.selection.rows(ctx.reading)
+        rows = ctx.selection.rows(ctx.view)
         if self.flat:
-            order = top(np.zeros(rows.size), rows, self.pool, ties_of(ctx.reading, [self.by]))
+            order = top(np.zeros(rows.size), rows, self.pool, ties_of(ctx.view, [self.by]))
             return Ranking(rows[order], np.zeros(order.size))
-        values = numbers(ctx.reading, rows, self.by.removeprefix("-"))
+        values = numbers(ctx.view, rows, self.by.removeprefix("-"))
         rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]
         scores = values if self.by.startswith("-") else 0.0 - values
         order = ctx.best(scores, rows, self.pool)

@@ -12,7 +12,7 @@ from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.lanes.terrain import Terrain
 from memoriter.rank.grid import snap
-from memoriter.rank.walk import Budget, Tree, cheapest
+from memoriter.rank.walk import Tree, WalkBudget, cheapest
 
 
 class CheapestLane(Leg):
@@ -39,7 +39,7 @@ class CheapestLane(Leg):
 
     def tree(self, terrain: Terrain) -> Tree:
         """Cheapest first."""
-        budget = Budget(self.max_nodes, self.max_hops, self.max_cost)
+        budget = WalkBudget(self.max_nodes, self.max_hops, self.max_cost)
         seeds = terrain.seeds.tolist()
         return cheapest(terrain.steps, terrain.ways, seeds, self._costs(terrain), budget)
 

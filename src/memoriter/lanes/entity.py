@@ -52,7 +52,7 @@ class EntityLane(Seeded):
         join = _Join(self, ctx)
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
-        for segment, mask in zip(ctx.reading.segments, ctx.selection.masks, strict=True):
+        for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
             counts = join.shared(segment)
             counts[~mask] = 0
             counts[segment.places(ctx.seeds)[0]] = 0
@@ -70,7 +70,7 @@ class EntityLane(Seeded):
         score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         out: list[Explanation] = []
         for row in rows.tolist():
-            names = [name for s in ctx.reading.segments for name in join.names(s, row)]
+            names = [name for s in ctx.view.segments for name in join.names(s, row)]
             facts = {"shared": len(set(names)), "entities": sorted(set(names))}
             out.append(Explanation("shared entities", score[row], facts=facts))
         return out
@@ -132,7 +132,7 @@ class _Join:
         self.clusters: list[str] = []
         self._of_agent: dict[str, set[int]] = {}
         for row in ctx.seeds.tolist():
-            for segment in ctx.reading.segments:
+            for segment in ctx.view.segments:
                 places, _ = segment.places(np.array([row]))
                 for place in places.tolist():
                     own = {self._cluster(name) for name in _entities(segment, place)} - {-1}

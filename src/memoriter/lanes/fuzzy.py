@@ -12,7 +12,7 @@ import numpy as np
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows, Scores
-from memoriter.index.ground import Ground
+from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import Sought
 from memoriter.lanes.binding import unstacked
 from memoriter.rank.grid import snap_one
@@ -26,7 +26,7 @@ Nearby = tuple[float, str]
 class Fuzzy:
     """The surface words of a view."""
 
-    def __init__(self, ground: Ground, analyzer: Analyzer, masks: Sequence[Mask]) -> None:
+    def __init__(self, ground: FieldStats, analyzer: Analyzer, masks: Sequence[Mask]) -> None:
         self._ground = ground
         self._analyzer = analyzer
         self._masks = masks
@@ -39,7 +39,7 @@ class Fuzzy:
         for n, mask in enumerate(self._masks):
             values, near = self._segment(n, mask, words, floor)
             hit = values > 0.0
-            rows.append(self._ground.reading.segments[n].rows[hit])
+            rows.append(self._ground.view.segments[n].rows[hit])
             scores.append(values[hit])
             met |= near
         words_met = sorted(met, key=lambda word: (-met[word], word))
@@ -48,7 +48,7 @@ class Fuzzy:
     def _segment(
         self, n: int, mask: Mask, words: list[str], floor: float
     ) -> tuple[Scores, dict[str, float]]:
-        segment = self._ground.reading.segments[n]
+        segment = self._ground.view.segments[n]
         values, met = np.zeros(mask.size), dict[str, float]()
         for word, similarity in nearest(words, segment.surfaces, floor).items():
             docs = segment.surface_docs(word)
@@ -70,7 +70,7 @@ class Fuzzy:
         return [self._one(words, met, row) for row in rows.tolist()]
 
     def _one(self, words: Sequence[str], met: Sequence[str], row: int) -> Explanation:
-        for n, segment in enumerate(self._ground.reading.segments):
+        for n, segment in enumerate(self._ground.view.segments):
             (places, _) = segment.places(np.array([row]))
             for word in met if places.size else ():
                 docs = segment.surface_docs(word)

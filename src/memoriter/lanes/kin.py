@@ -16,8 +16,8 @@ import numpy as np
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.embed.port import Kindred
-from memoriter.index.reading import Reading
 from memoriter.index.segment import Segment
+from memoriter.index.view import View
 from memoriter.lanes.kin_scan import KinScan, QueryWord, Track
 from memoriter.lanes.missed import EVERY, place_of, pooled, ranked, with_options
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
@@ -59,7 +59,7 @@ class KinLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records with a word like one of the query's, by their best window."""
         words = self._words(ctx)
-        rows, scores = KinScan(ctx.reading, words, ctx.selection.masks, self.pool).run()
+        rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], self.pool)
         return Ranking(rows[met][order], scores[met][order], memo=words)
@@ -68,7 +68,7 @@ class KinLane(Lane):
         """Which word met which, how nearly, and what that was worth, in each row's best window."""
         words = cast("list[QueryWord]", ranking.memo)
         trees: dict[int, Explanation] = {}
-        for segment in ctx.reading.segments:
+        for segment in ctx.view.segments:
             trees |= _evidence(ctx, segment, words, rows)
         return [trees[int(row)] for row in rows]
 
@@ -93,8 +93,8 @@ class KinLane(Lane):
         """The distinct words of the query, weighed by the view."""
         kin = cast("Kindred", ctx.wording.kin)
         tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
-        dfs = [_df(ctx.reading, token) for token in tokens]
-        idfs = [idf(ctx.reading.total, df) for df in dfs]
+        dfs = [_df(ctx.view, token) for token in tokens]
+        idfs = [idf(ctx.view.total, df) for df in dfs]
         norms = [kin.norm(token) for token in tokens]
         weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
         whole = math.fsum(weighed)
@@ -109,10 +109,10 @@ class KinLane(Lane):
         return out
 
 
-def _df(reading: Reading, token: int) -> int:
+def _df(view: View, token: int) -> int:
     """How many records of the view have a word."""
     count = 0
-    for segment, seen in zip(reading.segments, reading.seen, strict=True):
+    for segment, seen in zip(view.segments, view.seen, strict=True):
         rows = segment.windows.rows
         count += seen.number(
             ("kin", token), lambda seen=seen, rows=rows: int(seen.mask[rows(token)].sum())
@@ -161,7 +161,7 @@ def _part(ctx: Context, each: QueryWord, at: int) -> Explanation:
     asked, met = kin.word(each.token), kin.word(int(each.near[at]))
     facts = {
         "asked": asked, "met": met, "cosine": float(each.cosines[at]), "weight": each.weight,
-        "norm": each.norm, "idf": each.idf, "df": each.df, "records": ctx.reading.total,
+        "norm": each.norm, "idf": each.idf, "df": each.df, "records": ctx.view.total,
     }  # fmt: skip
     return Explanation(f"{asked} ~ {met}", float(each.shares[at]), facts=facts)
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
-from memoriter.index.reading import Reading
 from memoriter.index.segment import Segment
+from memoriter.index.view import View
 
 _SHORT: Final = 2_000
 """With fewer windows to read for a word, nobody asks whether they need be read."""
@@ -45,10 +45,10 @@ class KinScan:
     """Words of the query, the heaviest first, until the rest can change nothing."""
 
     def __init__(
-        self, reading: Reading, words: Sequence[QueryWord], masks: Sequence[Mask], pool: int
+        self, view: View, words: Sequence[QueryWord], masks: Sequence[Mask], pool: int
     ) -> None:
         self._pool = pool
-        chosen = [(s, mask) for s, mask in zip(reading.segments, masks, strict=True) if mask.any()]
+        chosen = [(s, mask) for s, mask in zip(view.segments, masks, strict=True) if mask.any()]
         self._tracks = [Track(segment, mask, words) for segment, mask in chosen]
         weighed = [(self._most(n), n) for n in range(len(words))]
         self._order = sorted(weighed, key=lambda pair: -pair[0])

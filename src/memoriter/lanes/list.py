@@ -29,7 +29,7 @@ class ListLane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """The rows of the list that may be found, by the caller's scores."""
         rows, scores = ctx.call.lists[ctx.label]
-        places = np.isin(rows, ctx.selection.rows(ctx.reading))
+        places = np.isin(rows, ctx.selection.rows(ctx.view))
         rows, scores = rows[places], scores[places]
         order = ctx.best(scores, rows, self.pool)
         left_out = int((~places).sum())

@@ -137,7 +137,7 @@ class _Track:
     @property
     def rows(self) -> Rows:
         """The rows themselves."""
-        return self._scorer.ground.reading.segments[self._n].rows[self.docs]
+        return self._scorer.ground.view.segments[self._n].rows[self.docs]
 
     def keep(self, need: float) -> None:
         """Drop rows that have less than they need."""
@@ -190,7 +190,7 @@ def _all(scorer: Scorer, tree: Bound, masks: Sequence[Mask]) -> tuple[Rows, Scor
     for n, mask in enumerate(masks):
         hits = _node(scorer, tree, n, mask)
         kept = hits.hit & hits.counts
-        rows.append(scorer.ground.reading.segments[n].rows[kept])
+        rows.append(scorer.ground.view.segments[n].rows[kept])
         scores.append(hits.values[kept])
     return np.concatenate(rows), np.concatenate(scores)
 

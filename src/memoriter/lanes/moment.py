@@ -50,7 +50,7 @@ class MomentLane(Lane):
             return Ranking.empty()
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
-        for segment, mask in zip(ctx.reading.segments, ctx.selection.masks, strict=True):
+        for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
             values = _nearness(segment, moment)
             hit = mask & (values >= self.min_score)
             rows.append(segment.rows[hit])
@@ -65,7 +65,7 @@ class MomentLane(Lane):
         moment = moment_of(ctx.query.text, ctx.query.now)
         words = "" if moment is None else moment.said
         times: dict[int, int] = {}
-        for segment in ctx.reading.segments:
+        for segment in ctx.view.segments:
             places, inside = segment.places(rows)
             here = _times(segment)[places]
             times |= dict(zip(rows[inside].tolist(), here.tolist(), strict=True))

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
-from memoriter.index.held import Held, Places, held, rows_of
-from memoriter.index.reading import Reading
+from memoriter.index.view import View
+from memoriter.index.view_vectors import Places, SegmentVectors, held, rows_of
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import cosines, scan_margin, snap
 
@@ -32,17 +32,17 @@ _RUN: Final = 64
 _FEW: Final = 4
 """What is less than a quarter of a segment is taken out before it is scanned."""
 T = TypeVar("T", np.float32, np.float64)
-Chosen = list[tuple[Held, Places]]
-Near = list[tuple[Held, Places, Scores]]
+Chosen = list[tuple[SegmentVectors, Places]]
+Near = list[tuple[SegmentVectors, Places, Scores]]
 Scan = Literal["exact", "approximate"]
 
 
-def scan_of(reading: Reading, masks: Sequence[Mask], exact_up_to: int) -> Scan:
+def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
     """How the vectors inside some masks are to be read."""
-    return _scan_of(held(reading, masks), exact_up_to)
+    return _scan_of(held(view, masks), exact_up_to)
 
 
-def _scan_of(parts: Sequence[Held], exact_up_to: int) -> Scan:
+def _scan_of(parts: Sequence[SegmentVectors], exact_up_to: int) -> Scan:
     coded = all(NARROWEST <= each.matrix.shape[1] <= WIDEST for each in parts)
     many = sum(each.count for each in parts) > exact_up_to
     return "approximate" if many and coded else "exact"
@@ -51,10 +51,10 @@ def _scan_of(parts: Sequence[Held], exact_up_to: int) -> Scan:
 class Nearest:
     """One query against the vectors of the rows inside some masks."""
 
-    def __init__(self, reading: Reading, masks: Sequence[Mask], query: NDArray[np.float32]) -> None:
-        self._reading = reading
+    def __init__(self, view: View, masks: Sequence[Mask], query: NDArray[np.float32]) -> None:
+        self._reading = view
         self._query = query
-        self._held = held(reading, masks)
+        self._held = held(view, masks)
         self._is_plain = all(each.is_plain for each in self._held)
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
@@ -80,7 +80,7 @@ class Nearest:
 
     def _cutoff(
         self,
-        scans: Sequence[tuple[Held, Places, NDArray[np.float32]]],
+        scans: Sequence[tuple[SegmentVectors, Places, NDArray[np.float32]]],
         pool: int,
         floor: float,
     ) -> float:
@@ -135,7 +135,7 @@ def _least(near: Near, count: int, floor: float) -> float:
 class _Look:
     """The wanted vectors of a segment, held against a probe."""
 
-    def __init__(self, each: Held, probe: Probe) -> None:
+    def __init__(self, each: SegmentVectors, probe: Probe) -> None:
         self.held = each
         self._probe = probe
         signs = each.segment.codes.signs
@@ -170,7 +170,7 @@ def _rough_cut(looks: Sequence[_Look], count: int) -> float:
     return float(np.partition(sample, place)[place]) if place < sample.size else _FARTHEST
 
 
-def _scan(each: Held, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:
+def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Cosines of some vectors in float32: of all at once where most are wanted."""
     if _FEW * at.size > each.seen.size:
         scores = np.vecdot(each.matrix, query)
@@ -184,7 +184,7 @@ def _scan(each: Held, at: Places, query: NDArray[np.float32]) -> NDArray[np.floa
     return out
 
 
-def _exact(each: Held, at: Places, query: NDArray[np.float32]) -> Scores:
+def _exact(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> Scores:
     """Cosines of some vectors on the grid."""
     return snap(cosines(each.matrix[at], query))
 

@@ -18,8 +18,8 @@ from memoriter.embed.port import Kindred
 from memoriter.index.filter import Fetch
 from memoriter.index.graph import Graph
 from memoriter.index.ids import replaced_by
-from memoriter.index.reading import Reading
 from memoriter.index.selection import Selection
+from memoriter.index.view import View
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
@@ -59,7 +59,7 @@ class InSpace:
 
     name: str
     """Who embeds there."""
-    reading: Reading
+    view: View
     """The view with the vectors of that space."""
     vector: Vector | None = None
     """The query's vector on the grid; None while planning, and where there is none."""
@@ -67,11 +67,11 @@ class InSpace:
     """Why there is none: the outcome of the one effect."""
 
 
-def in_space(name: str, reading: Reading, outcome: Vector | Skipped | None) -> InSpace:
+def in_space(name: str, view: View, outcome: Vector | Skipped | None) -> InSpace:
     """A query in a space, by what became of embedding it; None: nobody has asked yet."""
     if isinstance(outcome, Skipped):
-        return InSpace(name, reading, lacks=outcome)
-    return InSpace(name, reading, outcome)
+        return InSpace(name, view, lacks=outcome)
+    return InSpace(name, view, outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Context:
     """Everything a lane may look at. Frozen: a lane is a pure function of it."""
 
     query: Query
-    reading: Reading
+    view: View
     """The view."""
     selection: Selection
     """What of it may be found."""
@@ -167,7 +167,7 @@ class Context:
     @property
     def graph(self) -> Graph:
         """The edges of the view; where append time decides, as they were recorded by then."""
-        return self.reading.graph.upto(self.recorded)
+        return self.view.graph.upto(self.recorded)
 
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
         """For each of these rows the ids of what took its place, as far as it may be read.
@@ -176,8 +176,8 @@ class Context:
         """
         if self.recorded is not None:
             return [()] * rows.size
-        edges = self.reading.in_force(self.time)
-        return replaced_by(self.reading, rows, edges, self.selection.readable)
+        edges = self.view.in_force(self.time)
+        return replaced_by(self.view, rows, edges, self.selection.readable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.index.ground import Ground
+from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import Close, Sought
 from memoriter.index.segment import Postings
 from memoriter.rank.bm25 import Array, Rarity, idf, saturation
@@ -65,7 +65,7 @@ class Share:
 class Scorer:
     """A formula over a ground."""
 
-    def __init__(self, ground: Ground, formula: Formula) -> None:
+    def __init__(self, ground: FieldStats, formula: Formula) -> None:
         self.ground = ground
         self.formula = formula
         names = ground.names
@@ -146,7 +146,7 @@ class Scorer:
         """No row gets more than this from a leaf."""
         best = 0.0
         open_to = self._open(leaf)
-        for n in range(len(self.ground.reading.segments)):
+        for n in range(len(self.ground.view.segments)):
             bounds = [each for each in self.ground.bounds(n, leaf.what) if each.field in open_to]
             if self.formula.form == "row":
                 tf = sum(snap_one(open_to[each.field] * each.tf) for each in bounds)

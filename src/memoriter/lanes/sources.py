@@ -73,5 +73,5 @@ def _masks(ctx: Context, kinds: Sequence[str] | None) -> Sequence[Mask]:
     if kinds is None:
         return masks
     test = Test("kind", "in", tuple(kinds))
-    pairs = zip(ctx.reading.segments, masks, strict=True)
+    pairs = zip(ctx.view.segments, masks, strict=True)
     return [passing(test, segment, mask, lambda _: []) for segment, mask in pairs]

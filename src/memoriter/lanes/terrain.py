@@ -12,7 +12,7 @@ import numpy as np
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
 from memoriter.index.ids import ids_of
-from memoriter.index.reading import Reading
+from memoriter.index.view import View
 from memoriter.lanes.port import Context, Seeded
 from memoriter.lanes.spec import option
 from memoriter.rank.walk import Adjacency, Nodes, Tree, Ways, hops_of, parallel
@@ -48,7 +48,7 @@ class Linked(Seeded):
 class Terrain:
     """The graph of a view as one question may walk it."""
 
-    reading: Reading
+    view: View
     graph: Graph
     """The edges of the view, or those that were recorded at the time asked about."""
     ways: Ways
@@ -68,7 +68,7 @@ class Terrain:
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.reading, graph, ways, inside, graph.positions(ctx.seeds))
+        return cls(ctx.view, graph, ways, inside, graph.positions(ctx.seeds))
 
     @property
     def steps(self) -> Adjacency:
@@ -87,7 +87,7 @@ class Terrain:
     def names(self, nodes: Iterable[int]) -> dict[int, str]:
         """The ids of those of these nodes that may be told: found ones, and seeds."""
         shown = [node for node in set(nodes) if self.inside[node] or node in self.starts]
-        return dict(zip(shown, ids_of(self.reading, self.rows(shown)), strict=True))
+        return dict(zip(shown, ids_of(self.view, self.rows(shown)), strict=True))
 
     def kinds(self, tree: Tree, place: int) -> list[str]:
         """The kinds of all edges on the path to a place, parallel ones included."""

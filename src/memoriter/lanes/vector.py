@@ -16,9 +16,9 @@ import numpy as np
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
-from memoriter.index.held import holds
-from memoriter.index.reading import Reading
 from memoriter.index.vectors import best_parts
+from memoriter.index.view import View
+from memoriter.index.view_vectors import holds
 from memoriter.lanes.missed import EVERY, pooled, score_of, with_options
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
 from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
@@ -58,22 +58,22 @@ class VectorLane(Lane):
         lacks = {name: why for name, (_, why) in verdicts.items() if why is not None}
         if not able:
             return lacks[ctx.spaces[0].name]
-        scans = {scan_of(each.reading, _masks(ctx, each), self.exact_up_to) for each in able}
+        scans = {scan_of(each.view, _masks(ctx, each), self.exact_up_to) for each in able}
         shows: dict[str, object] = {
             "min_cosine": self.min_cosine,
             "pool": self.pool,
             "scan": "approximate" if "approximate" in scans else "exact",
         }
         if len(ctx.spaces) > 1:
-            shows["spaces"] = {each.name: self._weight(each.reading) for each in able}
-        elif (weight := self._weight(ctx.reading)) != 1.0:
+            shows["spaces"] = {each.name: self._weight(each.view) for each in able}
+        elif (weight := self._weight(ctx.view)) != 1.0:
             shows["weight"] = weight
-        if behind := max(each.reading.behind for each in able):
+        if behind := max(each.view.behind for each in able):
             shows["vectors"] = f"{behind} row{'' if behind == 1 else 's'} behind"
         return Ready(shows, {name: why.reason for name, why in lacks.items() if not why.idle})
 
-    def _weight(self, reading: Reading) -> float:
-        return self.stale if reading.behind else self.fresh
+    def _weight(self, view: View) -> float:
+        return self.stale if view.behind else self.fresh
 
     def rank(self, ctx: Context) -> Ranking:
         """Records with a vector, by the cosine of their best part, in their best space."""
@@ -91,10 +91,10 @@ class VectorLane(Lane):
         return Ranking(rows[order], values[order], noted=noted, memo=hits)
 
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
-        query, weight = cast("Vector", each.vector), self._weight(each.reading)
+        query, weight = cast("Vector", each.vector), self._weight(each.view)
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
-        near = Nearest(each.reading, _masks(ctx, each), query)
+        near = Nearest(each.view, _masks(ctx, each), query)
         floor = self.min_cosine if self.min_cosine > -1.0 else -np.inf
         rows, cosines, scan = near.best(self.pool, floor, self.exact_up_to)
         kept = np.flatnonzero(cosines >= floor)
@@ -127,7 +127,7 @@ class VectorLane(Lane):
     def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
         """The best part of each row, by space."""
         parts = {
-            each.name: best_parts(each.reading, rows, each.vector)
+            each.name: best_parts(each.view, rows, each.vector)
             for each in ctx.spaces
             if each.vector is not None
         }
@@ -168,16 +168,16 @@ def _able(each: InSpace) -> Skipped | None:
     """Why a space cannot take part; None when it can."""
     if each.lacks is not None:
         return each.lacks
-    if each.reading.damage is not None:
-        return Skipped(each.reading.damage)
-    if each.reading.total and not holds(each.reading):
+    if each.view.damage is not None:
+        return Skipped(each.view.damage)
+    if each.view.total and not holds(each.view):
         return Skipped("no record has a vector yet")
     return None
 
 
 def _masks(ctx: Context, each: InSpace) -> tuple[Mask, ...]:
     """What may be found, in the segments of a space: the rows are the same, their places not."""
-    if each.reading is ctx.reading:
+    if each.view is ctx.view:
         return ctx.selection.masks
-    rows = ctx.selection.rows(ctx.reading)
-    return tuple(np.isin(s.rows, rows, assume_unique=True) for s in each.reading.segments)
+    rows = ctx.selection.rows(ctx.view)
+    return tuple(np.isin(s.rows, rows, assume_unique=True) for s in each.view.segments)

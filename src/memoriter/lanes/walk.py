@@ -64,7 +64,7 @@ class WalkLane(Linked):
         if not self.include_seeds:
             inside = inside & (reached.depths > 0)
         rows = walked.terrain.graph.rows[reached.nodes[inside]]
-        parts = self._parts(reached, inside)
+        parts = self._engine(reached, inside)
         scores = np.sum(list(parts.values()), axis=0)
         order = ctx.best(scores, rows, self.pool)
         return Ranking(
@@ -85,7 +85,7 @@ class WalkLane(Linked):
         worth = Worth(table, edges.kinds)
         return Walked(terrain, forest, gather(forest, steps, ways, worth), worth)
 
-    def _parts(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
+    def _engine(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
         depths, worths = reached.depths[inside].astype(np.float64), reached.worths[inside]
         seeds = reached.seeds[inside].astype(np.float64)
         near = np.maximum(depths, 1.0)

@@ -13,9 +13,9 @@ from memoriter.core.errors import BadRecord, NotFound
 from memoriter.core.names import name
 from memoriter.core.options import check_known, explained, takes
 from memoriter.core.shown import named, quoted, shown
-from memoriter.index.reading import SETTING
+from memoriter.index.view import SETTING
+from memoriter.memory.engine import Engine
 from memoriter.memory.options import AgentFields
-from memoriter.memory.parts import Parts
 from memoriter.rank.bm25 import contribution, idf
 from memoriter.write.writer import Writer, asked_under
 
@@ -37,8 +37,8 @@ class Agent:
     @property
     def text(self) -> str:
         """Everything the registry says of it."""
-        parts = (self.agent, self.display_name, self.owner, self.description, *self.aliases)
-        return " ".join(part for part in parts if part)
+        engine = (self.agent, self.display_name, self.owner, self.description, *self.aliases)
+        return " ".join(part for part in engine if part)
 
     def to_dict(self) -> dict[str, object]:
         """The agent as plain data."""
@@ -53,8 +53,8 @@ class Agent:
 class Agents:
     """Upsert, describe, alias, list, search."""
 
-    def __init__(self, parts: Parts, writer: Writer, tenant: str) -> None:
-        self._parts = parts
+    def __init__(self, engine: Engine, writer: Writer, tenant: str) -> None:
+        self._engine = engine
         self._writer = writer
         self._tenant = tenant
 
@@ -92,12 +92,12 @@ class Agents:
 
     def list(self) -> list[Agent]:
         """All registered agents, by name."""
-        rows = self._parts.log.agents(self._tenant, 2**62)
+        rows = self._engine.log.agents(self._tenant, 2**62)
         return [_agent(json.loads(row.body)) for row in rows if row.agent != SETTING]
 
     def search(self, text: str, limit: int = 10) -> list[tuple[Agent, float]]:
         """Agents whose registry entry shares words with the text, best first, by BM25."""
-        analyzer = self._parts.shop.analyzer
+        analyzer = self._engine.write_context.analyzer
         agents = self.list()
         bags = [analyzer.analyse({"text": (agent.text,)}) for agent in agents]
         counts = [{term: tf for term, _, tf in bag.counts()} for bag in bags]

@@ -16,7 +16,7 @@ from memoriter.core.errors import InputError
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.tenant import texts_of
-from memoriter.memory.parts import Parts
+from memoriter.memory.engine import Engine
 from memoriter.store.port import Log
 from memoriter.store.rows import WordsRow, words_sum
 from memoriter.text.analyzers import OWN, analyzer, by_fingerprint, every
@@ -56,22 +56,22 @@ class Kept:
 class Analyzers:
     """List, add, remove."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
     def __repr__(self) -> str:
-        return shown(f"Analyzers of {self._parts.place}")
+        return shown(f"Analyzers of {self._engine.place}")
 
     def list(self) -> list[Kept]:
         """Every analyzer, and how many record versions of the store it has read."""
-        log = self._parts.log
+        log = self._engine.log
         counts: dict[str, int] = {}
         total = 0
         for tenant in log.tenants():
             total += sum(1 for _ in _rows(log, tenant))
             for row in log.words(tenant):
                 counts[row.generation] = counts.get(row.generation, 0) + 1
-        kept = {each.name for each in (self._parts.shop.analyzer, *added(log))}
+        kept = {each.name for each in (self._engine.write_context.analyzer, *added(log))}
         return [
             Kept(one.name, counts.get(one.fingerprint, 0), total, one.name in kept)
             for one in every()
@@ -79,7 +79,7 @@ class Analyzers:
 
     def add(self, name: str, *, progress: bool | Told = False) -> Kept:
         """Keep the words of an analyzer: of all that is there, and of every write from now on."""
-        one, log = self._other(name), self._parts.log
+        one, log = self._other(name), self._engine.log
         log.open_space(one.fingerprint)
         tenants = log.tenants()
         total = sum(1 for tenant in tenants for _ in _rows(log, tenant))
@@ -93,24 +93,24 @@ class Analyzers:
                     log.mend(tenant, _words(log, tenant, batch, one), ())
                     done += len(batch)
                     report(min(done, total))
-        self._parts.shelf.drop(one)
+        self._engine.index_cache.drop(one)
         for tenant in tenants:
-            if self._parts.shelf.folder is not None:
-                self._parts.shelf.reading(tenant, None, one)
-                self._parts.shelf.tidy(tenant)
+            if self._engine.index_cache.folder is not None:
+                self._engine.index_cache.view(tenant, None, one)
+                self._engine.index_cache.tidy(tenant)
         return next(kept for kept in self.list() if kept.name == name)
 
     def remove(self, name: str) -> None:
         """Drop the words of an analyzer; small stores are still read through it, in memory."""
-        one, shelf = self._other(name), self._parts.shelf
-        for tenant in self._parts.log.tenants():
-            shelf.discard(tenant, shelf.index(tenant, one).name)
-        self._parts.log.close_space(one.fingerprint)
-        shelf.drop(one)
+        one, index_cache = self._other(name), self._engine.index_cache
+        for tenant in self._engine.log.tenants():
+            index_cache.discard(tenant, index_cache.index(tenant, one).name)
+        self._engine.log.close_space(one.fingerprint)
+        index_cache.drop(one)
 
     def _other(self, name: str) -> Analyzer:
         one = analyzer(name)
-        if one.fingerprint == self._parts.shop.analyzer.fingerprint:
+        if one.fingerprint == self._engine.write_context.analyzer.fingerprint:
             raise InputError(f"{name} is the store's own analyzer and always there", field="name")
         return one
 

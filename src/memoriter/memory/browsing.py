@@ -16,8 +16,8 @@ from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import dated, parse, tagged
 from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
 from memoriter.index.selection import Criteria, select
+from memoriter.memory.engine import Engine
 from memoriter.memory.options import Look
-from memoriter.memory.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Page(Hinting):
 
 
 def browsed(
-    parts: Parts, scope: Scope, look: Look, sort: Sort, cursor: str | None, limit: int
+    engine: Engine, scope: Scope, look: Look, sort: Sort, cursor: str | None, limit: int
 ) -> Page:
     """One page."""
     if sort not in SORTS:
@@ -50,12 +50,12 @@ def browsed(
     after = None if cursor is None else Cursor.read(cursor)
     check_known(look, Look, BadQuery, "sort", "cursor", "limit")
     scope = scope.narrowed(look)
-    clock = parts.clock.now
+    clock = engine.clock.now
     known_at = _time(look.get("known_at"), "known_at", clock)
-    reading = (
-        parts.shelf.index(scope.tenant).reading(after.seq)
+    view = (
+        engine.index_cache.index(scope.tenant).view(after.seq)
         if after
-        else parts.reading(scope.tenant, known_at)
+        else engine.view(scope.tenant, known_at)
     )
     criteria = _criteria(scope, look, after.now if after else clock())
     mark = asked(criteria, sort)
@@ -63,24 +63,24 @@ def browsed(
         raise BadQuery(
             "cursor: belongs to another question", hint="begin again without it", field="cursor"
         )
-    fetch = parts.fetch(scope.tenant)
-    selection = select(reading, criteria, fetch)
-    rows, created = page(reading, selection, sort, after, skip + limit + 1)
+    fetch = engine.fetch(scope.tenant)
+    selection = select(view, criteria, fetch)
+    rows, created = page(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
     shown = [record for record in fetch(rows[:limit].tolist()) if record is not None]
     follow = None
     if rows.size > limit:
         last = int(created[limit - 1]), int(rows[limit - 1])
-        follow = Cursor(reading.seq, criteria.now, *last, mark).spelled()
+        follow = Cursor(view.seq, criteria.now, *last, mark).spelled()
     return Page(tuple(shown), selection.count, follow)
 
 
-def matching(parts: Parts, scope: Scope, where: object) -> list[Record]:
+def matching(engine: Engine, scope: Scope, where: object) -> list[Record]:
     """Every record of a scope that passes a test, as it is now."""
-    now = parts.clock.now()
-    reading, fetch = parts.reading(scope.tenant, None), parts.fetch(scope.tenant)
+    now = engine.clock.now()
+    view, fetch = engine.view(scope.tenant, None), engine.fetch(scope.tenant)
     criteria = Criteria(scope, parse(dated(where, lambda: now)), now)
-    rows = select(reading, criteria, fetch).rows(reading).tolist()
+    rows = select(view, criteria, fetch).rows(view).tolist()
     return [record for record in fetch(rows) if record is not None]
 
 

@@ -6,10 +6,10 @@ import re
 from typing import Final, cast
 
 from memoriter.core.errors import InputError, Unsupported
-from memoriter.embed.callable import Embed, Function
-from memoriter.embed.given import Given
+from memoriter.embed.callable import Embed, FunctionEmbedder
+from memoriter.embed.given import GivenEmbedder
 from memoriter.embed.hash import Hash
-from memoriter.embed.kin import Kin
+from memoriter.embed.kin import KinTable
 from memoriter.embed.port import Embedder, Kindred
 from memoriter.embed.static import Static
 
@@ -46,7 +46,7 @@ def embedder_of(what: str | Embedder | Embed | None) -> Embedder | None:
     if what == "hash":
         return Hash()
     if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
-        return Given(int(found[1]))
+        return GivenEmbedder(int(found[1]))
     return _loaded(what)
 
 
@@ -54,13 +54,13 @@ def kin_of(embedder: Embedder | None) -> Kindred | None:
     """The packaged table of kin, whoever embeds; a memory without an embedder has words alone."""
     if embedder is None:
         return None
-    return Kin(embedder if isinstance(embedder, Static) else Static())
+    return KinTable(embedder if isinstance(embedder, Static) else Static())
 
 
 def _own(what: object) -> Embedder:
     if not callable(getattr(what, "embed", None)):
         if callable(what):
-            return Function(what)
+            return FunctionEmbedder(what)
         raise InputError(
             f"embedder: {type(what).__name__} is neither a function nor has a method embed",
             hint=_hint(),
@@ -78,15 +78,17 @@ def _own(what: object) -> Embedder:
 
 def _loaded(what: str) -> Embedder:
     if found := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?", what):
-        from memoriter.embed.http import Http  # noqa: PLC0415  # loads TLS
+        from memoriter.embed.http import HttpEmbedder  # noqa: PLC0415  # loads TLS
 
-        return Http(found[1], found[2], dimension=int(found[3]) if found[3] else None)
+        return HttpEmbedder(found[1], found[2], dimension=int(found[3]) if found[3] else None)
     if what in PACKAGED or what.startswith("onnx:"):
         from memoriter.embed.folder import read_folder  # noqa: PLC0415  # who names it needs it
-        from memoriter.embed.onnx import Onnx  # noqa: PLC0415  # as above
+        from memoriter.embed.onnx import OnnxEmbedder  # noqa: PLC0415  # as above
         from memoriter.embed.packaged import packaged  # noqa: PLC0415  # as above
 
-        return Onnx(packaged(what) if what in PACKAGED else read_folder(what[len("onnx:") :]))
+        return OnnxEmbedder(
+            packaged(what) if what in PACKAGED else read_folder(what[len("onnx:") :])
+        )
     raise _unknown(what)
 
 

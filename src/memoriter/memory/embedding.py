@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from memoriter.core.batch import Batch, Commit, Enrol
+from memoriter.core.batch import Batch, Commit, RegisterAgent
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import (
     Conflict,
@@ -26,12 +26,12 @@ from memoriter.core.errors import (
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.embed.absent import Absent
-from memoriter.index.reading import SETTING, Reading
+from memoriter.index.view import SETTING, View
+from memoriter.memory.background_fill import BackgroundFill
 from memoriter.memory.embedders import embedder_of
-from memoriter.memory.filling import Filling
-from memoriter.memory.parts import Parts
+from memoriter.memory.engine import Engine
 from memoriter.store.port import Log
-from memoriter.write.prepare import SALT_BYTES, Workshop
+from memoriter.write.prepare import SALT_BYTES, WriteContext
 from memoriter.write.progress import Told
 from memoriter.write.progress import progress as showing
 from memoriter.write.template import parts_of, space_of
@@ -97,8 +97,8 @@ def serving(log: Log, tenant: str) -> Embedder | None:
 class Embedding:
     """Status, migrate, promote, rollback."""
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts = parts
+    def __init__(self, engine: Engine, scope: Scope) -> None:
+        self._engine = engine
         self._tenant = scope.tenant
 
     def __repr__(self) -> str:
@@ -106,7 +106,7 @@ class Embedding:
 
     def status(self) -> list[Space]:
         """Every space with a vector in it, and the one that this memory uses."""
-        log, own = self._parts.log, self._parts.shop
+        log, own = self._engine.log, self._engine.write_context
         told = chosen(log, self._tenant)
         names, alive = _names(told), self._alive()
         rows = {space: len(rows & alive) for space, rows in log.embedded(self._tenant).items()}
@@ -121,8 +121,8 @@ class Embedding:
 
     def _alive(self) -> set[int]:
         """The rows of all records as they are now."""
-        reading = self._parts.reading(self._tenant, None)
-        seen = zip(reading.segments, reading.visible, strict=True)
+        view = self._engine.view(self._tenant, None)
+        seen = zip(view.segments, view.visible, strict=True)
         return {row for segment, mask in seen for row in segment.rows[mask].tolist()}
 
     def migrate(self, embedder: str | Embedder, *, progress: bool | Told = False) -> Space:
@@ -130,15 +130,15 @@ class Embedding:
 
         Can be stopped and begun again. What is written meanwhile is filled in too.
         """
-        shop, name = self._shop(embedder), _name(embedder)
-        state = chosen(self._parts.log, self._tenant)
-        if _names(state).get(shop.space) != name:
-            self._choose({**state, "names": {**_names(state), shop.space: name}})
-        lacking = self._lacking(shop)
+        write_context, name = self._shop(embedder), _name(embedder)
+        state = chosen(self._engine.log, self._tenant)
+        if _names(state).get(write_context.space) != name:
+            self._choose({**state, "names": {**_names(state), write_context.space: name}})
+        lacking = self._lacking(write_context)
         with showing(progress, f"embedding with {name}", len(lacking)) as told:
             done = 0
             while lacking:
-                writer = Writer(self._parts.log, shop, Scope.of(self._tenant))
+                writer = Writer(self._engine.log, write_context, Scope.of(self._tenant))
                 for portion in writer.embed_rows(lacking):
                     if not portion.done:
                         why = message_of(portion.failed) if portion.failed else "no answer"
@@ -148,15 +148,17 @@ class Embedding:
                         )
                     done += len(portion.done)
                     told(done)
-                lacking = self._lacking(shop)
+                lacking = self._lacking(write_context)
         alive = self._alive()
-        rows = len(self._parts.log.embedded(self._tenant).get(shop.space, set()) & alive)
-        return Space(shop.space, name, rows, len(alive), shop.space == state["space"])
+        rows = len(self._engine.log.embedded(self._tenant).get(write_context.space, set()) & alive)
+        return Space(
+            write_context.space, name, rows, len(alive), write_context.space == state["space"]
+        )
 
-    def begin(self, embedder: str | Embedder) -> Filling[Space]:
+    def begin(self, embedder: str | Embedder) -> BackgroundFill[Space]:
         """Migrate in the background; `rows` says how far it is, `wait` how it ended."""
         self._shop(embedder)
-        return Filling(lambda told: self.migrate(embedder, progress=told))
+        return BackgroundFill(lambda told: self.migrate(embedder, progress=told))
 
     def promote(self, embedder: str, *, gate: Gate | None = None, partly: bool = False) -> Commit:
         """Let a space serve from now on: memories opened later without an embedder use it.
@@ -172,9 +174,9 @@ class Embedding:
             )
         if gate is not None and not callable(gate):
             raise InputError("gate: expected a function that says yes or no", field="gate")
-        shop = self._shop(embedder)
-        rows = self._lacking(shop)
-        writer = Writer(self._parts.log, shop, Scope.of(self._tenant))
+        write_context = self._shop(embedder)
+        rows = self._lacking(write_context)
+        writer = Writer(self._engine.log, write_context, Scope.of(self._tenant))
         few = writer.embed_rows(rows if len(rows) <= PORTION else [])
         lacking = len(rows) - sum(len(portion.done) for portion in few)
         if lacking and not partly:
@@ -185,29 +187,29 @@ class Embedding:
             )
         if gate is not None and not gate():
             raise Conflict(f"the gate keeps {embedder} out", hint="the old space goes on serving")
-        told = chosen(self._parts.log, self._tenant)
+        told = chosen(self._engine.log, self._tenant)
         before = told["before"]
-        if told["space"] != shop.space:
+        if told["space"] != write_context.space:
             last = {"embedder": told["embedder"], "space": told["space"]}
             before = [last, *before][:_KEPT]
-        chose = {"embedder": embedder, "space": shop.space, "before": before}
+        chose = {"embedder": embedder, "space": write_context.space, "before": before}
         return self._choose({**chose, "names": _names(told)})
 
     def rollback(self) -> Commit:
         """Let the space serve that served before; its vectors are still there."""
-        told = chosen(self._parts.log, self._tenant)
+        told = chosen(self._engine.log, self._tenant)
         if not told["before"]:
             raise NotFound("no other space served before", hint="status lists the spaces")
         last, *rest = told["before"]
         return self._choose({**last, "before": rest, "names": _names(told)})
 
     def _choose(self, state: dict[str, Any]) -> Commit:
-        log, shop = self._parts.log, self._parts.shop
+        log, write_context = self._engine.log, self._engine.write_context
         body = canonical({"agent": SETTING, "aliases": [], **state})
-        act = Enrol(SETTING, body, shop.entropy.draw(SALT_BYTES), None)
-        return log.commit(Batch(self._tenant, (act,), shop.clock.now()))
+        act = RegisterAgent(SETTING, body, write_context.entropy.draw(SALT_BYTES), None)
+        return log.commit(Batch(self._tenant, (act,), write_context.clock.now()))
 
-    def _shop(self, embedder: str | Embedder) -> Workshop:
+    def _shop(self, embedder: str | Embedder) -> WriteContext:
         model = embedder_of(embedder)
         if model is None or model.fingerprint.startswith("given:"):
             raise InputError(
@@ -215,11 +217,11 @@ class Embedding:
                 hint="vectors of your own come with each record",
                 field="embedder",
             )
-        return replace(self._parts.shop, embedder=model)
+        return replace(self._engine.write_context, embedder=model)
 
-    def _lacking(self, shop: Workshop) -> list[int]:
+    def _lacking(self, write_context: WriteContext) -> list[int]:
         """Records that have no vector in a space, and are not known to have nothing to embed."""
-        have = self._parts.log.embedded(self._tenant).get(shop.space, set[int]())
+        have = self._engine.log.embedded(self._tenant).get(write_context.space, set[int]())
         return sorted(self._alive() - have)
 
 
@@ -240,21 +242,21 @@ def _name(embedder: str | Embedder) -> str:
     return embedder if isinstance(embedder, str) else embedder.name
 
 
-def fill(parts: Parts, tenant: str, limit: int) -> tuple[int, int]:
+def fill(engine: Engine, tenant: str, limit: int) -> tuple[int, int]:
     """Embed records that lack a vector in a space that is read; (done, still behind)."""
-    spaces = [(parts.shop, parts.reading(tenant, None))]
-    spaces += [(each.shop, each.shelf.reading(tenant)) for each in parts.beside]
-    told = [_filled(parts, tenant, shop, view, limit) for shop, view in spaces]
+    spaces = [(engine.write_context, engine.view(tenant, None))]
+    spaces += [(each.write_context, each.index_cache.view(tenant)) for each in engine.beside]
+    told = [_filled(engine, tenant, write_context, view, limit) for write_context, view in spaces]
     return sum(done for done, _ in told), sum(left for _, left in told)
 
 
 def _filled(
-    parts: Parts, tenant: str, shop: Workshop, reading: Reading, limit: int
+    engine: Engine, tenant: str, write_context: WriteContext, view: View, limit: int
 ) -> tuple[int, int]:
-    if shop.embedder is None or shop.embedder.fingerprint.startswith("given:"):
+    if write_context.embedder is None or write_context.embedder.fingerprint.startswith("given:"):
         return 0, 0
-    rows = _bare(reading)
-    writer = Writer(parts.log, shop, Scope.of(tenant))
+    rows = _bare(view)
+    writer = Writer(engine.log, write_context, Scope.of(tenant))
     done: set[int] = set()
     for portion in writer.embed_rows(rows[:limit]):
         done |= portion.done
@@ -264,9 +266,9 @@ def _filled(
     return len(done), len(left)
 
 
-def _bare(reading: Reading) -> Sequence[int]:
+def _bare(view: View) -> Sequence[int]:
     return [
         row
-        for segment, lacking in zip(reading.segments, reading.bare, strict=True)
+        for segment, lacking in zip(view.segments, view.bare, strict=True)
         for row in segment.rows[lacking].tolist()
     ]

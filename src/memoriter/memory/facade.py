@@ -23,8 +23,8 @@ from memoriter.core.times import TimeLike, duration, micros
 from memoriter.core.where import EVERYTHING, dated, parse
 from memoriter.index.pages import Sort
 from memoriter.memory.browsing import Page, browsed, matching
+from memoriter.memory.engine import Engine
 from memoriter.memory.options import Ask, Changes, Erase, Fields, How, Look, Tied, WhereLike
-from memoriter.memory.parts import Parts
 from memoriter.memory.status import Report, Status, status_of
 from memoriter.store.verify import sound
 from memoriter.write.doctor import Bench, Checkup, checkup
@@ -52,19 +52,19 @@ if TYPE_CHECKING:
 class Memory:
     """A memory, seen through one scope. Safe to share between threads."""
 
-    def __init__(self, parts: Parts | None = None, scope: Scope | None = None) -> None:
-        if not isinstance(parts, Parts) or scope is None:
+    def __init__(self, engine: Engine | None = None, scope: Scope | None = None) -> None:
+        if not isinstance(engine, Engine) or scope is None:
             raise InputError(
                 "a Memory is opened, not constructed", hint='memory = memoriter.open("agent.db")'
             )
-        self._parts = parts
+        self._engine = engine
         self._scope = scope
-        self._writer = Writer(parts.log, parts.shop, scope)
+        self._writer = Writer(engine.log, engine.write_context, scope)
 
     def __repr__(self) -> str:
         told = {"tenant": self._scope.tenant, **self._scope.filters()}
         scope = ", ".join(f"{key} {named(value)}" for key, value in told.items())
-        return shown(f"Memory {self._parts.place}", scope)
+        return shown(f"Memory {self._engine.place}", scope)
 
     if not TYPE_CHECKING:  # type checkers know what is there
 
@@ -87,12 +87,12 @@ class Memory:
     ) -> Memory:
         """The same memory for one agent, user or session: reads filter, writes stamp."""
         whose = {"agent": agent, "user": user, "session": session}
-        return Memory(self._parts, self._scope.narrowed(whose))
+        return Memory(self._engine, self._scope.narrowed(whose))
 
     # -- writing -------------------------------------------------------------------------------
 
     def _wrote(self, commit: Commit) -> Commit:
-        self._parts.shelf.wrote(commit.tenant, len(commit.ids))
+        self._engine.index_cache.wrote(commit.tenant, len(commit.ids))
         return commit
 
     @takes(Fields)
@@ -115,14 +115,14 @@ class Memory:
         fields: dict[str, object] = {k: v for k, v in changes.items() if k != "key"}
 
         def asked_for() -> Key | None:
-            spelled = spelled_changes(fields, self._parts.clock.now)
+            spelled = spelled_changes(fields, self._engine.clock.now)
             return asked_under("update", changes.get("key"), [id, spelled])
 
         return self._wrote(self._writer.update(id, fields, asked_for))
 
     def expire(self, id: str, at: TimeLike | None = None, *, key: str | None = None) -> Commit:
         """Let a memory vanish from answers from a moment on, now by default; update undoes it."""
-        clock = self._parts.clock.now
+        clock = self._engine.clock.now
         moment = clock() if at is None else micros(at, "at", now=clock, ahead=True)
         asked = moment if (length := duration(at, ahead=True)) is None else f"{length:+d}us"
         asked_for = asked_under("expire", key, [id, None if at is None else asked])
@@ -157,11 +157,11 @@ class Memory:
         """Sum up clusters of related memories as reflections, and retire those without members."""
         from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely asked for
 
-        return reflect(self._parts, self._scope, how, dry_run=dry_run)
+        return reflect(self._engine, self._scope, how, dry_run=dry_run)
 
     def _ids(self, where: object) -> list[str]:
-        found = matching(self._parts, self._scope, where)
-        if parse(dated(where, self._parts.clock.now)) == EVERYTHING:
+        found = matching(self._engine, self._scope, where)
+        if parse(dated(where, self._engine.clock.now)) == EVERYTHING:
             raise BadQuery(
                 "where: is empty and would forget everything",
                 hint='say which memories, for example where={"session": "s-12"}',
@@ -174,46 +174,46 @@ class Memory:
         """The analyzers whose words the store keeps."""
         from memoriter.memory.analyzers import Analyzers  # noqa: PLC0415  # rarely asked for
 
-        return Analyzers(self._parts)
+        return Analyzers(self._engine)
 
     @property
     def embedding(self) -> Embedding:
         """The spaces that records are embedded into, and which one serves."""
         from memoriter.memory.embedding import Embedding  # noqa: PLC0415  # rarely asked for
 
-        return Embedding(self._parts, self._scope)
+        return Embedding(self._engine, self._scope)
 
     @property
     def agents(self) -> Agents:
         """The registry of agents."""
         from memoriter.memory.agents import Agents  # noqa: PLC0415  # rarely asked for
 
-        return Agents(self._parts, self._writer, self._scope.tenant)
+        return Agents(self._engine, self._writer, self._scope.tenant)
 
     # -- finding -------------------------------------------------------------------------------
 
     @takes(Ask)
     def recall(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The right memories, ranked, each with the exact arithmetic of its score."""
-        from memoriter.memory.asking import search  # noqa: PLC0415  # loads the recipes
+        from memoriter.memory.search import search  # noqa: PLC0415  # loads the recipes
 
-        return search(self._parts, *self._query(query, limit, ask))
+        return search(self._engine, *self._query(query, limit, ask))
 
     @takes(Ask)
     def plan(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Plan:
         """What `recall` would do, without doing it."""
-        from memoriter.memory.asking import planned  # noqa: PLC0415  # loads the recipes
+        from memoriter.memory.search import planned  # noqa: PLC0415  # loads the recipes
 
-        return planned(self._parts, *self._query(query, limit, ask))
+        return planned(self._engine, *self._query(query, limit, ask))
 
     @takes(Ask)
     def keywords(self, query: str, limit: int | None = None, **ask: Unpack[Ask]) -> Result:
         """The word lanes of a recipe alone, by their own scores; no reranker is asked."""
-        from memoriter.memory.asked import words_alone  # noqa: PLC0415  # loads pydantic
-        from memoriter.memory.asking import by_lanes  # noqa: PLC0415  # loads the recipes
+        from memoriter.memory.build_query import words_alone  # noqa: PLC0415  # loads pydantic
+        from memoriter.memory.search import by_lanes  # noqa: PLC0415  # loads the recipes
 
-        asked = words_alone(ask, self._parts.clock.now)
-        return by_lanes(self._parts, *self._query(query, limit, asked))
+        asked = words_alone(ask, self._engine.clock.now)
+        return by_lanes(self._engine, *self._query(query, limit, asked))
 
     @takes(Ask)
     def bundles(
@@ -223,11 +223,11 @@ class Memory:
 
         The default recipe is `linked`.
         """
-        from memoriter.memory.asking import bundled  # noqa: PLC0415  # loads the recipes
+        from memoriter.memory.search import bundled  # noqa: PLC0415  # loads the recipes
 
         integer(offset, "offset", 0, OFFSET_LIMIT, BadQuery)
         asked_for = self._query(query, limit, {"recipe": "linked", **ask})
-        return bundled(self._parts, *asked_for, offset)
+        return bundled(self._engine, *asked_for, offset)
 
     @takes(Ask)
     def reflections(self, query: str = "", limit: int | None = None, **ask: Unpack[Ask]) -> Result:
@@ -235,31 +235,31 @@ class Memory:
 
         With a cycle they count by age too.
         """
-        from memoriter.memory.asking import reflections  # noqa: PLC0415  # loads the recipes
+        from memoriter.memory.search import reflections  # noqa: PLC0415  # loads the recipes
 
         return reflections(
-            self._parts, *self._query(query, limit, {"recipe": "reflections", **ask})
+            self._engine, *self._query(query, limit, {"recipe": "reflections", **ask})
         )
 
     def replay(self, receipt: Handed) -> Replay:
         """The search of a receipt again, on its view: the same bytes, or what is gone."""
-        from memoriter.memory.proving import replayed  # noqa: PLC0415  # rarely asked for
+        from memoriter.memory.receipts import replayed  # noqa: PLC0415  # rarely asked for
 
-        return replayed(self._parts, self._scope, receipt)
+        return replayed(self._engine, self._scope, receipt)
 
     def why_not(self, receipt: Handed, id: str) -> WhyNot:
         """Why a search did not answer with a record, and the smallest change that lets it in."""
-        from memoriter.memory.proving import asked_why_not  # noqa: PLC0415  # rarely asked for
+        from memoriter.memory.receipts import asked_why_not  # noqa: PLC0415  # rarely asked for
 
-        return asked_why_not(self._parts, self._scope, receipt, name(id, "id", BadQuery))
+        return asked_why_not(self._engine, self._scope, receipt, name(id, "id", BadQuery))
 
     def _query(self, query: str, limit: int | None, ask: Ask) -> tuple[Query, Recipe]:
-        from memoriter.memory.asked import asked_for  # noqa: PLC0415  # loads pydantic
+        from memoriter.memory.build_query import asked_for  # noqa: PLC0415  # loads pydantic
 
-        return asked_for(query, limit, ask, (self._scope, self._parts.clock.now))
+        return asked_for(query, limit, ask, (self._scope, self._engine.clock.now))
 
     def _time(self, value: TimeLike | None, field: str) -> int | None:
-        return None if value is None else micros(value, field, BadQuery, self._parts.clock.now)
+        return None if value is None else micros(value, field, BadQuery, self._engine.clock.now)
 
     @takes(Look)
     def browse(
@@ -271,7 +271,7 @@ class Memory:
         **look: Unpack[Look],
     ) -> Page:
         """Records by date, in stable pages over one view, with a true total."""
-        return browsed(self._parts, self._scope, look, sort, cursor, limit)
+        return browsed(self._engine, self._scope, look, sort, cursor, limit)
 
     @takes(Look)
     def count(self, **look: Unpack[Look]) -> int:
@@ -287,11 +287,11 @@ class Memory:
         tenant = self._scope.tenant
         moment = self._time(known_at, "known_at")
         seq = (
-            self._parts.log.head(tenant).seq
+            self._engine.log.head(tenant).seq
             if moment is None
-            else self._parts.log.seq_at(tenant, moment)
+            else self._engine.log.seq_at(tenant, moment)
         )
-        versions = self._parts.log.versions(tenant, name(id, "id", BadQuery), seq)
+        versions = self._engine.log.versions(tenant, name(id, "id", BadQuery), seq)
         if not versions or not in_scope(versions[-1], self._scope):
             raise NotFound(
                 f"there is no record {id!r}", hint="browse lists what exists", field="id"
@@ -301,7 +301,7 @@ class Memory:
     def links(self, id: str) -> tuple[Edge, ...]:
         """The edges at a memory, either end, the latest of each key."""
         record = self.get(id)
-        rows = self._parts.log.edges(self._scope.tenant, record.position, 2**62)
+        rows = self._engine.log.edges(self._scope.tenant, record.position, 2**62)
         edges = [edge_of(row.seq, json.loads(row.body)) for row in rows]
         latest = {(e.source, e.target, e.kind, e.valid_from): e for e in edges}
         return tuple(sorted(latest.values(), key=lambda e: e.seq))
@@ -314,7 +314,7 @@ class Memory:
         Returns how many lines were written.
         """
         target = Path(path).absolute()
-        folder = self._parts.shelf.folder
+        folder = self._engine.index_cache.folder
         own = "" if folder is None else folder.name.removesuffix(".idx")
         beside = folder is not None and target.parent.resolve() == folder.parent
         if beside and target.name.startswith(own):
@@ -323,15 +323,17 @@ class Memory:
 
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
-            return export_lines(self._scope.tenant, sound(self._parts.log.dump(self._scope.tenant)))
-        told = ({"id": r.id, **plain(r)} for r in matching(self._parts, self._scope, where))
+            return export_lines(
+                self._scope.tenant, sound(self._engine.log.dump(self._scope.tenant))
+            )
+        told = ({"id": r.id, **plain(r)} for r in matching(self._engine, self._scope, where))
         return (json.dumps(data, ensure_ascii=False).encode() + b"\n" for data in told)
 
     def load(self, path: str | Path) -> int:
         """Restore an export into this tenant, which must be empty; returns how many records."""
         from memoriter.memory.importing import load  # noqa: PLC0415  # rarely asked for
 
-        return load(self._parts, self._writer, Path(path))
+        return load(self._engine, self._writer, Path(path))
 
     def import_file(
         self,
@@ -345,7 +347,7 @@ class Memory:
         from memoriter.memory.importing import imported  # noqa: PLC0415  # rarely asked for
 
         place = Path(path)
-        return imported(self._parts, self._writer, place, format, show=progress, dry_run=dry_run)
+        return imported(self._engine, self._writer, place, format, show=progress, dry_run=dry_run)
 
     def verify_store(self) -> Checkup:
         """Check every digest, link and checksum of the store, and every segment; change nothing."""
@@ -356,11 +358,11 @@ class Memory:
         return self._checkup(repair=True)
 
     def _checkup(self, *, repair: bool) -> Checkup:
-        parts, shop = self._parts, self._parts.shop
+        engine, write_context = self._engine, self._engine.write_context
         from memoriter.text.analyzers import every  # noqa: PLC0415  # rarely asked for
 
-        known = {one.fingerprint: one for one in (*every(), shop.analyzer)}
-        bench = Bench(parts.log, parts.shelf, known, shop.space)
+        known = {one.fingerprint: one for one in (*every(), write_context.analyzer)}
+        bench = Bench(engine.log, engine.index_cache, known, write_context.space)
         return checkup(bench, repair=repair)
 
     def maintain(self, *, limit: int = 10_000) -> Report:
@@ -368,17 +370,17 @@ class Memory:
         from memoriter.memory.embedding import fill  # noqa: PLC0415  # rarely asked for
 
         paid, owed = self._writer.pay(limit)
-        filled, behind = fill(self._parts, self._scope.tenant, limit)
-        published = self._parts.shelf.tidy(self._scope.tenant)
+        filled, behind = fill(self._engine, self._scope.tenant, limit)
+        published = self._engine.index_cache.tidy(self._scope.tenant)
         return Report(paid + filled, owed, behind, published)
 
     def status(self, by: str | None = None) -> Status:
         """How much there is, and where the log stands; counted by an attribute such as agent."""
-        return status_of(self._parts, self._scope.tenant, by)
+        return status_of(self._engine, self._scope.tenant, by)
 
     def close(self) -> None:
         """Let running upkeep finish and close the store; closing twice is fine."""
-        self._parts.close()
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self

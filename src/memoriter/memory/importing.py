@@ -13,11 +13,11 @@ from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
 from memoriter.core.names import flag
 from memoriter.core.shown import counted, plain, quoted, shown
-from memoriter.imports.port import Entry, Extracted, Known, Linked, Lost
-from memoriter.imports.source import Refused
-from memoriter.imports.table import EXPORT, Chosen, chosen
+from memoriter.imports.port import Entry, Extracted, ImportedEdge, Known, Lost
+from memoriter.imports.source import BadRow
+from memoriter.imports.table import EXPORT, Recognised, chosen
 from memoriter.memory.agents import Agents
-from memoriter.memory.parts import Parts
+from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.write.prepare import prepare
 from memoriter.write.progress import Told, progress
@@ -42,7 +42,7 @@ class Counts:
 
 
 @dataclass(slots=True)
-class Left:
+class Unplaced:
     """A field that has no place here: how often, for example, and what became of it."""
 
     field: str
@@ -52,7 +52,7 @@ class Left:
 
     def __repr__(self) -> str:
         became = f"{counted(self.count, 'time')}, {plain(self.became, 16)}"
-        return shown(f"Left {plain(self.field, 24)}", f"{became}, {quoted(self.example, 40)}")
+        return shown(f"Unplaced {plain(self.field, 24)}", f"{became}, {quoted(self.example, 40)}")
 
 
 @dataclass(slots=True)
@@ -67,8 +67,8 @@ class Imported:
     records: Counts = field(default_factory=Counts)
     links: Counts = field(default_factory=Counts)
     agents: Counts = field(default_factory=Counts)
-    refused: list[Refused] = field(default_factory=list[Refused])
-    left: dict[str, Left] = field(default_factory=dict[str, Left])
+    refused: list[BadRow] = field(default_factory=list[BadRow])
+    left: dict[str, Unplaced] = field(default_factory=dict[str, Unplaced])
     notes: list[str] = field(default_factory=list[str])
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Imported:
 
 
 def imported(
-    parts: Parts, writer: Writer, path: Path, asked: str, *, show: bool | Told, dry_run: bool
+    engine: Engine, writer: Writer, path: Path, asked: str, *, show: bool | Told, dry_run: bool
 ) -> Imported:
     """Read a file and write what it holds; see `Memory.import_file`."""
     flag(dry_run, "dry_run", InputError)
@@ -95,31 +95,31 @@ def imported(
         )
     what = chosen(path, asked)
     if what.format.name == EXPORT:
-        return _restored(parts, writer, what, dry_run=dry_run)
-    run = _Run(parts, writer, what, dry_run=dry_run)
+        return _restored(engine, writer, what, dry_run=dry_run)
+    run = _Run(engine, writer, what, dry_run=dry_run)
     rows = what.format.rows(what.source)
     with progress(show, f"importing {what.source.name}", rows) as report:
         return run.all(report)
 
 
-def load(parts: Parts, writer: Writer, path: Path) -> int:
+def load(engine: Engine, writer: Writer, path: Path) -> int:
     """Restore an export of ours, whole, into a tenant that is empty; how many records."""
-    dump = read_export(path, parts.shop.analyzer, writer.tenant)
-    parts.log.restore(writer.tenant, dump)
-    parts.shelf.wrote(writer.tenant, len(dump.records))
+    dump = read_export(path, engine.write_context.analyzer, writer.tenant)
+    engine.log.restore(writer.tenant, dump)
+    engine.index_cache.wrote(writer.tenant, len(dump.records))
     return len({record.position for record in dump.records})
 
 
-def _restored(parts: Parts, writer: Writer, what: Chosen, *, dry_run: bool) -> Imported:
+def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool) -> Imported:
     """The same, as an import tells it; a dry run checks every line and writes none."""
     path, tenant = what.source.path, writer.tenant
     if not dry_run:
-        count = load(parts, writer, path)
-    elif parts.log.head(tenant).seq:
+        count = load(engine, writer, path)
+    elif engine.log.head(tenant).seq:
         hint = "an export is restored into an empty tenant"
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
-        dump = read_export(path, parts.shop.analyzer, tenant)
+        dump = read_export(path, engine.write_context.analyzer, tenant)
         count = len({record.position for record in dump.records})
     return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
 
@@ -127,8 +127,8 @@ def _restored(parts: Parts, writer: Writer, what: Chosen, *, dry_run: bool) -> I
 class _Run:
     """One import: records and agents first, then links between what is there."""
 
-    def __init__(self, parts: Parts, writer: Writer, what: Chosen, *, dry_run: bool) -> None:
-        self._parts = parts
+    def __init__(self, engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool) -> None:
+        self._engine = engine
         self._writer = writer
         self._what = what
         self._dry = dry_run
@@ -145,7 +145,7 @@ class _Run:
         self._pass(self._first, self._records, report)
         if self._linked:
             self._pass(self._second, self._links, report)
-        own = [n for n in self._vectors if f"given:{n}" != self._parts.shop.space]
+        own = [n for n in self._vectors if f"given:{n}" != self._engine.write_context.space]
         self.done.notes += [
             f"{self._vectors[n]:,} rows brought a vector of {n} numbers, kept beside ours: "
             f'open the memory with embedder="given:{n}" to search by them'
@@ -180,7 +180,7 @@ class _Run:
                 raise
             if first:
                 name = self._what.source.name
-                yield Refused(name, f"reading stopped: {error.message}", error.hint)
+                yield BadRow(name, f"reading stopped: {error.message}", error.hint)
 
     def _first(self, item: Extracted) -> Draft | None:
         """The draft of a record; everything else but links is dealt with at once."""
@@ -189,14 +189,14 @@ class _Run:
             case Entry():
                 done.read += 1
                 return self._draft(item)
-            case Refused():
+            case BadRow():
                 done.read += 1
                 self._count(done.records, item)
             case Lost():
                 self._leave(item)
             case Known():
                 self._agent(item)
-            case Linked():
+            case ImportedEdge():
                 self._linked = True
         return None
 
@@ -205,7 +205,7 @@ class _Run:
         if entry.tenant not in (None, "default", tenant):
             reason = f"it is of tenant {entry.tenant!r}, this memory is of {tenant!r}"
             hint = f"import it with --tenant {entry.tenant}"
-            self._count(self.done.records, Refused(entry.where, reason, hint))
+            self._count(self.done.records, BadRow(entry.where, reason, hint))
             return None
         key = entry.fields.get("key") or self._key(entry.key)
         try:
@@ -216,7 +216,7 @@ class _Run:
 
     def _fitting(self, fields: dict[str, object]) -> dict[str, object]:
         """The fields, without a vector that this memory has no place for."""
-        vector, space = fields.get("vector"), self._parts.shop.space
+        vector, space = fields.get("vector"), self._engine.write_context.space
         if not isinstance(vector, list) or self._what.format.general:
             return fields
         size = len(vector)  # pyright: ignore[reportUnknownArgumentType]  # of numbers, by the reader
@@ -232,7 +232,7 @@ class _Run:
 
     def _second(self, item: Extracted) -> Link | None:
         """The act of a link."""
-        if not isinstance(item, Linked):
+        if not isinstance(item, ImportedEdge):
             return None
         fields = item.fields
         ends = [item.source, item.target, item.kind, str(fields.get("valid_from", ""))]
@@ -253,7 +253,7 @@ class _Run:
             for where, draft in fresh:
                 self._would(where, draft)
         elif fresh:
-            acts = prepare([draft for _, draft in fresh], self._parts.shop)
+            acts = prepare([draft for _, draft in fresh], self._engine.write_context)
             wheres = [where for where, _ in fresh]
             self._write(list(zip(wheres, acts, strict=True)), self.done.records)
 
@@ -266,16 +266,16 @@ class _Run:
 
     def _fresh(self, batch: list[tuple[str, Any]], counts: Counts) -> list[tuple[str, Any]]:
         """What of a batch is not there yet: it is known by its keys, so it need not be embedded."""
-        known = self._parts.log.keys(self._writer.tenant, [one.key.name for _, one in batch])
+        known = self._engine.log.keys(self._writer.tenant, [one.key.name for _, one in batch])
         here: dict[str, bytes] = {} if not self._dry else self._seen
         fresh: list[tuple[str, Any]] = []
         for where, one in batch:
             name, asked = one.key.name, one.key.asked
             row = known.get(name)
             if row is not None and row.asked not in (b"", asked):
-                self._count(counts, Refused(where, _CHANGED, _OTHERWISE))
+                self._count(counts, BadRow(where, _CHANGED, _OTHERWISE))
             elif here.get(name, asked) != asked:
-                self._count(counts, Refused(where, _TWICE, _OTHERWISE))
+                self._count(counts, BadRow(where, _TWICE, _OTHERWISE))
             elif row is not None or name in here:
                 counts.already += 1
             else:
@@ -298,13 +298,13 @@ class _Run:
             self._write(acts[middle:], counts)
         else:
             counts.written += len(acts)
-            self._parts.shelf.wrote(commit.tenant, len(acts))
+            self._engine.index_cache.wrote(commit.tenant, len(acts))
 
     def _would(self, where: str, draft: Draft) -> None:
         """Count what would be written, but for an id that is taken."""
-        log, tenant = self._parts.log, self._writer.tenant
+        log, tenant = self._engine.log, self._writer.tenant
         if draft.id is not None and log.versions(tenant, draft.id, log.head(tenant).seq):
-            taken = Refused(where, f"there is a record with id {draft.id!r} already")
+            taken = BadRow(where, f"there is a record with id {draft.id!r} already")
             self._count(self.done.records, taken)
         else:
             self.done.records.written += 1
@@ -313,7 +313,7 @@ class _Run:
     def _agent(self, item: Known) -> None:
         """Register an agent, or add what is new about it; what is known stays."""
         counts = self.done.agents
-        registry = Agents(self._parts, self._writer, self._writer.tenant)
+        registry = Agents(self._engine, self._writer, self._writer.tenant)
         try:
             known = {agent.agent: agent.to_dict() for agent in registry.list()}
             there = known.get(item.agent, {})
@@ -328,9 +328,9 @@ class _Run:
             self._refuse(counts, item.where, error)
 
     def _refuse(self, counts: Counts, where: str, error: MemoriterError) -> None:
-        self._count(counts, Refused(where, error.message, error.hint))
+        self._count(counts, BadRow(where, error.message, error.hint))
 
-    def _count(self, counts: Counts, row: Refused) -> None:
+    def _count(self, counts: Counts, row: BadRow) -> None:
         """Count a refused row, and name it."""
         counts.refused += 1
         if len(self.done.refused) < LISTED:
@@ -340,6 +340,6 @@ class _Run:
         """Count a field that has no place."""
         became = "metadata" if lost.kept else "left out"
         seen = self.done.left.setdefault(
-            f"{lost.field}\n{became}", Left(lost.field, 0, str(lost.example), became)
+            f"{lost.field}\n{became}", Unplaced(lost.field, 0, str(lost.example), became)
         )
         seen.count += lost.times

@@ -17,26 +17,26 @@ from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import Embed
 from memoriter.embed.port import Embedder
-from memoriter.index.shelf import Shelf, Upkeep
+from memoriter.index.cache import IndexCache, Upkeep
 from memoriter.index.tenant import Spaces
 from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.memory.analyzers import added
 from memoriter.memory.embedders import kin_of
 from memoriter.memory.embedding import chosen, serving
+from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import OpenOptions
-from memoriter.memory.parts import Parts
 from memoriter.memory.rerankers import reranker_of
-from memoriter.memory.spaces import Beside, Wordless, embedders_of, patience_of
+from memoriter.memory.spaces import OtherSpaces, Wordless, embedders_of, patience_of
 from memoriter.rerank.port import Reranker
+from memoriter.store.io_errors import plainly
 from memoriter.store.port import Log
 from memoriter.store.ram import Ram
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
-from memoriter.store.trouble import plainly
 from memoriter.text.entities import Extractor, names_in
 from memoriter.text.own import Own
-from memoriter.write.prepare import Workshop
+from memoriter.write.prepare import WriteContext
 from memoriter.write.template import Said, said_of
 
 Asked = str | Embedder | Embed | Sequence[str | Embedder] | None
@@ -61,7 +61,7 @@ def open_memory(
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class OpenedStore:
     """An opened store and how memories stand on it, whoever their tenant is."""
 
     log: Log
@@ -81,7 +81,7 @@ class Ground:
         return "" if "embedder" in self.options else str(chosen(self.log, tenant)["space"])
 
 
-def ground_of(place: str | Path, options: OpenOptions) -> Ground:
+def ground_of(place: str | Path, options: OpenOptions) -> OpenedStore:
     """Open a store; everything that is asked for is checked first."""
     _check(options)
     reranker = reranker_of(options.get("reranker"))
@@ -102,10 +102,10 @@ def ground_of(place: str | Path, options: OpenOptions) -> Ground:
         options.get("memory_limit", 2 * 1024**3),
         writable,
     )
-    return Ground(log, options, reranker, patience, upkeep)
+    return OpenedStore(log, options, reranker, patience, upkeep)
 
 
-def parts_of(ground: Ground, tenant: str, asked: Asked) -> Parts:
+def parts_of(ground: OpenedStore, tenant: str, asked: Asked) -> Engine:
     """What a memory is made of that embeds as asked."""
     log, options, upkeep = ground.log, ground.options, ground.upkeep
     clock = options.get("clock") or SystemClock()
@@ -115,28 +115,35 @@ def parts_of(ground: Ground, tenant: str, asked: Asked) -> Parts:
     others = partial(added, log)
     extractor = _extractor(options.get("entities", "given"))
     model, *more = embedders_of(asked)
-    shop = Workshop(
+    write_context = WriteContext(
         Own(), model, clock, entropy, others, stamps, extractor, registry, ground.patience
     )
-    kin = kin_of(shop.embedder)
-    shelf = Shelf(log, Spaces(shop.analyzer, shop.space, kin), upkeep, clock)
-    beside = tuple(_beside(replace(shop, embedder=each), log, upkeep) for each in more)
-    return Parts(log, shelf, shop, kin, ground.reranker, beside)
-
-
-def parts_for(parts: Parts, tenant: str) -> Parts:
-    """The same parts for another tenant that is embedded alike: the indexes are shared."""
-    registry = partial(_said, parts.log, tenant)
-    beside = tuple(
-        replace(each, shop=replace(each.shop, registry=registry)) for each in parts.beside
+    kin = kin_of(write_context.embedder)
+    index_cache = IndexCache(
+        log, Spaces(write_context.analyzer, write_context.space, kin), upkeep, clock
     )
-    return replace(parts, shop=replace(parts.shop, registry=registry), beside=beside)
+    beside = tuple(_beside(replace(write_context, embedder=each), log, upkeep) for each in more)
+    return Engine(log, index_cache, write_context, kin, ground.reranker, beside)
 
 
-def _beside(shop: Workshop, log: Log, upkeep: Upkeep) -> Beside:
+def parts_for(engine: Engine, tenant: str) -> Engine:
+    """The same parts for another tenant that is embedded alike: the indexes are shared."""
+    registry = partial(_said, engine.log, tenant)
+    beside = tuple(
+        replace(each, write_context=replace(each.write_context, registry=registry))
+        for each in engine.beside
+    )
+    return replace(
+        engine, write_context=replace(engine.write_context, registry=registry), beside=beside
+    )
+
+
+def _beside(write_context: WriteContext, log: Log, upkeep: Upkeep) -> OtherSpaces:
     """A space beside the one that serves: its index holds vectors alone, and lives in memory."""
-    spaces = Spaces(Wordless(), shop.space, None)
-    return Beside(shop, Shelf(log, spaces, replace(upkeep, folder=None), shop.clock))
+    spaces = Spaces(Wordless(), write_context.space, None)
+    return OtherSpaces(
+        write_context, IndexCache(log, spaces, replace(upkeep, folder=None), write_context.clock)
+    )
 
 
 def _said(log: Log, tenant: str) -> Said:

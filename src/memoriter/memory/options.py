@@ -38,7 +38,7 @@ class Whose(TypedDict, total=False):
     session: Annotated[str | None, Option("Of this session alone.", str)]
 
 
-class Chosen(Whose, total=False):
+class SelectOptions(Whose, total=False):
     """Which memories."""
 
     where: Annotated[
@@ -63,7 +63,7 @@ class Chosen(Whose, total=False):
     ]
 
 
-class Ask(Chosen, total=False):
+class Ask(SelectOptions, total=False):
     """What a search takes beside its text and limit."""
 
     recipe: Annotated[
@@ -131,13 +131,13 @@ class Ask(Chosen, total=False):
     ]
 
 
-class Asking(Ask, total=False):
+class QuestionOptions(Ask, total=False):
     """What a question takes beside its text: of a recall, of a hook, through every door."""
 
     limit: Annotated[int | None, Option("How many memories at most.", int)]
 
 
-class Look(Chosen, total=False):
+class Look(SelectOptions, total=False):
     """What browsing takes beside sort, cursor and limit."""
 
     archived: Annotated[Show, Option("Whether to show archived memories.", Show, "hide")]
@@ -146,7 +146,7 @@ class Look(Chosen, total=False):
     offset: Annotated[int, Option("How many to leave out, from the cursor on.", int, 0)]
 
 
-class Beside(TypedDict, total=False):
+class WriteOptions(TypedDict, total=False):
     """What `remember` takes beside the fields of a record."""
 
     id: Annotated[str | None, Option("An id of your own (default: a new UUIDv7).", str)]
@@ -170,7 +170,7 @@ class Beside(TypedDict, total=False):
     ]
 
 
-class Fields(Given, Beside, total=False):
+class Fields(Given, WriteOptions, total=False):
     """What `remember` takes beside its text."""
 
 

@@ -18,11 +18,11 @@ from memoriter.core.ranking import Rows
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.index.ids import rows_of
-from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.vectors import vectors_of
+from memoriter.index.view import View
+from memoriter.memory.engine import Engine
 from memoriter.memory.options import How
-from memoriter.memory.parts import Parts
 from memoriter.write.reflect import (
     ALGORITHMS,
     Cluster,
@@ -43,27 +43,27 @@ _TRIES: Final = 5
 _FORMS: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
-def reflect(parts: Parts, scope: Scope, how: How, *, dry_run: bool) -> Reflected:
+def reflect(engine: Engine, scope: Scope, how: How, *, dry_run: bool) -> Reflected:
     """Write the reflections that are missing, and archive those whose members are gone."""
     rule, candidates = (
         _rule(how),
         integer(how.get("candidates", CANDIDATES), "candidates", 1, MOST_CANDIDATES, InputError),
     )
     flag(dry_run, "dry_run", InputError)
-    if parts.shop.embedder is None:
+    if engine.write_context.embedder is None:
         raise NothingToRun(
             "reflect: this memory has no embedder, and clusters are found by vectors",
             hint="open it with one, or with embedder='given:<n>' for vectors of your own",
         )
     pen = _Pen(how)
     for attempt in range(_TRIES):
-        sight = _Sight(parts, scope)
+        sight = _Sight(engine, scope)
         seen = sight.clusters(rule, candidates)
         orphans = sight.orphans()
         if dry_run:
             return _account(seen, orphans, None)
         try:
-            _write(parts, scope, seen, orphans, pen)
+            _write(engine, scope, seen, orphans, pen)
         except (Conflict, NotFound):  # somebody wrote meanwhile: look again
             if attempt == _TRIES - 1:
                 raise
@@ -123,11 +123,11 @@ class _Seen:
 class _Sight:
     """One look at a view through one scope."""
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts, self._scope = parts, scope
-        self._reading: Reading = parts.reading(scope.tenant, None)
-        self._now = parts.clock.now()
-        self._fetch = parts.fetch(scope.tenant)
+    def __init__(self, engine: Engine, scope: Scope) -> None:
+        self._engine, self._scope = engine, scope
+        self._reading: View = engine.view(scope.tenant, None)
+        self._now = engine.clock.now()
+        self._fetch = engine.fetch(scope.tenant)
         self._standing = self._selected(Criteria(
             scope, now=self._now, archived="hide", expired="hide", superseded="hide",
             reflections="hide",
@@ -182,36 +182,40 @@ class _Sight:
         ]
 
 
-def _write(parts: Parts, scope: Scope, seen: _Seen, orphans: Sequence[Record], pen: _Pen) -> None:
+def _write(engine: Engine, scope: Scope, seen: _Seen, orphans: Sequence[Record], pen: _Pen) -> None:
     """Write everything in one transaction, if there is anything."""
     if not seen.fresh and not orphans:
         return
-    now, tenant = parts.clock.now(), scope.tenant
+    now, tenant = engine.clock.now(), scope.tenant
     makings = [
         Making(
             draft_of(cluster, cluster.told(pen.summary(cluster)), now, pen.cycle),
-            _stored(parts, tenant, cluster),
+            _stored(engine, tenant, cluster),
         )
         for cluster in seen.fresh
     ]
-    kept = [(record, _vectors(parts, tenant, record.row)) for record in orphans]
-    batch = Batch(tenant, tuple(acts(makings, kept, parts.shop)), now)
-    parts.shelf.wrote(tenant, len(parts.log.commit(batch).ids))
+    kept = [(record, _vectors(engine, tenant, record.row)) for record in orphans]
+    batch = Batch(tenant, tuple(acts(makings, kept, engine.write_context)), now)
+    engine.index_cache.wrote(tenant, len(engine.log.commit(batch).ids))
 
 
-def _vectors(parts: Parts, tenant: str, row: int) -> tuple[Vector, ...]:
+def _vectors(engine: Engine, tenant: str, row: int) -> tuple[Vector, ...]:
     return tuple(
         Vector(v.generation, v.part, v.form, v.body)  # pyright: ignore[reportArgumentType]  # the log holds forms only
-        for v in parts.log.vectors(tenant, row)
+        for v in engine.log.vectors(tenant, row)
     )
 
 
-def _stored(parts: Parts, tenant: str, cluster: Cluster) -> NDArray[np.floating]:
+def _stored(engine: Engine, tenant: str, cluster: Cluster) -> NDArray[np.floating]:
     """The vectors of the members: a caller's as given, since their lengths count; else units."""
-    if not parts.shop.space.startswith("given:"):
+    if not engine.write_context.space.startswith("given:"):
         return cluster.group.vectors
     vectors = [
-        next(v for v in parts.log.vectors(tenant, m.row) if v.generation == parts.shop.space)
+        next(
+            v
+            for v in engine.log.vectors(tenant, m.row)
+            if v.generation == engine.write_context.space
+        )
         for m in cluster.group.members
     ]
     return np.stack([np.frombuffer(v.body, _FORMS[v.form]).astype(np.float64) for v in vectors])

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from memoriter.core.errors import InputError
-from memoriter.rerank.callable import Function, Judge
+from memoriter.rerank.callable import FunctionReranker, Judge
 from memoriter.rerank.port import Reranker
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def reranker_of(what: str | Reranker | Judge | None) -> Reranker | None:
     if callable(getattr(what, "score", None)):
         return _own(cast("Reranker", what))
     if callable(what):
-        return Function(what)
+        return FunctionReranker(what)
     raise InputError(
         f"reranker: {type(what).__name__} is neither a function nor has a method score",
         hint=_hint(),
@@ -49,13 +49,13 @@ def _own(what: Reranker) -> Reranker:
 
 def _loaded(what: str) -> Reranker:
     if found := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#(cohere|tei))?", what):
-        from memoriter.rerank.http import Http  # noqa: PLC0415  # loads TLS
+        from memoriter.rerank.http import HttpReranker  # noqa: PLC0415  # loads TLS
 
-        return Http(found[1], found[2], shape=cast("Shape", found[3] or "cohere"))
+        return HttpReranker(found[1], found[2], shape=cast("Shape", found[3] or "cohere"))
     if what.startswith("onnx:") and what != "onnx:":
-        from memoriter.rerank.onnx import Onnx, read_folder  # noqa: PLC0415  # who names it needs it
+        from memoriter.rerank.onnx import OnnxReranker, read_folder  # noqa: PLC0415  # who names it needs it
 
-        return Onnx(read_folder(what.removeprefix("onnx:")))
+        return OnnxReranker(read_folder(what.removeprefix("onnx:")))
     shown = "of this URL" if "://" in what else repr(what)  # a URL may hold a password
     raise InputError(f"there is no reranker {shown}", hint=_hint(), field="reranker")
 

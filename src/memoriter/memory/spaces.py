@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from memoriter.core.errors import BadQuery, InputError, message_of
 from memoriter.core.names import number
 from memoriter.core.query import Query
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.embed.call import Late, Patience
 from memoriter.embed.port import Embedder
-from memoriter.index.reading import Reading
-from memoriter.index.shelf import Shelf
+from memoriter.index.cache import IndexCache
+from memoriter.index.view import View
 from memoriter.lanes.port import Skipped
 from memoriter.memory.embedders import embedder_of
 from memoriter.rank.grid import unit
-from memoriter.write.prepare import Workshop, embed
+from memoriter.write.prepare import WriteContext, embed
 
 MOST: Final = 4
 """So many spaces are read at most."""
@@ -41,10 +41,10 @@ class Wordless:
         del text
         return []
 
-    def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
+    def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
         """None."""
         del texts
-        return Words((), (), (0,), ((),))
+        return RecordWords((), (), (0,), ((),))
 
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
         """None."""
@@ -53,11 +53,11 @@ class Wordless:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class OtherSpaces:
     """A space that is read beside the one that serves."""
 
-    shop: Workshop
-    shelf: Shelf
+    write_context: WriteContext
+    index_cache: IndexCache
 
 
 def embedders_of(what: object) -> list[Embedder | None]:
@@ -88,21 +88,21 @@ def patience_of(told: object) -> Patience:
     return Patience(*(number(one, "embed_timeout", 0.001, 1e6, InputError) for one in pair))
 
 
-def name_of(shop: Workshop) -> str:
+def name_of(write_context: WriteContext) -> str:
     """Who embeds."""
-    return "none" if shop.embedder is None else shop.embedder.name
+    return "none" if write_context.embedder is None else write_context.embedder.name
 
 
-def vector_in(shop: Workshop, query: Query, reading: Reading) -> Made:
+def vector_in(write_context: WriteContext, query: Query, view: View) -> Made:
     """The query's vector in a space: the caller's own, or what the embedder answers."""
-    embedder = shop.embedder
+    embedder = write_context.embedder
     if embedder is None:
         return Skipped("this memory has no embedder")
     if query.given is not None:
-        return _given(query.given, _size(embedder, reading))
+        return _given(query.given, _size(embedder, view))
     if not query.text.strip():
         return Skipped("the query has no text")
-    (outcome,) = embed([query.text], "query", embedder, shop.patience)
+    (outcome,) = embed([query.text], "query", embedder, write_context.patience)
     if isinstance(outcome, Exception):
         why = message_of(outcome)
         late = isinstance(outcome, Late)
@@ -126,10 +126,10 @@ def _given(vector: tuple[float, ...], size: int | None) -> Made:
     return np.zeros(len(vector), np.float32) if made is None else made
 
 
-def _size(embedder: Embedder, reading: Reading) -> int | None:
+def _size(embedder: Embedder, view: View) -> int | None:
     """How long vectors are, as far as it is known without asking a server."""
     known = getattr(embedder, "known_dimension", -1)
     if known == -1:
         return embedder.dimension
-    widths = (s.arrays["vectors.matrix"].shape[1] for s in reading.segments)
+    widths = (s.arrays["vectors.matrix"].shape[1] for s in view.segments)
     return known or next((width for width in widths if width), None)

@@ -15,9 +15,9 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso, to_datetime
 from memoriter.index.columns import STRING_COLUMNS, dictionary_of
-from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection, select
-from memoriter.memory.parts import Parts
+from memoriter.index.view import View
+from memoriter.memory.engine import Engine
 
 DEBTS_COUNTED: Final = 1_000_000
 COUNTED: Final = tuple(name for name in STRING_COLUMNS if name != "id")
@@ -82,36 +82,36 @@ class Report:
         return asdict(self)
 
 
-def status_of(parts: Parts, tenant: str, by: str | None = None) -> Status:
+def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
     """The status of a tenant."""
     if by is not None:
         choice(by, "by", COUNTED, BadQuery)
-    index = parts.shelf.index(tenant)
-    reading = index.reading()
-    head = parts.log.head(tenant)
-    lasting = Criteria(Scope.of(tenant), now=parts.clock.now(), expired="hide")
-    selection = select(reading, lasting, parts.fetch(tenant))
-    found = None if by is None else _counted(reading, selection, by)
+    index = engine.index_cache.index(tenant)
+    view = index.view()
+    head = engine.log.head(tenant)
+    lasting = Criteria(Scope.of(tenant), now=engine.clock.now(), expired="hide")
+    selection = select(view, lasting, engine.fetch(tenant))
+    found = None if by is None else _counted(view, selection, by)
     return Status(
         tenant,
         selection.count,
-        reading.total - selection.count,
-        reading.seq,
+        view.total - selection.count,
+        view.seq,
         to_datetime(head.time) if head.seq else None,
-        len(parts.log.debts(tenant, DEBTS_COUNTED)),
+        len(engine.log.debts(tenant, DEBTS_COUNTED)),
         len(index.manifest.segments),
         sum(map(len, index.tail)),
-        tuple(parts.log.tenants()),
+        tuple(engine.log.tenants()),
         by,
         None if found is None else dict(_most(found)),
         None if found is None else len(found),
     )
 
 
-def _counted(reading: Reading, selection: Selection, by: str) -> Counter[str]:
+def _counted(view: View, selection: Selection, by: str) -> Counter[str]:
     """How many rows have each value of a column."""
     out: Counter[str] = Counter()
-    for segment, mask in zip(reading.segments, selection.masks, strict=True):
+    for segment, mask in zip(view.segments, selection.masks, strict=True):
         codes = segment.arrays[f"{by}.codes"][mask]
         names = dictionary_of(segment.arrays, by)
         values, counts = np.unique(codes[codes >= 0], return_counts=True)

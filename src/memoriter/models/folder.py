@@ -20,13 +20,13 @@ _OFFSET: Final = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "mpnet": 2}
 """Positions that these kinds of model count but do not use."""
 
 
-class Said(BaseModel):
+class DeclaredModel(BaseModel):
     """What a file of the folder says, as far as we ask."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Config(Said):
+class Config(DeclaredModel):
     """`config.json`: the architecture."""
 
     model_type: str = ""
@@ -34,7 +34,7 @@ class Config(Said):
     pad_token_id: int | None = None
 
 
-class _Tokens(Said):
+class _Tokens(DeclaredModel):
     model_max_length: float | None = None
 
 

@@ -8,9 +8,9 @@ from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Rows, Scores
 from memoriter.index.ids import rows_of
-from memoriter.index.reading import Reading
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.ties import ties_of
+from memoriter.index.view import View
 from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
 
@@ -34,47 +34,46 @@ def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
 def bind(
     query: Query,
     recipe: Recipe,
-    reading: Reading,
+    view: View,
     effects: Effects,
     wording: Wording,
     recorded: int | None = None,
 ) -> Context:
     """The context of a search: view, selection, and what comes with the call; no vector yet."""
-    selection = select(reading, criteria_of(query, recipe, recorded), effects.fetch)
+    selection = select(view, criteria_of(query, recipe, recorded), effects.fetch)
     seeds = {
-        label: _rows(ids, f"seeds.{label}", reading, selection)
-        for label, ids in query.seeds.items()
+        label: _rows(ids, f"seeds.{label}", view, selection) for label, ids in query.seeds.items()
     }
     lists = {
-        label: _listed(pairs, f"lists.{label}", reading, selection)
+        label: _listed(pairs, f"lists.{label}", view, selection)
         for label, pairs in query.lists.items()
     }
     return Context(
         query,
-        reading,
+        view,
         selection,
         wording,
-        (InSpace("serving", reading),),
+        (InSpace("serving", view),),
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
-        keys=ties_of(reading, recipe.ties),
+        keys=ties_of(view, recipe.ties),
     )
 
 
 def _listed(
-    pairs: tuple[tuple[str, float], ...], field: str, reading: Reading, selection: Selection
+    pairs: tuple[tuple[str, float], ...], field: str, view: View, selection: Selection
 ) -> tuple[Rows, Scores]:
     """A list of the caller's own as rows and scores; of an id that comes twice the best counts."""
     best: dict[str, float] = {}
     for one, score in pairs:
         best[one] = max(score, best.get(one, score))
-    return _rows(tuple(best), field, reading, selection), np.array(list(best.values()), np.float64)
+    return _rows(tuple(best), field, view, selection), np.array(list(best.values()), np.float64)
 
 
-def _rows(ids: tuple[str, ...], field: str, reading: Reading, selection: Selection) -> Rows:
+def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) -> Rows:
     """The rows of these ids, which the caller must be able to read."""
-    known = rows_of(reading, ids, selection.readable)
+    known = rows_of(view, ids, selection.readable)
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(
             f"{field}: there is no record {', '.join(map(repr, missing))} in this view",

@@ -25,7 +25,7 @@ Absent = Literal["redistribute", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Signals:
     """What there is to fuse: signals × rows, NaN where a signal has no opinion."""
 
     labels: Sequence[str]
@@ -68,7 +68,7 @@ class Fusion(RecipePart):
         del label, scores
         return None
 
-    def fuse(self, heard: Heard) -> Fused:
+    def fuse(self, signals: Signals) -> Fused:
         """The contributions, on the grid."""
         raise NotImplementedError
 
@@ -95,12 +95,12 @@ class Weighted(Fusion):
         how = self.scale if isinstance(self.scale, str) else self.scale.get(label, "none")
         return SCALES[how](scores[None, :])[0]
 
-    def fuse(self, heard: Heard) -> Fused:
+    def fuse(self, signals: Signals) -> Fused:
         """Weight · scaled score; `heard` holds the scaled ones."""
-        weights = np.array([self.weights.get(label, 1.0) for label in heard.labels])
-        parts = shares(weights, heard.answered, self.absent)
-        beside = np.where(np.isnan(heard.scores), np.nan, parts[:, None])
-        return Fused(weighted(heard.scores, parts), {"weight": beside})
+        weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
+        parts = shares(weights, signals.answered, self.absent)
+        beside = np.where(np.isnan(signals.scores), np.nan, parts[:, None])
+        return Fused(weighted(signals.scores, parts), {"weight": beside})
 
 
 class Rrf(Fusion):
@@ -131,13 +131,13 @@ class Rrf(Fusion):
         """The weights that the recipe states, by signal."""
         return self.weights
 
-    def fuse(self, heard: Heard) -> Fused:
+    def fuse(self, signals: Signals) -> Fused:
         """Weight / (k + rank)."""
-        weights = np.array([self.weights.get(label, 1.0) for label in heard.labels])
+        weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
         if self.scale == "unit":
-            weights = shares(weights, heard.answered, self.absent)
-        beside = np.where(np.isnan(heard.ranks), np.nan, weights[:, None])
-        return Fused(rrf(heard.ranks, weights, self.k, self.base, self.scale), {"weight": beside})
+            weights = shares(weights, signals.answered, self.absent)
+        beside = np.where(np.isnan(signals.ranks), np.nan, weights[:, None])
+        return Fused(rrf(signals.ranks, weights, self.k, self.base, self.scale), {"weight": beside})
 
 
 class Smooth(Fusion):
@@ -156,15 +156,15 @@ class Smooth(Fusion):
         """The two lanes."""
         return frozenset((self.base, self.lifted))
 
-    def fuse(self, heard: Heard) -> Fused:
+    def fuse(self, signals: Signals) -> Fused:
         """The scores as they are, the lifted one times 1 + lift · e^(-base / fade)."""
-        out, lift = snap(heard.scores), np.full(heard.scores.shape, np.nan)
-        labels = list(heard.labels)
+        out, lift = snap(signals.scores), np.full(signals.scores.shape, np.nan)
+        labels = list(signals.labels)
         if self.lifted in labels:
             at = labels.index(self.lifted)
             none = np.full(out.shape[1], np.nan)
-            base = heard.scores[labels.index(self.base)] if self.base in labels else none
-            out[at] = smooth(base, heard.scores[at], self.lift, self.fade)
+            base = signals.scores[labels.index(self.base)] if self.base in labels else none
+            out[at] = smooth(base, signals.scores[at], self.lift, self.fade)
             known = np.where(np.isnan(out[at]), np.nan, 1.0)
             lift[at] = smooth(base, known, self.lift, self.fade)
         return Fused(out, {"lift": lift})

@@ -12,7 +12,7 @@ from memoriter.pipeline.fusing import AnyFusion, Label
 Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
 
 
-class Head(Spec):
+class PassHead(Spec):
     """The rows that a pass takes: the first, or the first by each of some columns together."""
 
     count: int = option("rows that are taken, by each column", ge=1, le=10_000)
@@ -57,7 +57,7 @@ class Pass(Spec):
     """Gives a head of rows its score; the rest stay below, in a tier of their own."""
 
     enabled: bool = option("whether it runs (a second pass)", default=True)
-    head: Head | None = option("rows that are scored again (none: every candidate)", None)
+    head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
     fuse: AnyFusion | None = option("how scores become one; or", None)
     rerank: Rerank | None = option("a reranker that reads the query and each text", None)
     boosts: tuple[Label, ...] = option(

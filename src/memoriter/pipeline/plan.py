@@ -12,10 +12,10 @@ from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
 from memoriter.lanes.port import Context, Lane, Ready, Seeded, Skipped
 from memoriter.pipeline.orderings.port import Ordering
+from memoriter.pipeline.plan_text import spelled, tried
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.refusing import refuse
-from memoriter.pipeline.spelled import spelled, tried
 from memoriter.pipeline.spoken import first_fitting
+from memoriter.pipeline.strict import refuse
 from memoriter.pipeline.waves import cannot_start, waves_of
 from memoriter.text.prompt import head_size
 
@@ -191,7 +191,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     made = Plan(
         recipe,
         query.scope.tenant,
-        ctx.reading.seq,
+        ctx.view.seq,
         (
             PlanStep("select", _selecting(ctx)),
             *lanes,

@@ -10,13 +10,13 @@ import numpy as np
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate, pass_of
 from memoriter.lanes.port import Context, Seeded
-from memoriter.pipeline.again import AGAIN, RERANK, fused_again, reranked
+from memoriter.pipeline.first_pass import FIRST, FirstPass, first_pass
 from memoriter.pipeline.orderings.budget import within
 from memoriter.pipeline.orderings.port import Moved, moved
 from memoriter.pipeline.outcome import counted, noted, without
 from memoriter.pipeline.plan import BUDGET, Plan, named
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.scoring import FIRST, Scored, first_pass
+from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.waves import starts, waves_of
 
 
@@ -77,8 +77,8 @@ def spoken(slate: Slate, label: str) -> int:
 
 
 def _second_pass(
-    plan: Plan, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking]
-) -> tuple[Plan, Scored, dict[str, object]]:
+    plan: Plan, ctx: Context, scored: FirstPass, rankings: Mapping[str, Ranking]
+) -> tuple[Plan, FirstPass, dict[str, object]]:
     """The plan, the slate and the outcomes after the second pass, where there is one."""
     if plan.runs(AGAIN):
         return plan, fused_again(plan.recipe, ctx, scored, plan.boosting), {}

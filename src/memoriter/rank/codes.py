@@ -161,10 +161,10 @@ class Probe:
     def rough(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
         """For each vector how far it is, by signs: bits that differ, the upper plane's twice."""
         out = np.empty(signs.shape[1], np.uint16)
-        desk = _Desk(min(_BLOCK, out.size))
+        tenant_session = _Desk(min(_BLOCK, out.size))
         for start in range(0, out.size, _BLOCK):
             part = out[start : start + _BLOCK]
-            desk.compare(signs[:, start : start + _BLOCK], self.planes, part)
+            tenant_session.compare(signs[:, start : start + _BLOCK], self.planes, part)
         return out
 
     def fine(
@@ -172,11 +172,11 @@ class Probe:
     ) -> NDArray[np.float64]:
         """Estimated cosines of some of the vectors, whose rough distances are known."""
         out = np.empty(at.size)
-        desk = _Desk(min(_BLOCK, at.size))
+        tenant_session = _Desk(min(_BLOCK, at.size))
         for start in range(0, at.size, _BLOCK):
             some = np.take(steps, at[start : start + _BLOCK], axis=0)
             part = np.empty(some.shape[0], np.uint16)
-            desk.compare(np.ascontiguousarray(some.T), self.planes, part)
+            tenant_session.compare(np.ascontiguousarray(some.T), self.planes, part)
             out[start : start + _BLOCK] = part
         out += 2.0 * rough
         unit = _FOUR / (2.0 * math.sqrt(self.dimension) * _FOUR_KEEPS * self.kept)

@@ -41,14 +41,14 @@ MOST: Final = 2.0**20
 """Scores that are added as they are lie within ±2^20; there the grid adds exactly."""
 
 
-class Fused(NamedTuple):
+class FusedList(NamedTuple):
     """An item and the score that fusion gave it."""
 
     item: Item
     score: float
 
 
-class Leg(NamedTuple):
+class RankedList(NamedTuple):
     """What one list said of an item: its rank there, and its score as it was given."""
 
     item: Item
@@ -81,14 +81,14 @@ class Reciprocal(TypedDict, total=False):
 @overload
 def rrf(
     lists: Lists, k: float = ..., *, detailed: Literal[False] = ..., **how: Unpack[Reciprocal]
-) -> list[Fused]: ...
+) -> list[FusedList]: ...
 @overload
 def rrf(
     lists: Lists, k: float = ..., *, detailed: Literal[True], **how: Unpack[Reciprocal]
-) -> list[Leg]: ...
+) -> list[RankedList]: ...
 def rrf(
     lists: Lists, k: float = 60.0, *, detailed: bool = False, **how: Unpack[Reciprocal]
-) -> list[Fused] | list[Leg]:
+) -> list[FusedList] | list[RankedList]:
     """Reciprocal rank fusion: Σ weight / (k + rank) over the lists that hold an item, best first.
 
     Ranks count from 1, the greatest score first unless `descending` is false. Equal scores get
@@ -97,11 +97,11 @@ def rrf(
     holds an item: its parts, which sum to its score. See `Reciprocal` for the rest.
 
     >>> rrf([["vec", "b", 0.5], ["vec", "a", 0.5]], k=0)
-    [Fused(item='a', score=1.0), Fused(item='b', score=0.5)]
+    [FusedList(item='a', score=1.0), FusedList(item='b', score=0.5)]
     >>> rrf([["cycle", "m", 20]], k=0, detailed=True)
-    [Leg(item='m', score=1.0, list_id='cycle', leg_rank=1, leg_score=20)]
+    [RankedList(item='m', score=1.0, list_id='cycle', leg_rank=1, leg_score=20)]
     >>> rrf({"vec": [("a", 9)], "fts": [("a", 1), ("b", 0)]}, weights=[3, 1], scale="unit")[0]
-    Fused(item='a', score=1.0)
+    FusedList(item='a', score=1.0)
     """
     damping, descending = max(finite(k, "k"), 0.0), how.get("descending", True)
     base, scale = _reciprocal(how, damping)
@@ -122,7 +122,7 @@ def rrf(
         return fused
     labels = {label: lane for lane, label in enumerate(best)}
     return [
-        Leg(item, score, label, int(ranks[labels[label], at]), best[label][item])
+        RankedList(item, score, label, int(ranks[labels[label], at]), best[label][item])
         for (item, score), at in zip(fused, order, strict=True)
         for label in in_order(labels)
         if item in best[label]
@@ -148,7 +148,7 @@ def weighted(
     *,
     scale: fuse.Scale | Mapping[str, fuse.Scale] | Sequence[fuse.Scale] = "max",
     absent: fuse.Absent = "redistribute",
-) -> list[Fused]:
+) -> list[FusedList]:
     """The weighted sum of scaled scores, best first; weights are divided by their sum.
 
     `scale` is one for all or one for each list: `max` (s / max, nothing below 0), `min_max`, or
@@ -156,7 +156,7 @@ def weighted(
     list gives its weight to the others, or keeps it with `absent="keep"`.
 
     >>> weighted({"words": [("a", 4.0), ("b", 2.0)], "meaning": [("b", 0.8)]}, [1, 3])
-    [Fused(item='b', score=0.875), Fused(item='a', score=0.25)]
+    [FusedList(item='b', score=0.875), FusedList(item='a', score=0.25)]
     """
     given = lists_of(lists)
     best = {label: best_of(pairs) for label, pairs in given.items()}
@@ -173,7 +173,7 @@ def weighted(
     return _summed(parts, items)[0]
 
 
-def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0) -> list[Fused]:
+def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0) -> list[FusedList]:
     """Base + lifted · (1 + lift · e^(−base / fade)), best first.
 
     One list speaks up where the other is silent: the factor falls smoothly from 1 + lift (base 0)
@@ -257,11 +257,11 @@ def _matrix(
 
 def _summed(
     parts: NDArray[np.float64], items: Sequence[Item]
-) -> tuple[list[Fused], NDArray[np.intp]]:
+) -> tuple[list[FusedList], NDArray[np.intp]]:
     """Items with the sum of their parts, best first, and where each stands among `items`."""
     scores: NDArray[np.float64] = np.nansum(parts, axis=0)
     order = top(scores, np.arange(scores.size), scores.size)
-    return [Fused(items[at], float(scores[at])) for at in order], order
+    return [FusedList(items[at], float(scores[at])) for at in order], order
 
 
 def _scales(given: object, labels: Sequence[Item]) -> list[fuse.Scale]:

@@ -176,7 +176,7 @@ def hops(graph: Adjacency, ways: Ways, seeds: Sequence[int], max_hops: int) -> T
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class WalkBudget:
     """How far a cheapest-first walk goes. Seeds count as nodes; the highest cost is included.
 
     Costs lie on the grid: one that only the rounding of its hops puts above is included too.
@@ -192,7 +192,11 @@ class Budget:
 
 
 def cheapest(
-    graph: Adjacency, ways: Ways, seeds: Sequence[int], costs: NDArray[np.float64], budget: Budget
+    graph: Adjacency,
+    ways: Ways,
+    seeds: Sequence[int],
+    costs: NDArray[np.float64],
+    budget: WalkBudget,
 ) -> Tree:
     """The nodes that are cheapest to reach from any seed, cheapest first.
 
@@ -224,7 +228,7 @@ def cheapest(
 
 
 def _fares(
-    graph: Adjacency, steps: NDArray[np.int64], costs: NDArray[np.float64], budget: Budget
+    graph: Adjacency, steps: NDArray[np.int64], costs: NDArray[np.float64], budget: WalkBudget
 ) -> list[tuple[float, int, int]]:
     """(cost, node, step) of the cheapest step to each neighbour, cheapest first.
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import MemoriterError, Unavailable
-from memoriter.models.apart import apart
-from memoriter.models.left import Left
+from memoriter.models.abandoned import Abandoned
 from memoriter.models.texts import one_line
+from memoriter.models.worker_thread import apart
 from memoriter.rank.grid import snap
 from memoriter.rerank.port import Hasty, Reranker
 
@@ -35,12 +35,12 @@ LARGEST: Final = 2.0**20
 _log: Final = logging.getLogger(__name__)
 _lock: Final = threading.Lock()
 _counts: Final[Counter[str]] = Counter()
-_left: Final = Left()
+_left: Final = Abandoned()
 """Questions that nobody waits for any more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class Judged:
     """The answer: one score per text, on the grid."""
 
     values: NDArray[np.float64]
@@ -55,15 +55,15 @@ class Failed:
 
 def scored(
     reranker: Reranker, query: str, texts: Sequence[str], timeout_ms: float = TIMEOUT_MS
-) -> Scored | Failed:
+) -> Judged | Failed:
     """What a reranker says about texts, within the time; it never raises and never waits longer.
 
     Without texts there is nothing to ask, and nobody is asked.
     """
     if not texts:
-        return Scored(np.zeros(0))
+        return Judged(np.zeros(0))
     outcome = _outcome(reranker, query, list(texts), timeout_ms)
-    kind = "scored" if isinstance(outcome, Scored) else outcome.reason.partition(":")[0]
+    kind = "scored" if isinstance(outcome, Judged) else outcome.reason.partition(":")[0]
     with _lock:
         _counts[kind] += 1
     return outcome
@@ -77,7 +77,7 @@ def counts() -> dict[str, int]:
 
 def _outcome(
     reranker: Reranker, query: str, texts: list[str], timeout_ms: float
-) -> Scored | Failed:
+) -> Judged | Failed:
     if _left.behind(reranker) >= MOST_LEFT:
         return _failed(f"still busy with {MOST_LEFT} earlier questions", "busy")
     seconds = timeout_ms / 1000.0
@@ -89,7 +89,7 @@ def _outcome(
         _left.leave(asked, reranker)
         return _late(timeout_ms)
     if error is None:
-        return Scored(asked.result())
+        return Judged(asked.result())
     if time.monotonic() >= until:  # it gave up when nobody waited any more
         return _late(timeout_ms)
     return _failed(_told(error), type(error).__name__)

@@ -12,10 +12,10 @@ Judge = Callable[[str, list[str]], Sequence[float]]
 """A question and a list of texts in; one number per text out, the greatest for the best."""
 
 
-class Function:
+class FunctionReranker:
     """Reranks with a function. The name stands for the scores: give each version its own.
 
-    >>> shorter = Function(lambda query, texts: [-len(text) for text in texts], "shorter")
+    >>> shorter = FunctionReranker(lambda query, texts: [-len(text) for text in texts], "shorter")
     >>> list(shorter.score("which?", ["long text", "text"]))
     [-9, -4]
     """

@@ -12,8 +12,8 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.names import choice, integer, name, number
+from memoriter.models.http_client import Post, Want, key_for, server_of
 from memoriter.models.parsed import parsed
-from memoriter.models.post import Post, Want, key_for, server_of
 from memoriter.models.texts import encodable
 
 Shape = Literal["cohere", "tei"]
@@ -31,8 +31,8 @@ _BATCH: Final[dict[Shape, int]] = {"cohere": 1000, "tei": 32}
 """Texts that a server takes at a time unless it is set up otherwise."""
 
 
-class Options(TypedDict, total=False):
-    """What `Http` takes beside the model and the base URL."""
+class HttpRerankerOptions(TypedDict, total=False):
+    """What `HttpReranker` takes beside the model and the base URL."""
 
     shape: Shape
     key: str | None
@@ -53,18 +53,18 @@ class _Answer(BaseModel):
     results: list[_Row]
 
 
-class Http:
+class HttpReranker:
     """Reranks over the network; it satisfies `Reranker` and `Hasty` and is safe to share.
 
     Args:
         model: The name by which the server knows its model; a server of one model does not read it.
         base: Its URL up to `/rerank`, for example `http://localhost:8080`.
-        **options: See `Options`.
+        **options: See `HttpRerankerOptions`.
 
     """
 
-    def __init__(self, model: str, base: str, **options: Unpack[Options]) -> None:
-        if unknown := set(options) - set(Options.__annotations__):
+    def __init__(self, model: str, base: str, **options: Unpack[HttpRerankerOptions]) -> None:
+        if unknown := set(options) - set(HttpRerankerOptions.__annotations__):
             raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
         shape = choice(options.get("shape", "cohere"), "shape", SHAPES, InputError)
         self._shape = cast("Shape", shape)

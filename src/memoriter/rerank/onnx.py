@@ -26,7 +26,7 @@ _THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class RerankerSetup:
     """All that decides the scores of a model."""
 
     outputs: ClassVar[tuple[str, ...]] = ("logits",)
@@ -44,11 +44,11 @@ class Setup:
         return "rerank-onnx/1:" + digest("rerank-onnx", canonical(told)).hex()[:16]
 
 
-def read_folder(place: str | Path) -> Setup:
+def read_folder(place: str | Path) -> RerankerSetup:
     """The setup of a model folder, or of one `.onnx` file in it."""
     folder = Folder(place, "reranker")
     config = folder.read("config.json", Config, Config())
-    return Setup(
+    return RerankerSetup(
         name=f"onnx:{folder.path.name}",
         weights=folder.weights,
         tokenizer=folder.tokenizer,
@@ -57,7 +57,7 @@ def read_folder(place: str | Path) -> Setup:
     )
 
 
-class Runtime(Protocol):
+class RerankerRuntime(Protocol):
     """A model that is loaded."""
 
     @property
@@ -76,7 +76,7 @@ class Runtime(Protocol):
         ...
 
 
-Load = Callable[[Setup, int], Runtime]
+Load = Callable[[RerankerSetup, int], RerankerRuntime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,16 @@ class _Pair:
         return len(self.ids)
 
 
-class Onnx:
+class OnnxReranker:
     """Reranks with a local model; it satisfies `Reranker` and is safe to share.
 
     The model is loaded and tried at once: a question has no time to wait for that. A model with
     dynamic quantisation reads one pair at a time, so that a score depends on its pair alone.
     """
 
-    def __init__(self, setup: Setup, threads: int | None = None, load: Load | None = None) -> None:
+    def __init__(
+        self, setup: RerankerSetup, threads: int | None = None, load: Load | None = None
+    ) -> None:
         if load is None:
             require("reranker")
         cores = min(os.cpu_count() or 1, _THREADS) if threads is None else threads

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoriter.core.errors import Unavailable
-from memoriter.store.trouble import plainly
+from memoriter.store.io_errors import plainly
 
 try:
     import fcntl

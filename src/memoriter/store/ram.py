@@ -26,7 +26,7 @@ from memoriter.store.rows import (
     check_words,
     read_record,
 )
-from memoriter.store.settle import Place, Settled, settle
+from memoriter.store.sequence import Sequenced, Standing, settle
 
 
 @dataclass
@@ -47,9 +47,9 @@ class _Tenant:
     debt_rows: list[DebtRow] = field(default_factory=list[DebtRow])
     manifests: dict[str, Manifest] = field(default_factory=dict[str, Manifest])
 
-    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
         wanted = set(ids)
-        return {r.id: Place(r.row, r.position) for r in self.records if r.id in wanted}
+        return {r.id: Standing(r.row, r.position) for r in self.records if r.id in wanted}
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         wanted = set(positions)
@@ -71,7 +71,7 @@ class _Tenant:
         wanted = set(names)
         return {k.key: k for k in self.key_rows if k.key in wanted}
 
-    def write(self, new: Settled) -> None:
+    def write(self, new: Sequenced) -> None:
         """Add what a batch adds, erase what it erases."""
         rows, edges, ids = set(new.erased_rows), set(new.erased_edges), set(new.erased_ids)
         paid = set(new.paid)

@@ -20,7 +20,7 @@ import apsw.unicode
 
 from memoriter.core.fold import fold
 from memoriter.text.chunk import LONGEST, is_unspaced
-from memoriter.text.reading import FIELDS, Reader, Reading, grams, joined, plain
+from memoriter.text.view import FIELDS, TokenAnalyzer, Tokenized, grams, joined, plain
 
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.reading` and in `core.fold`."""
@@ -59,7 +59,7 @@ class _Tokenizer(threading.local):
         return [word[:LONGEST] for word in words] if len(text) > LONGEST else words
 
 
-class Dashed(Reader):
+class Dashed(TokenAnalyzer):
     """Folded words; `REQ-12` and `user_id` are one word each."""
 
     about = "letters, digits, - and _, no stems"
@@ -69,13 +69,13 @@ class Dashed(Reader):
         super().__init__("fts5-dashed", ("text", "essence"), shaping)
         self._words = _Tokenizer(_UNICODE, ("tokenchars", "-_"))
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = self._words.words(text)
         return plain(words, words)
 
 
-class Porter(Reader):
+class Porter(TokenAnalyzer):
     """Stems by the first algorithm of Porter: "generically" is gener."""
 
     about = "letters and digits, stems"
@@ -86,7 +86,7 @@ class Porter(Reader):
         self._words = _Tokenizer(_UNICODE, ())
         self._stems = _Tokenizer("porter", (_UNICODE,))
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The stems of any text."""
         return plain(self._stems.words(text), self._words.words(text))
 
@@ -111,18 +111,18 @@ class PorterCjk(Porter):
             boundaries=apsw.unicode.unicode_version,
         )
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The stems of any text, and the characters and pairs."""
         marked, runs = _set_apart(text)
         terms, words, _, _ = super().read(marked)
-        readings: list[Reading] = []
+        views: list[Tokenized] = []
         at = 0
         for run in runs:
             stop = terms.index(_MARK, at)
-            readings += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
+            views += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
             at = stop + 1
-        readings.append(plain(terms[at:], words[at:]))
-        return joined([reading for reading in readings if reading.terms])
+        views.append(plain(terms[at:], words[at:]))
+        return joined([view for view in views if view.terms])
 
 
 def _set_apart(text: str) -> tuple[str, list[str]]:

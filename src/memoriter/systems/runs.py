@@ -15,7 +15,7 @@ from typing import Final
 import Stemmer
 
 from memoriter.text.chunk import LONGEST
-from memoriter.text.reading import FIELDS, Reader, Reading, plain
+from memoriter.text.view import FIELDS, TokenAnalyzer, Tokenized, plain
 
 _RULES: Final = 1
 """Version of the rules here and in `text.reading`."""
@@ -108,7 +108,7 @@ def runs(text: str) -> list[str]:
     return [word[:LONGEST] for word in words] if len(text) > LONGEST else words
 
 
-class Simple(Reader):
+class Simple(TokenAnalyzer):
     """Words as they are, without stems."""
 
     about = "letters and digits in small letters, no stems"
@@ -117,7 +117,7 @@ class Simple(Reader):
         shaping = {"rules": _RULES, "letters": unicodedata.unidata_version}
         super().__init__("simple", FIELDS, shaping)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = runs(text)
         return plain(words, words)
@@ -130,7 +130,7 @@ class _Local(threading.local):
         self.stems = Stemmer.Stemmer("english", _STEMS_KEPT).stemWords
 
 
-class Porter2(Reader):
+class Porter2(TokenAnalyzer):
     """Stems, and on the side of the query the bases of irregular verbs.
 
     "went" asks for went and for go; "go" does not ask for went.
@@ -147,7 +147,7 @@ class Porter2(Reader):
         super().__init__("porter2", FIELDS, shaping)
         self._local = _Local()
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The stems of any text."""
         words = runs(text)
         return plain(self._local.stems(words), words)

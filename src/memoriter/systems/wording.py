@@ -16,8 +16,8 @@ from pydantic import Field
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import Forbidden
 from memoriter.core.times import iso
-from memoriter.doors.desk import Desk
 from memoriter.doors.requests import Ask, Request
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of, value_at
 from memoriter.pipeline.recipe import Recipe
 
@@ -55,7 +55,9 @@ class RecallArgs:
         return {**fixed, **self.options, **more}
 
 
-def recall_args(recipe: str, desk: Desk, request: Request, *apart: str) -> RecallArgs:
+def recall_args(
+    recipe: str, tenant_session: TenantSession, request: Request, *apart: str
+) -> RecallArgs:
     """The request in our words; `apart` are fields that its tool reads by itself."""
     names = recipe_of(recipe).names
     out: Plain = {"options": {}, "overrides": {}}
@@ -71,15 +73,15 @@ def recall_args(recipe: str, desk: Desk, request: Request, *apart: str) -> Recal
             case ("final", _, "limit"):
                 out["limit"] = value
             case ("open", _, "tenant"):
-                own_tenant(desk, name, value)
+                own_tenant(tenant_session, name, value)
             case _:
                 out["overrides"][name] = value
     return RecallArgs(recipe, **out)
 
 
-def own_tenant(desk: Desk, name: str, value: str) -> None:
+def own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
     """Refuse a chain or brain that is not the caller's tenant."""
-    if value != desk.tenant:
+    if value != tenant_session.tenant:
         raise Forbidden(
             f"{name}: this credential is for another tenant",
             hint="leave it out: the tenant comes from the credential",

@@ -6,7 +6,7 @@ import hashlib
 import struct
 from typing import Any, Final, cast
 
-from memoriter.core.batch import Act, Batch, Enrol, Forget, Key, Link, Put, Tie, Vector
+from memoriter.core.batch import Act, Batch, Forget, Key, Link, NewEdge, Put, RegisterAgent, Vector
 from memoriter.core.canonical import canonical
 from memoriter.core.record import Content, encode
 from memoriter.testing.fakes import START
@@ -48,7 +48,7 @@ def put(record_id: str, text: str = "", **more: Any) -> Put:
 def link(source: str, target: str, kind: str = "related_to", **more: Any) -> Link:
     """An edge; `key` goes to the act, the rest to the tie."""
     named = more.pop("key", None)
-    return Link(source, Tie(target, kind, **more), salt(f"{source}>{target}"), named)
+    return Link(source, NewEdge(target, kind, **more), salt(f"{source}>{target}"), named)
 
 
 def forget(record_id: str, named: Key | None = None) -> Forget:
@@ -56,9 +56,9 @@ def forget(record_id: str, named: Key | None = None) -> Forget:
     return Forget(record_id, salt(f"forget {record_id}"), named)
 
 
-def enrol(agent: str, **state: object) -> Enrol:
+def enrol(agent: str, **state: object) -> RegisterAgent:
     """A state of an agent."""
-    return Enrol(agent, canonical({"agent": agent, "aliases": [], **state}), salt(agent))
+    return RegisterAgent(agent, canonical({"agent": agent, "aliases": [], **state}), salt(agent))
 
 
 def batch(*acts: Act, tenant: str = "default", now: int = START) -> Batch:

@@ -22,7 +22,7 @@ from memoriter.store.rows import erased
 from memoriter.store.verify import verify
 from memoriter.testing.acts import SPACE, batch, enrol, forget, key, link, put, vector
 from memoriter.testing.fakes import START
-from memoriter.testing.opened import Edges, Keys, Numbers, Opened, T, everything
+from memoriter.testing.opened import EdgeTests, Keys, Numbers, OpenedStoreTests, T, everything
 
 __all__ = ["StoreContract"]
 
@@ -32,7 +32,7 @@ def without_words(dump: Dump) -> Dump:
     return replace(dump, head=replace(dump.head, published=0), words=[])
 
 
-class Erasing(Opened):
+class Erasing(OpenedStoreTests):
     """A forget takes everything and breaks nothing."""
 
     def fill(self, log: Log) -> None:
@@ -103,7 +103,7 @@ class Erasing(Opened):
         verify(T, log.dump(T))
 
 
-class Keeping(Opened):
+class Keeping(OpenedStoreTests):
     """Debts, agents, segments, whole tenants."""
 
     def test_debts_are_paid_by_vectors(self, log: Log) -> None:
@@ -227,7 +227,7 @@ class Keeping(Opened):
         log.close()
 
 
-class Lasting(Opened):
+class Lasting(OpenedStoreTests):
     """For stores that outlive their process."""
 
     def test_what_was_committed_is_there_after_opening_again(self, tmp_path: Path) -> None:
@@ -271,5 +271,5 @@ class Lasting(Opened):
         two.close()
 
 
-class StoreContract(Numbers, Keys, Edges, Erasing, Keeping, Lasting):
+class StoreContract(Numbers, Keys, EdgeTests, Erasing, Keeping, Lasting):
     """Everything a store promises."""

@@ -33,7 +33,7 @@ def everything(log: Log, upto: int | None = None, after: int = 0) -> Delta:
     return whole
 
 
-class Opened:
+class OpenedStoreTests:
     """What every part of the contract needs: a store of its own for each test."""
 
     store: ClassVar[Callable[[Path], Log]]
@@ -55,7 +55,7 @@ class Opened:
         verify(T, log.dump(T))
 
 
-class Numbers(Opened):
+class Numbers(OpenedStoreTests):
     """Sequence, positions, versions, views and times."""
 
     def test_an_unknown_tenant_stands_at_zero(self, log: Log) -> None:
@@ -79,7 +79,7 @@ class Numbers(Opened):
         assert [row.seq for row in found.chain] == [1, 5, 6, 7, 8]
 
     def test_positions_count_records_alone_and_stay(self, log: Log) -> None:
-        """Edges and versions widen nothing; a hole is never filled."""
+        """EdgeTests and versions widen nothing; a hole is never filled."""
         log.commit(batch(put("a"), put("b"), link("a", "b"), put("c")))
         log.commit(batch(put("b", "changed", replaces=2)))
         log.commit(batch(forget("a")))
@@ -150,7 +150,7 @@ class Numbers(Opened):
         assert log.dump(T) == before
 
 
-class Keys(Opened):
+class Keys(OpenedStoreTests):
     """A retry is applied once."""
 
     def test_the_same_key_and_payload_give_the_same_commit(self, log: Log) -> None:
@@ -198,8 +198,8 @@ class Keys(Opened):
         assert log.head("other").seq == 1
 
 
-class Edges(Opened):
-    """Edges, refs, and the ids they need."""
+class EdgeTests(OpenedStoreTests):
+    """EdgeTests, refs, and the ids they need."""
 
     def test_an_existing_id_conflicts(self, log: Log) -> None:
         """Also when it was made earlier in the same batch."""

@@ -20,7 +20,7 @@ import apsw.unicode
 import Stemmer
 
 from memoriter.text.chunk import LONGEST, chunks, is_unspaced
-from memoriter.text.reading import FIELDS, Reader, Reading, grams, joined
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined
 
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.reading` and in `core.fold`."""
@@ -34,48 +34,48 @@ _STEMMED: Final = re.compile(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
 _COMPOSING: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
-class _Lexicon(dict[str, Reading]):
+class _Lexicon(dict[str, Tokenized]):
     """Readings of chunks, remembered; for one thread, as a stemmer is not safe to share."""
 
     def __init__(self) -> None:
         super().__init__()
         self._stem = Stemmer.Stemmer("english", 0).stemWord
 
-    def __missing__(self, chunk: str) -> Reading:
+    def __missing__(self, chunk: str) -> Tokenized:
         if chunk.isascii() and chunk.isalpha():
-            reading = self._word(chunk)
+            tokenized = self._word(chunk)
         elif is_unspaced(chunk):
-            reading = grams(chunk)
+            tokenized = grams(chunk)
         elif any(map(str.isalnum, chunk)):
-            reading = self._words(chunk)
+            tokenized = self._words(chunk)
         else:
             parts = [part for part in _COMPOSING.split(chunk) if part]
-            reading = _stacked(chunk, [_alone(part, part) for part in parts])
+            tokenized = _stacked(chunk, [_alone(part, part) for part in parts])
         if len(chunk) <= _CACHED_LONGEST:
             if len(self) >= _CACHED:
                 self.clear()
-            self[chunk] = reading
-        return reading
+            self[chunk] = tokenized
+        return tokenized
 
-    def _words(self, chunk: str) -> Reading:
+    def _words(self, chunk: str) -> Tokenized:
         whole = chunk.removesuffix("'s")
         parts: list[str] = _PARTS.findall(whole)
         if len(parts) <= 1:
             return self._word(whole)
         return _stacked(whole, [self[part[:LONGEST]] for part in parts])
 
-    def _word(self, word: str) -> Reading:
+    def _word(self, word: str) -> Tokenized:
         word = word[:LONGEST]
         return _alone(self._stem(word) if _STEMMED.fullmatch(word) else word, word)
 
 
-def _alone(term: str, surface: str) -> Reading:
+def _alone(term: str, surface: str) -> Tokenized:
     # Most readings are such, and the lexicon holds many: equal tuples are shared.
     terms = (term,)
-    return Reading(terms, terms if term == surface else (surface,), None, 1)
+    return Tokenized(terms, terms if term == surface else (surface,), None, 1)
 
 
-def _stacked(whole: str, parts: Sequence[Reading]) -> Reading:
+def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
     """The parts one after the other, each one position wide, and the whole on the first of them."""
     terms = [part.terms[0] for part in parts]
     surfaces = [part.surfaces[0] for part in parts]
@@ -84,7 +84,7 @@ def _stacked(whole: str, parts: Sequence[Reading]) -> Reading:
         terms.insert(0, whole)
         surfaces.insert(0, whole)
         places.insert(0, 0)
-    return Reading(tuple(terms), tuple(surfaces), tuple(places), max(1, len(parts)))
+    return Tokenized(tuple(terms), tuple(surfaces), tuple(places), max(1, len(parts)))
 
 
 class _Local(threading.local):
@@ -94,7 +94,7 @@ class _Local(threading.local):
         self.lexicon = _Lexicon()
 
 
-class Own(Reader):
+class Own(TokenAnalyzer):
     """The analyzer of the core's recipes; safe to share."""
 
     about = "words and stems, scripts without spaces by pairs"
@@ -109,6 +109,6 @@ class Own(Reader):
         super().__init__("memoriter", FIELDS, shaping)
         self._local = _Local()
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
         return joined(list(map(self._local.lexicon.__getitem__, chunks(text))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 
 
 class Analyzer(Protocol):
@@ -31,10 +31,10 @@ class Analyzer(Protocol):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The text fields it analyses, in the order `Words` keeps them."""
+        """The text fields it analyses, in the order `RecordWords` keeps them."""
         ...
 
-    def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
+    def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
         """The words of a record, given the texts of each field (a list field has several)."""
         ...
 

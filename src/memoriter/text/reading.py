@@ -1,4 +1,4 @@
-"""Readings: what a piece of text is read as, and how the readings of a record become `Words`.
+"""Readings: what a piece of text is read as, and how the readings of a record become `RecordWords`.
 
 An analyzer differs from another in how it reads one text. The rest is the same for all of them and
 stands here: positions, the gap between two tags, lengths, the distinct terms, the fingerprint.
@@ -15,7 +15,7 @@ from typing import ClassVar, Final, NamedTuple
 import apsw.unicode
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.text.chunk import LONGEST
 
 FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
@@ -24,7 +24,7 @@ _GAP: Final = 100
 """Positions between two texts of one field, so that no phrase reaches across."""
 
 
-class Reading(NamedTuple):
+class Tokenized(NamedTuple):
     """The tokens of a piece of text, where they stand, and how many positions it fills."""
 
     terms: Sequence[str]
@@ -35,17 +35,17 @@ class Reading(NamedTuple):
     width: int
 
 
-_NOTHING: Final = Reading((), (), None, 0)
+_NOTHING: Final = Tokenized((), (), None, 0)
 _TERMS: Final = itemgetter(0)
 _SURFACES: Final = itemgetter(1)
 
 
-def plain(terms: Sequence[str], surfaces: Sequence[str]) -> Reading:
+def plain(terms: Sequence[str], surfaces: Sequence[str]) -> Tokenized:
     """A reading of words that stand one after the other."""
-    return Reading(terms, surfaces, None, len(terms))
+    return Tokenized(terms, surfaces, None, len(terms))
 
 
-def grams(run: str) -> Reading:
+def grams(run: str) -> Tokenized:
     """Each character and each pair of neighbours, the pair at the place of its first.
 
     >>> grams("東京都").terms
@@ -60,34 +60,34 @@ def grams(run: str) -> Reading:
     terms.append(characters[-1])
     places.append(len(characters) - 1)
     kept = tuple(terms)
-    return Reading(kept, kept, tuple(places), len(characters))
+    return Tokenized(kept, kept, tuple(places), len(characters))
 
 
-def joined(readings: Sequence[Reading]) -> Reading:
+def joined(views: Sequence[Tokenized]) -> Tokenized:
     """The reading of a text from those of its pieces, each of at least one token."""
-    if len(readings) == 1 and readings[0].places is None:
-        return readings[0]
-    terms = list(chain.from_iterable(map(_TERMS, readings)))
-    surfaces = list(chain.from_iterable(map(_SURFACES, readings)))
-    if len(terms) == len(readings):
+    if len(views) == 1 and views[0].places is None:
+        return views[0]
+    terms = list(chain.from_iterable(map(_TERMS, views)))
+    surfaces = list(chain.from_iterable(map(_SURFACES, views)))
+    if len(terms) == len(views):
         return plain(terms, surfaces)
-    return Reading(terms, surfaces, *_placed(readings, gap=0))
+    return Tokenized(terms, surfaces, *_placed(views, gap=0))
 
 
-def _apart(readings: Sequence[Reading]) -> Reading:
+def _apart(views: Sequence[Tokenized]) -> Tokenized:
     """The reading of a field from those of its texts."""
-    if len(readings) == 1:
-        return readings[0]
-    terms = list(chain.from_iterable(map(_TERMS, readings)))
-    surfaces = list(chain.from_iterable(map(_SURFACES, readings)))
-    return Reading(terms, surfaces, *_placed(readings, gap=_GAP))
+    if len(views) == 1:
+        return views[0]
+    terms = list(chain.from_iterable(map(_TERMS, views)))
+    surfaces = list(chain.from_iterable(map(_SURFACES, views)))
+    return Tokenized(terms, surfaces, *_placed(views, gap=_GAP))
 
 
-def _placed(readings: Iterable[Reading], gap: int) -> tuple[list[int], int]:
+def _placed(views: Iterable[Tokenized], gap: int) -> tuple[list[int], int]:
     """The positions of all tokens, a gap before every reading but the first, and the width."""
     places: list[int] = []
     at = width = 0
-    for _, _, offsets, filled in readings:
+    for _, _, offsets, filled in views:
         at += gap if places else 0
         places += range(at, at + filled) if offsets is None else [at + one for one in offsets]
         at += filled
@@ -95,11 +95,11 @@ def _placed(readings: Iterable[Reading], gap: int) -> tuple[list[int], int]:
     return places, width
 
 
-def _places(reading: Reading) -> Sequence[int]:
-    return range(len(reading.terms)) if reading.places is None else reading.places
+def _places(tokenized: Tokenized) -> Sequence[int]:
+    return range(len(tokenized.terms)) if tokenized.places is None else tokenized.places
 
 
-class Reader(ABC):
+class TokenAnalyzer(ABC):
     """An analyzer that only has to say how it reads one text: it satisfies `Analyzer`.
 
     `shaping` names what the output depends on, versions of tables included.
@@ -127,21 +127,21 @@ class Reader(ABC):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The text fields it analyses, in the order `Words` keeps them."""
+        """The text fields it analyses, in the order `RecordWords` keeps them."""
         return self._fields
 
     @abstractmethod
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The tokens of any text; called from many threads at once."""
 
-    def analyse(self, texts: Mapping[str, Sequence[str]]) -> Words:
+    def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
         """The words of a record: for each field its texts (several in a list field, or none)."""
         given = map(texts.get, self._fields)
         fields = [_apart(list(map(self.read, each))) if each else _NOTHING for each in given]
         terms = sorted(set(chain.from_iterable(map(_TERMS, fields))))
         ordinal = {term: nth for nth, term in enumerate(terms)}.__getitem__
         in_order = all(field.places is None for field in fields)
-        return Words(
+        return RecordWords(
             terms=tuple(terms),
             surfaces=tuple(sorted(set(chain.from_iterable(map(_SURFACES, fields))))),
             lengths=tuple([field.width for field in fields]),
@@ -155,8 +155,8 @@ class Reader(ABC):
 
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
         """(term, position) of every token; with `prefix` the last word is not stemmed."""
-        reading = self.read(text)
-        terms = list(reading.terms)
+        tokenized = self.read(text)
+        terms = list(tokenized.terms)
         if prefix and terms:
-            terms[-1] = reading.surfaces[-1]
-        return list(zip(terms, _places(reading), strict=True))
+            terms[-1] = tokenized.surfaces[-1]
+        return list(zip(terms, _places(tokenized), strict=True))

@@ -30,7 +30,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearLeaves:
     """Leaves with at most `distance` other words between the first and the last, in any order."""
 
     leaves: tuple[Leaf, ...]
@@ -59,11 +59,11 @@ class Without:
     drop: Node
 
 
-Node: TypeAlias = Term | Leaf | Near | All | Any | Without
+Node: TypeAlias = Term | Leaf | NearLeaves | All | Any | Without
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """A query as its dialect read it."""
 
     tree: Node | None
@@ -100,7 +100,7 @@ def spelled(node: Node | None) -> str:
             told = node.term
         case Leaf():
             told = _spelled_leaf(node)
-        case Near():
+        case NearLeaves():
             told = f"NEAR/{node.distance}({' '.join(map(_spelled_leaf, node.leaves))})"
         case All():
             told = " AND ".join(map(_inner, node.parts))
@@ -113,7 +113,7 @@ def spelled(node: Node | None) -> str:
 
 def _inner(node: Node) -> str:
     told = spelled(node)
-    return told if isinstance(node, Term | Leaf | Near) else f"({told})"
+    return told if isinstance(node, Term | Leaf | NearLeaves) else f"({told})"
 
 
 def _spelled_leaf(leaf: Leaf) -> str:

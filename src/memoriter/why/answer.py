@@ -14,9 +14,9 @@ from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
-from memoriter.why.account import account
 from memoriter.why.explain import Reasons
 from memoriter.why.result import Hit, LaneScore, Result
+from memoriter.why.write_receipt import account
 
 
 def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
@@ -25,7 +25,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     lanes = _lanes(ran, ctx)
 
     def name(row: int) -> str:
-        return ids_of(ctx.reading, np.array([row], np.int64))[0]
+        return ids_of(ctx.view, np.array([row], np.int64))[0]
 
     reasons = Reasons(head, name)
     replaced = ctx.replaced_by(head.rows)

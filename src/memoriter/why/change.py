@@ -19,7 +19,7 @@ _MERGED: Final = ("overrides", "lists")
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ChangedQuery:
     """A question as it was, and what has been changed so far."""
 
     query: Query
@@ -27,7 +27,7 @@ class Asking:
     present: bool = False
     """Whether it is asked of the present view and not of the past one."""
 
-    def changed(self, change: Change) -> Asking:
+    def changed(self, change: Change) -> ChangedQuery:
         """The question after a change."""
         query, recipe = self.query, self.recipe
         for key, value in change.items():
@@ -50,7 +50,7 @@ class Asking:
                     query = replace(query, scope=Scope.of(query.scope.tenant, **mine))
                 case _:
                     query = replace(query, **cast("dict[str, Any]", {key: value}))
-        return Asking(query, recipe, self.present or "known_at" in change)
+        return ChangedQuery(query, recipe, self.present or "known_at" in change)
 
 
 def merged(one: Change, two: Change) -> dict[str, object]:

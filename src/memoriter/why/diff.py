@@ -41,7 +41,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScorePart:
     """A number that a score is made of, and how it changed; None where there was none."""
 
     name: str
@@ -52,7 +52,7 @@ class Part:
 
     def __repr__(self) -> str:
         ends = ["none" if each is None else f"{each:.4g}" for each in (self.was, self.now)]
-        return shown(f"Part {plain(self.name)}", " → ".join(ends))
+        return shown(f"ScorePart {plain(self.name)}", " → ".join(ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Move:
     score_was: float | None
     """None where it was no candidate."""
     score_now: float | None
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
     passed: tuple[str, ...]
     """Hits that stood above it and no longer do."""
     passed_by: tuple[str, ...]
@@ -238,7 +238,7 @@ def _judged(was: _Answer, now: _Answer) -> Iterator[Input]:
 
 
 def _move(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Move:
-    parts = tuple(_parts(id, was, now, inputs))
+    parts = tuple(_engine(id, was, now, inputs))
     one, two = was.rank.get(id), now.rank.get(id)
     above, over = set(was.hits[: (one or 1) - 1]), set(now.hits[: (two or 1) - 1])
     passed = [] if two is None else [other for other in was.hits if other in above - over]
@@ -254,14 +254,14 @@ def _moved(move: Move) -> bool:
     return (move.was, move.score_was) != (move.now, move.score_now)
 
 
-def _parts(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Iterator[Part]:
+def _engine(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Iterator[ScorePart]:
     """The parts of a score that changed."""
     for name in dict.fromkeys((*was.parts, *now.parts)):
         one, two = was.value(name, id), now.value(name, id)
         if one != two:
             changed = _changed(name, id, was, now)
             able = {each.cause for each in inputs if _ABLE[each.cause](each.path, changed)}
-            yield Part(name, one, two, _in_order(able or {each.cause for each in inputs}))
+            yield ScorePart(name, one, two, _in_order(able or {each.cause for each in inputs}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def _mapping(value: Mapping[str, object]) -> str:
 # -- a node of an explanation ----------------------------------------------------------------------
 
 
-class Said(NamedTuple):
+class NodeText(NamedTuple):
     """A node in words."""
 
     matched: str
@@ -74,7 +74,7 @@ class Said(NamedTuple):
     """How its number came about."""
 
 
-def said(node: Explanation) -> Said:
+def said(node: Explanation) -> NodeText:
     """What stands beside the number of a node."""
     if "term" in node.facts:
         return _term(node.facts)
@@ -83,10 +83,10 @@ def said(node: Explanation) -> Said:
     label = one_line(node.label)
     if node.op != "leaf":
         label += f", {_OPS[node.op]}"
-    return Said("", label, _facts(node.facts))
+    return NodeText("", label, _facts(node.facts))
 
 
-def _term(facts: Facts) -> Said:
+def _term(facts: Facts) -> NodeText:
     """How often the word stands here, in how many records, and how long the field is."""
     weight = facts.get("weight", 1.0)
     where = f"in {facts['field']}" + (f", weight {short(weight)}" if weight != 1.0 else "")
@@ -96,17 +96,17 @@ def _term(facts: Facts) -> Said:
         f"tf {facts.get('tf')} · df {facts.get('df')} of {facts.get('records')} records"
         f" · idf {short(facts.get('idf'))} · {length} {words}, mean {_mean(facts.get('mean'))}"
     )
-    return Said(one_line(str(facts["term"])), where, told)
+    return NodeText(one_line(str(facts["term"])), where, told)
 
 
-def _met(facts: Facts) -> Said:
+def _met(facts: Facts) -> NodeText:
     """Which word of the query met which, how near they are, and how much the first one says."""
     near, weight, norm = (short(facts.get(key)) for key in ("cosine", "weight", "norm"))
     told = (
         f"cosine {near} × weight {weight} · norm {norm}"
         f" · df {facts.get('df')} of {facts.get('records')} records · idf {short(facts.get('idf'))}"
     )
-    return Said(one_line(f"{facts['asked']} ~ {facts['met']}"), "", told)
+    return NodeText(one_line(f"{facts['asked']} ~ {facts['met']}"), "", told)
 
 
 def _mean(value: object) -> str:
@@ -195,7 +195,7 @@ def _notes(told: Mapping[str, object]) -> Iterator[str]:
         yield one_line(pairs(rest))
 
 
-class Found(Protocol):
+class ShownHit(Protocol):
     """A hit, as far as it is needed here."""
 
     @property
@@ -209,7 +209,7 @@ class Found(Protocol):
         ...
 
 
-def beside(hit: Found) -> list[str]:
+def beside(hit: ShownHit) -> list[str]:
     """The lanes that found a hit and have no part in its last score."""
     inside = set(_labels(hit.explanation))
     return [label for label in hit.lanes if label not in inside]

@@ -23,8 +23,8 @@ from memoriter.pipeline.run import Ran
 from memoriter.text.prompt import head_size
 from memoriter.why.case import Finished
 from memoriter.why.change import Change
-from memoriter.why.misses import misses
-from memoriter.why.moved import dropped
+from memoriter.why.dropped import dropped
+from memoriter.why.missed import misses
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ def obstacle_of(done: Finished, id: str) -> Obstacle:
     """The first thing in the way of a record that is no hit."""
     ran, ctx = done.ran, done.ctx
     recipe = ran.plan.recipe
-    row = rows_of(ctx.reading, [id], ctx.reading.visible).get(id)
+    row = rows_of(ctx.view, [id], ctx.view.visible).get(id)
     if row is None:
-        reason = f"it is not in the view of this search, which ends at entry {ctx.reading.seq}"
+        reason = f"it is not in the view of this search, which ends at entry {ctx.view.seq}"
         return Obstacle("view", reason, ({"known_at": None},))
     criteria = criteria_of(ctx.query, recipe, ctx.recorded)
-    stage = left_out(ctx.reading, criteria, row, ctx.fetch)
+    stage = left_out(ctx.view, criteria, row, ctx.fetch)
     if stage is not None:
         return _SELECTING[stage](ctx, recipe, row)
     if row not in ran.scored.rows:
@@ -101,7 +101,7 @@ def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
     """What always makes a candidate of a record: a list of the caller's own."""
     taken = {*recipe.lanes, *recipe.boosts}
     label = next(name for n in range(len(taken) + 1) if (name := f"mine{n or ''}") not in taken)
-    (id,) = strings(ctx.reading, np.array([row]), "id")
+    (id,) = strings(ctx.view, np.array([row]), "id")
     return {"lists": {label: [[id, 1.0]]}}
 
 
@@ -111,7 +111,7 @@ def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
 def _scope(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
     asked = ctx.query.scope.filters()
-    own = {key: strings(ctx.reading, np.array([row]), key)[0] for key in asked}
+    own = {key: strings(ctx.view, np.array([row]), key)[0] for key in asked}
     other = [key for key, value in asked.items() if own[key] != value]
     differing = ", ".join(f"{key} {asked[key]!r}, and it is of {own[key]!r}" for key in other)
     scope = {key: value for key, value in asked.items() if key not in other}
@@ -119,7 +119,7 @@ def _scope(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
 
 
 def _trust(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
-    (trust,) = strings(ctx.reading, np.array([row]), "trust")
+    (trust,) = strings(ctx.view, np.array([row]), "trust")
     wanted = recipe.select.trust or ()
     reason = f"its trust is {trust}; the recipe keeps to {' and '.join(wanted) or 'none'}"
     return Obstacle("trust", reason, (_overriding("select.trust", [*wanted, trust]),))
@@ -141,7 +141,7 @@ def _archived(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
 
 def _expired(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
-    at = int(numbers(ctx.reading, np.array([row]), "expires")[0])
+    at = int(numbers(ctx.view, np.array([row]), "expires")[0])
     option = _overriding("select.expired", "show")
     return Obstacle("expired", f"it expired at {iso(at)}", (option,))
 
@@ -183,7 +183,7 @@ def _holding(where: Where, ctx: Context, row: int, failed: list[Where]) -> Where
 
 
 def _passes(where: Where, ctx: Context, row: int) -> bool:
-    for segment in ctx.reading.segments:
+    for segment in ctx.view.segments:
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(np.array([row]))[0]] = True
         if mask.any():

@@ -12,7 +12,7 @@ from memoriter.core.errors import Expired
 from memoriter.core.query import Query
 from memoriter.core.shown import counted, shown
 from memoriter.index.ids import rows_of
-from memoriter.index.reading import Reading
+from memoriter.index.view import View
 from memoriter.why.case import Case
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
@@ -69,10 +69,10 @@ def named_in(receipt: Receipt, query: Query) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def missing_from(reading: Reading, ids: Iterable[str]) -> tuple[str, ...]:
+def missing_from(view: View, ids: Iterable[str]) -> tuple[str, ...]:
     """Those of these ids that a view does not have: of a view that had them, the forgotten ones."""
     wanted = list(ids)
-    there = rows_of(reading, wanted, reading.visible)
+    there = rows_of(view, wanted, view.visible)
     return tuple(one for one in wanted if one not in there)
 
 

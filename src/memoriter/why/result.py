@@ -19,7 +19,7 @@ from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, block_of
 from memoriter.why.figures import figure
 from memoriter.why.receipt import Receipt
-from memoriter.why.rows import Row, rows_of
+from memoriter.why.rows import LaneRow, rows_of
 from memoriter.why.trace import signals_of, trace_of
 
 
@@ -202,8 +202,8 @@ class Result(Hinting, Sequence[Hit]):
     @overload
     def rows(self, *, detailed: Literal[False] = False) -> list[tuple[str, float]]: ...
     @overload
-    def rows(self, *, detailed: Literal[True]) -> list[Row]: ...
-    def rows(self, *, detailed: bool = False) -> list[tuple[str, float]] | list[Row]:
+    def rows(self, *, detailed: Literal[True]) -> list[LaneRow]: ...
+    def rows(self, *, detailed: bool = False) -> list[tuple[str, float]] | list[LaneRow]:
         """(id, score) of every hit; detailed, a row for every lane that found it."""
         return rows_of(self.hits) if detailed else [(hit.id, hit.score) for hit in self.hits]
 

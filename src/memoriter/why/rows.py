@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memoriter.why.result import Hit, LaneScore
 
 
-class Row(NamedTuple):
+class LaneRow(NamedTuple):
     """What one lane said of one hit: its rank there and its score as the lane counts it."""
 
     id: str
@@ -31,18 +31,18 @@ class Row(NamedTuple):
 
     def __repr__(self) -> str:
         told = f"{plain(self.list_id, 24)} #{self.leg_rank} {self.leg_score:.4g}"
-        return shown(f"Row {self.rank} {named(self.id)}", f"{self.score:.4g}, {told}")
+        return shown(f"LaneRow {self.rank} {named(self.id)}", f"{self.score:.4g}, {told}")
 
 
-def rows_of(hits: Iterable[Hit]) -> list[Row]:
+def rows_of(hits: Iterable[Hit]) -> list[LaneRow]:
     """A row for every pair of a hit and a lane that found it, lanes by name."""
     return [row for hit in hits for row in _rows(hit)]
 
 
-def _rows(hit: Hit) -> Iterator[Row]:
+def _rows(hit: Hit) -> Iterator[LaneRow]:
     for label, lane in sorted(hit.lanes.items()):
         told = lane.why.facts
-        yield Row(
+        yield LaneRow(
             hit.id,
             hit.score,
             label,

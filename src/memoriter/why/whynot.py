@@ -16,7 +16,7 @@ from memoriter.core.query import Query
 from memoriter.core.shown import named, plain, shown
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.case import Case, Finished
-from memoriter.why.change import Asking, Change, merged, smaller
+from memoriter.why.change import Change, ChangedQuery, merged, smaller
 from memoriter.why.obstacle import Obstacle, obstacle_of
 
 _ROUNDS: Final = 24
@@ -74,7 +74,7 @@ class WhyNot:
 
 def why_not(run: Run, case: Case, id: str) -> WhyNot:
     """The first thing in the way of a record, and the smallest change that lets it in."""
-    search = _Search(run, Asking(case.query, case.recipe), id)
+    search = _Search(run, ChangedQuery(case.query, case.recipe), id)
     first = search.way({})
     if isinstance(first, int):
         return WhyNot(id, "hit", f"it is there, at rank {first}", {}, admits=True, rank_then=first)
@@ -91,7 +91,7 @@ def why_not(run: Run, case: Case, id: str) -> WhyNot:
 class _Search:
     """Changes of one question, each run."""
 
-    def __init__(self, run: Run, asking: Asking, id: str) -> None:
+    def __init__(self, run: Run, asking: ChangedQuery, id: str) -> None:
         self._run = run
         self._asking = asking
         self._id = id

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from memoriter.core.errors import Corrupt
 from memoriter.core.shown import counted, shown
+from memoriter.index.cache import IndexCache
 from memoriter.index.file import load
-from memoriter.index.shelf import Shelf
 from memoriter.index.tenant import texts_of
 from memoriter.store.port import Dump, Log, Manifest
 from memoriter.store.rows import VectorRow, WordsRow, check_vector, check_words, words_sum
@@ -64,7 +64,7 @@ class Bench:
     """What a checkup works with: the log, its indexes, and what can be made again."""
 
     log: Log
-    shelf: Shelf
+    index_cache: IndexCache
     analyzers: Mapping[str, Analyzer]
     """By fingerprint."""
     space: str
@@ -178,7 +178,7 @@ def _words(bench: Bench, tenant: str, found: _Findings) -> None:
 
 def _segments(bench: Bench, tenant: str, found: _Findings) -> None:
     """Damaged segments of every index that was ever published, by whatever application."""
-    folder = bench.shelf.folder
+    folder = bench.index_cache.folder
     if folder is not None:
         for index, manifest in bench.log.manifests(tenant).items():
             told = _damaged(manifest, folder, (tenant, index))
@@ -202,12 +202,12 @@ def _mend(bench: Bench, tenant: str, found: _Findings) -> bool:
     anew = _again(bench, tenant, found.words)
     if anew or found.vectors:
         bench.log.mend(tenant, anew, found.vectors)
-    own = bench.shelf.index(tenant).name
+    own = bench.index_cache.index(tenant).name
     whole = len(anew) == len(found.words)
     for index in found.indexes:
-        whole = bench.shelf.discard(tenant, index) and whole
+        whole = bench.index_cache.discard(tenant, index) and whole
         if index == own and not found.problems:
-            bench.shelf.tidy(tenant)
+            bench.index_cache.tidy(tenant)
     return whole
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from memoriter.core.batch import NOTHING, Act, Key, Put, Tie, Vector
+from memoriter.core.batch import NOTHING, Act, Key, NewEdge, Put, Vector
 from memoriter.core.clock import STAMPS, Clock, Entropy, Stamps, uuid7
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, message_of
@@ -40,7 +40,7 @@ _UNIT_SLACK: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class WriteContext:
     """What preparing a write needs."""
 
     analyzer: Analyzer
@@ -71,22 +71,22 @@ class Workshop:
         return space_of(self.embedder)
 
 
-def prepare(drafts: Sequence[Draft], shop: Workshop) -> tuple[Act, ...]:
+def prepare(drafts: Sequence[Draft], write_context: WriteContext) -> tuple[Act, ...]:
     """Acts that make new records of these drafts."""
-    now = shop.clock.now()
-    stamp = shop.stamps.after(now)
-    contents = [annotated(draft.complete(now), shop.extractor) for draft in drafts]
-    found = embed_all(contents, shop)
-    analyzers = (shop.analyzer, *shop.others())
-    salts = shop.entropy.draw(SALT_BYTES * len(drafts))
-    noise = shop.entropy.draw(10 * len(drafts))
+    now = write_context.clock.now()
+    stamp = write_context.stamps.after(now)
+    contents = [annotated(draft.complete(now), write_context.extractor) for draft in drafts]
+    found = embed_all(contents, write_context)
+    analyzers = (write_context.analyzer, *write_context.others())
+    salts = write_context.entropy.draw(SALT_BYTES * len(drafts))
+    noise = write_context.entropy.draw(10 * len(drafts))
     return tuple(
         put_of(
             draft,
             content,
             draft.id or uuid7(stamp, noise[10 * at : 10 * at + 10]),
             salts[SALT_BYTES * at : SALT_BYTES * (at + 1)],
-            (shop.space, vector, analyzers),
+            (write_context.space, vector, analyzers),
         )
         for at, (draft, content, vector) in enumerate(zip(drafts, contents, found, strict=True))
     )
@@ -118,11 +118,11 @@ def put_of(
     return Put(record_id, content, body, salt, None, words, vectors, owes, ties, draft.key)
 
 
-def _dated(tie: Tie, content: Content) -> Tie:
+def _dated(tie: NewEdge, content: Content) -> NewEdge:
     """A replacing edge holds from when its record does."""
     if tie.kind in {"supersedes", "corrects", "invalidates"} and tie.valid_from is None:
         since = content.created if content.valid_from is None else content.valid_from
-        return Tie(
+        return NewEdge(
             tie.target, tie.kind, tie.weight, to_micros(since), tie.valid_until, tie.metadata
         )
     return tie
@@ -145,38 +145,51 @@ def _words(content: Content, analyzers: tuple[Analyzer, ...]) -> tuple[tuple[str
 
 
 def prepare_version(
-    record: Record, content: Content, kept: tuple[Vector, ...], shop: Workshop, key: Key | None
+    record: Record,
+    content: Content,
+    kept: tuple[Vector, ...],
+    write_context: WriteContext,
+    key: Key | None,
 ) -> Put:
     """An act that makes a new version; a vector stays where its embedder reads the same."""
-    said = shop.registry()
+    said = write_context.registry()
     vectors = tuple(
         v for v in kept if v.form != "unit" or reads_alike(v.generation, record, content, said)
     )
     owes: tuple[str, ...] = ()
-    if not any(v.generation == shop.space for v in vectors):
-        (found,) = embed_all([content], shop)
-        owes = (shop.space,) if isinstance(found, Exception) else ()
+    if not any(v.generation == write_context.space for v in vectors):
+        (found,) = embed_all([content], write_context)
+        owes = (write_context.space,) if isinstance(found, Exception) else ()
         vectors += () if isinstance(found, Exception) else found
-    salt = shop.entropy.draw(SALT_BYTES)
-    words = _words(content, (shop.analyzer, *shop.others()))
+    salt = write_context.entropy.draw(SALT_BYTES)
+    words = _words(content, (write_context.analyzer, *write_context.others()))
     body = encode(record.id, content)
     return Put(record.id, content, body, salt, record.row, words, vectors, owes, (), key)
 
 
-def embed_all(contents: Sequence[Content], shop: Workshop) -> list[Outcomes]:
+def embed_all(contents: Sequence[Content], write_context: WriteContext) -> list[Outcomes]:
     """The vectors of records, all texts in one call; a record fails with any of its parts."""
-    said = shop.said()
-    texts = [embedded_texts(content, shop.embedder, said) for content in contents]
+    said = write_context.said()
+    texts = [embedded_texts(content, write_context.embedder, said) for content in contents]
     made = iter(
-        embed([part for parts in texts for part in parts], "record", shop.embedder, shop.patience)
+        embed(
+            [part for parts in texts for part in parts],
+            "record",
+            write_context.embedder,
+            write_context.patience,
+        )
     )
-    nothing = (Vector(shop.space, 0, "unit", NOTHING),) if _embeds(shop.embedder) else ()
+    nothing = (
+        (Vector(write_context.space, 0, "unit", NOTHING),)
+        if _embeds(write_context.embedder)
+        else ()
+    )
     out: list[Outcomes] = []
     for parts in texts:
         mine = [next(made) for _ in parts]
         failed = next((one for one in mine if isinstance(one, Exception)), None)
         vectors = tuple(
-            Vector(shop.space, n, "unit", one)
+            Vector(write_context.space, n, "unit", one)
             for n, one in enumerate(mine)
             if isinstance(one, bytes)
         )

@@ -27,7 +27,7 @@ from memoriter.core.times import iso
 from memoriter.rank.cluster import clusters, joined, middle, near, propagated
 from memoriter.text.keywords import Phrases, keywords
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
-from memoriter.write.prepare import SALT_BYTES, Workshop, prepare_version, put_of
+from memoriter.write.prepare import SALT_BYTES, WriteContext, prepare_version, put_of
 
 REFLECTION: Final = "reflection"
 """The kind of such a record."""
@@ -272,18 +272,20 @@ class Making:
 def acts(
     makings: Sequence[Making],
     orphans: Sequence[tuple[Record, tuple[Vector, ...]]],
-    shop: Workshop,
+    write_context: WriteContext,
 ) -> Iterator[Act]:
     """What writes new reflections and archives old ones."""
-    analyzers = (shop.analyzer, *shop.others())
+    analyzers = (write_context.analyzer, *write_context.others())
     for making in makings:
         draft, centre = making.draft, middle(making.vectors)
-        content = draft.complete(shop.clock.now())
-        salt = shop.entropy.draw(SALT_BYTES)
-        vectors = () if centre is None else _stored(centre, shop.space)
-        yield put_of(draft, content, str(draft.id), salt, (shop.space, vectors, analyzers))
+        content = draft.complete(write_context.clock.now())
+        salt = write_context.entropy.draw(SALT_BYTES)
+        vectors = () if centre is None else _stored(centre, write_context.space)
+        yield put_of(draft, content, str(draft.id), salt, (write_context.space, vectors, analyzers))
     for record, kept in orphans:
-        yield prepare_version(record, changed(record, {"archived": True}), kept, shop, None)
+        yield prepare_version(
+            record, changed(record, {"archived": True}), kept, write_context, None
+        )
 
 
 def _stored(vector: NDArray[np.float32], space: str) -> tuple[Vector, ...]:

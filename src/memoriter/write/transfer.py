@@ -19,11 +19,11 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadRecord, Corrupt
 from memoriter.core.names import name as name_of
 from memoriter.core.record import decode
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.index.tenant import texts_of
 from memoriter.store import rows as kinds
+from memoriter.store.io_errors import plainly
 from memoriter.store.port import Dump, Head
-from memoriter.store.trouble import plainly
 from memoriter.store.verify import digests, verify
 from memoriter.text.port import Analyzer
 
@@ -161,7 +161,7 @@ def _analysed(tenant: str, dump: Dump, analyzer: Analyzer) -> Iterator[kinds.Wor
     """The words of every record, made anew."""
     for row in dump.records:
         record = decode(row.body, row.row, row.position, row.committed)
-        words: Words = analyzer.analyse(texts_of(record))
+        words: RecordWords = analyzer.analyse(texts_of(record))
         body = words.encode()
         guard = kinds.words_sum(tenant, row.row, analyzer.fingerprint, body)
         yield kinds.WordsRow(row.row, analyzer.fingerprint, body, guard)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, cast
 
-from memoriter.core.batch import Act, Batch, Commit, Embed, Enrol, Forget, Key, Link, Vector
+from memoriter.core.batch import Act, Batch, Commit, Embed, Forget, Key, Link, RegisterAgent, Vector
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.draft import Draft, changed, durations, spelled_tie, tie_of
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
@@ -22,7 +22,7 @@ from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.prepare import (
     SALT_BYTES,
-    Workshop,
+    WriteContext,
     embed_all,
     prepare,
     prepare_version,
@@ -68,9 +68,9 @@ class Portion:
 class Writer:
     """Writes for one scope."""
 
-    def __init__(self, log: Log, shop: Workshop, scope: Scope) -> None:
+    def __init__(self, log: Log, write_context: WriteContext, scope: Scope) -> None:
         self._log = log
-        self._shop = shop
+        self._shop = write_context
         self._scope = scope
 
     @property
@@ -265,7 +265,7 @@ class Writer:
         if clean in known:
             state = json.loads(known[clean].body)
         body = canonical({**state, **_agent_fields(changes)})
-        return self.commit([Enrol(clean, body, self._salt(), key)])
+        return self.commit([RegisterAgent(clean, body, self._salt(), key)])
 
     def pay(self, limit: int) -> tuple[int, int]:
         """Embed what is owed to the current space; (paid, still owed)."""

@@ -19,7 +19,7 @@ from tests.oracle.rules import LaneCall, LaneOracle
 from memoriter.text import retry
 from memoriter.text.dialects import Options, read
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Leaf, Near, Node, Term, Without, spelled
+from memoriter.text.tree import All, Leaf, NearLeaves, Node, Term, Without, spelled
 from memoriter.text.tree import Any as AnyOf
 
 Scored = dict[int, float | None]
@@ -60,14 +60,14 @@ class _Lane:
 
     # -- counting ------------------------------------------------------------------------------
 
-    def tfs(self, leaf: Term | Leaf | Near, page: Page) -> dict[str, int]:
+    def tfs(self, leaf: Term | Leaf | NearLeaves, page: Page) -> dict[str, int]:
         """How often a leaf occurs in each field of a record."""
         out: dict[str, int] = {}
         for field, spots in page.spots.items():
             named = isinstance(leaf, Leaf) and field in leaf.fields
             if field not in self.spec["fields"] and not named:
                 continue
-            if isinstance(leaf, Near):
+            if isinstance(leaf, NearLeaves):
                 count = self._near(leaf, field, spots)
             else:
                 count = len(self._begins(leaf, field, spots))
@@ -90,7 +90,7 @@ class _Lane:
             begins = here if begins is None else begins & here
         return begins or set()
 
-    def _near(self, near: Near, field: str, spots: Spots) -> int:
+    def _near(self, near: NearLeaves, field: str, spots: Spots) -> int:
         """Groups scored by moving the earliest member on, as the engine says it counts them."""
         begins = [sorted(self._begins(leaf, field, spots)) for leaf in near.leaves]
         if not all(begins) or field == "agent_registry":
@@ -108,14 +108,14 @@ class _Lane:
 
     # -- scoring -------------------------------------------------------------------------------
 
-    def leaf(self, leaf: Term | Leaf | Near) -> Scored:
+    def leaf(self, leaf: Term | Leaf | NearLeaves) -> Scored:
         """What every record that has a leaf gets for it."""
         scored = {row: tfs for row, page in self.pages.items() if (tfs := self.tfs(leaf, page))}
         df = len(scored)
         boost = 1.0
         if isinstance(leaf, Leaf):
             boost = leaf.boost
-        elif isinstance(leaf, Near):
+        elif isinstance(leaf, NearLeaves):
             boost = sum(each.boost for each in leaf.leaves)
         out: Scored = {}
         for row, tfs in scored.items():
@@ -175,7 +175,7 @@ class _Lane:
             case Leaf():
                 has = self.analyzer.tokens(node.text, prefix=node.prefix)
                 return self.leaf(node) if has else None
-            case Term() | Near():
+            case Term() | NearLeaves():
                 return self.leaf(node)
             case Without():
                 keep, drop = self.tree(node.keep), self.tree(node.drop)
@@ -242,7 +242,7 @@ class _Lane:
     def _strongest(self, text: str, aliases: Mapping[str, Sequence[str]]) -> str | None:
         def df(word: str) -> int:
             tree = self.read(word, aliases)
-            if not isinstance(tree, Term | Leaf | Near):
+            if not isinstance(tree, Term | Leaf | NearLeaves):
                 return 0
             return sum(bool(self.tfs(tree, page)) for page in self.pages.values())
 

@@ -20,7 +20,7 @@ import typer
 import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.options import declared
-from memoriter.memory.options import Asking, Changes, Chosen, Whose
+from memoriter.memory.options import Changes, QuestionOptions, SelectOptions, Whose
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
@@ -65,7 +65,7 @@ def _starting(words: Iterable[str], incomplete: str) -> list[str]:
 # --- options ----------------------------------------------------------------------------------
 
 _PANEL: Final = "Store and scope"
-_CHOSEN: Final = declared(Chosen)
+_CHOSEN: Final = declared(SelectOptions)
 _WHOSE: Final = declared(Whose)
 WhereOption = Annotated[
     str | None, typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
@@ -84,7 +84,9 @@ RerankerOption = Annotated[
 ]
 LimitOption = Annotated[
     int | None,
-    typer.Option("--limit", "-n", metavar="N", help=declared(Asking)["limit"].option.about),
+    typer.Option(
+        "--limit", "-n", metavar="N", help=declared(QuestionOptions)["limit"].option.about
+    ),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")

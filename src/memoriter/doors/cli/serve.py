@@ -126,12 +126,12 @@ def serve(
 
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
-    from memoriter.doors.http.office import Office  # noqa: PLC0415  # as above
     from memoriter.doors.http.serving import Where, bound, run, server_of  # noqa: PLC0415  # as above
+    from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.http import beside  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
     from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
-    from memoriter.memory.house import House  # noqa: PLC0415  # as above
+    from memoriter.memory.tenants import Tenants  # noqa: PLC0415  # as above
 
     choice = choice_of(tools)
     values = settings(
@@ -144,7 +144,7 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
     with bound(where) as listening:
         place = str(values["store"].value)
         options: OpenOptions = {"reranker": values["reranker"].value}
-        house = House(place, **(options | embedder_option(values["embedder"].value)))
+        tenants = Tenants(place, **(options | embedder_option(values["embedder"].value)))
         tokens = Tokens.beside(place)
         url = net.url(listening.getsockname()[1])
 
@@ -156,8 +156,10 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
                 note(f"an admin token, shown this once: {first}")
             note(f"serving {place} at {url}; Ctrl-C stops")
 
-        office = Office(house, tokens, where.limits)
-        server = server_of(app(office, where.welcome, [beside(office, choice)]), where, started)
+        server_state = ServerState(tenants, tokens, where.limits)
+        server = server_of(
+            app(server_state, where.welcome, [beside(server_state, choice)]), where, started
+        )
         # Made last: it is shown only once, and a start that fails must not use it up.
         first = _first_token(tokens, str(values["tenant"].value))
         run(server, listening)
@@ -211,16 +213,16 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     """Answer the requests on stdin, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 
-    from memoriter.doors.desk import Desk  # noqa: PLC0415  # loads the engine
-    from memoriter.doors.mcp.server import Local, server_of  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.server import LocalCaller, server_of  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.stdio import serve as serve_streams  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
+    from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     choice = choice_of(tools)
     access = "read" if read_only else "make"
     with opened_memory(at, access, setting("reranker", reranker)) as memory:
-        seat = Local(Desk(memory), "read" if read_only else "write")
+        seat = LocalCaller(TenantSession(memory), "read" if read_only else "write")
         anyio.run(serve_streams, server_of(choice, seat))
 
 

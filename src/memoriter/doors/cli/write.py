@@ -44,7 +44,7 @@ _SHOWN: Final = 10
 class RecordOptions:
     """The fields of a new memory beside its text."""
 
-    beside: Annotated[dict[str, Any], Flags(options.Beside)]
+    beside: Annotated[dict[str, Any], Flags(options.WriteOptions)]
     fields: Annotated[dict[str, Any], Flags(Given, panel=_PANEL)]
 
 

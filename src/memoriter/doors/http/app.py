@@ -22,9 +22,9 @@ from memoriter.doors.http.bodies import dumped
 from memoriter.doors.http.guards import CREDENTIAL, Guard
 from memoriter.doors.http.headers import Welcome
 from memoriter.doors.http.metrics import MEDIA
-from memoriter.doors.http.office import Office
 from memoriter.doors.http.openapi import document
 from memoriter.doors.http.problems import problem
+from memoriter.doors.http.state import ServerState
 from memoriter.doors.operations import BY_NAME, Right
 from memoriter.doors.public import public
 
@@ -33,7 +33,7 @@ Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Mounted:
     """Another application under a path of this one, behind the same guard.
 
     It finds the caller's credential in its scope, and checks the rights itself.
@@ -45,18 +45,20 @@ class Beside:
     """What has to be open while it serves."""
 
 
-def app(office: Office, welcome: Welcome | None = None, mounts: Sequence[Beside] = ()) -> ASGIApp:
+def app(
+    server_state: ServerState, welcome: Welcome | None = None, mounts: Sequence[Mounted] = ()
+) -> ASGIApp:
     """The whole server as an ASGI application; it closes the office when it ends."""
     routes: list[BaseRoute] = [
-        *_own(office),
-        *rest.routes(office),
+        *_own(server_state),
+        *rest.routes(server_state),
         *(route for each in mounts for route in _beside(each)),
     ]
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(asyncio.to_thread, office.close)
+            stack.push_async_callback(asyncio.to_thread, server_state.close)
             for each in mounts:
                 if each.lifespan is not None:
                     await stack.enter_async_context(each.lifespan())
@@ -68,15 +70,15 @@ def app(office: Office, welcome: Welcome | None = None, mounts: Sequence[Beside]
         exception_handlers={HTTPException: _lost, MemoriterError: _told, Exception: _broken},
     )
     inner.router.redirect_slashes = False
-    return Guard(inner, office, welcome)
+    return Guard(inner, server_state, welcome)
 
 
-def _beside(each: Beside) -> list[BaseRoute]:
+def _beside(each: Mounted) -> list[BaseRoute]:
     """The path itself, and what lies below it."""
     return [Route(each.path, each.app), Mount(each.path, each.app)]
 
 
-def _own(office: Office) -> list[BaseRoute]:
+def _own(server_state: ServerState) -> list[BaseRoute]:
     """The paths that are no operation. All but the first need a token."""
     spelled = dumped(document())
 
@@ -93,17 +95,17 @@ def _own(office: Office) -> list[BaseRoute]:
 
         def text() -> str:
             try:
-                status = BY_NAME["status"].run(office.desks.of(tenant), {})
+                status = BY_NAME["status"].run(server_state.tenant_sessions.of(tenant), {})
             except Exception as error:
                 raise public(error) from None
-            return office.metrics.text(tenant, status)
+            return server_state.metrics.text(tenant, status)
 
-        told = await office.work.run(text, deadline=True)
+        told = await server_state.work.run(text, deadline=True)
         return Response(told, media_type=MEDIA)
 
     async def calls(request: Request) -> Response:
         _need(request, "read")
-        return await rpc.endpoint(request, office)
+        return await rpc.endpoint(request, server_state)
 
     return [
         Route("/healthz", healthz, methods=["GET"]),

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoriter.core.errors import Forbidden, InputError, TooLarge, TooSlow, Unauthenticated
-from memoriter.doors.desk import of_tenant
 from memoriter.doors.http.headers import Welcome, announced, bearer, plain_json, twofold, values
-from memoriter.doors.http.office import Office
 from memoriter.doors.http.problems import problem
+from memoriter.doors.http.state import ServerState
 from memoriter.doors.public import public
+from memoriter.doors.tenant_session import of_tenant
 from memoriter.doors.tokens import Credential
 
 CREDENTIAL: Final = "memoriter.credential"
@@ -29,9 +29,11 @@ _ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"
 class Guard:
     """An ASGI application around another one; what it lets through carries a credential."""
 
-    def __init__(self, inner: ASGIApp, office: Office, welcome: Welcome | None = None) -> None:
+    def __init__(
+        self, inner: ASGIApp, server_state: ServerState, welcome: Welcome | None = None
+    ) -> None:
         self._inner = inner
-        self._office = office
+        self._server_state = server_state
         self._welcome = welcome or Welcome()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,14 +78,14 @@ class Guard:
         token = bearer(scope["headers"])
         if token is None:
             raise Unauthenticated("a token is needed", hint="send Authorization: Bearer mem_…")
-        who = self._office.tokens.find(token)
+        who = self._server_state.tokens.find(token)
         _own_tenant(scope, who)
-        self._office.rates.take(who.id)
+        self._server_state.rates.take(who.id)
         scope[CREDENTIAL] = who
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, if it is small enough and comes in time."""
-        limits = self._office.limits
+        limits = self._server_state.limits
         size = announced(scope["headers"])
         if size is not None and size > limits.body:
             await _drained(receive, 4 * limits.body)

@@ -54,13 +54,13 @@ class Limits:
     stop_s: float = 30.0
     """Seconds that open requests get to end when the server stops."""
 
-    def check(self, data: object, *, reading: bool) -> object:
+    def check(self, data: object, *, view: bool) -> object:
         """The request, if it does not ask for too much; its shape is checked elsewhere."""
         if not isinstance(data, dict):
             return data
         told = cast("dict[str, Any]", data)
         limit = told.get("limit")
-        if reading and isinstance(limit, int) and limit > self.hits:
+        if view and isinstance(limit, int) and limit > self.hits:
             raise InputError(
                 f"limit: at most {self.hits:,} through a server", hint="ask page by page",
                 field="limit",

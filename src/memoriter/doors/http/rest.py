@@ -12,39 +12,39 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memoriter.core.errors import InputError
-from memoriter.doors.desk import TENANT
 from memoriter.doors.http.bodies import loaded
 from memoriter.doors.http.guards import CREDENTIAL
-from memoriter.doors.http.office import Office
+from memoriter.doors.http.state import ServerState
 from memoriter.doors.operations import OPERATIONS, Operation
+from memoriter.doors.tenant_session import TENANT
 
 JSON: Final = "application/json"
 _SPELLED: Final = "GET"
 """The method whose fields come in the address, all as text."""
 
 
-def routes(office: Office) -> list[Route]:
+def routes(server_state: ServerState) -> list[Route]:
     """Every path of the table, with all of its methods; those without a gap come first."""
     paths: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = operation
     return [
-        Route(path, _endpoint(office, paths[path]), methods=list(paths[path]))
+        Route(path, _endpoint(server_state, paths[path]), methods=list(paths[path]))
         for path in sorted(paths, key=lambda path: path.count("{"))
     ]
 
 
 def _endpoint(
-    office: Office, methods: Mapping[str, Operation]
+    server_state: ServerState, methods: Mapping[str, Operation]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         operation = methods[_SPELLED if request.method == "HEAD" else request.method]
         body = await request.body()
-        ask = partial(asked, operation, request, body, office.limits.depth)
+        ask = partial(asked, operation, request, body, server_state.limits.depth)
         spelled = operation.method == _SPELLED
         who = request.scope[CREDENTIAL]
         return Response(
-            await office.answered(who, operation, ask, spelled=spelled), media_type=JSON
+            await server_state.answered(who, operation, ask, spelled=spelled), media_type=JSON
         )
 
     return endpoint

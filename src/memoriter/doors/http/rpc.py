@@ -16,7 +16,7 @@ from starlette.responses import Response
 from memoriter.core.errors import InputError, MemoriterError
 from memoriter.doors.http.bodies import dumped, loaded
 from memoriter.doors.http.guards import CREDENTIAL
-from memoriter.doors.http.office import Office
+from memoriter.doors.http.state import ServerState
 from memoriter.doors.operations import BY_NAME
 from memoriter.doors.port import Offered, foreign_methods
 from memoriter.doors.tokens import Credential
@@ -34,7 +34,7 @@ def methods() -> Mapping[str, Offered]:
     return {**BY_NAME, **{method.name: method for method in foreign_methods(BY_NAME)}}
 
 
-class Refused(Exception):
+class RpcError(Exception):
     """A call that cannot be made, as JSON-RPC says it."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, object] | None = None) -> None:
@@ -53,63 +53,63 @@ class Call:
     """Whether the caller wants an answer: a notification does not."""
 
 
-async def endpoint(request: Request, office: Office) -> Response:
+async def endpoint(request: Request, server_state: ServerState) -> Response:
     """Answer a call, or a batch of calls one after the other."""
     who: Credential = request.scope[CREDENTIAL]
     try:
-        body = loaded(await request.body(), office.limits.depth)
+        body = loaded(await request.body(), server_state.limits.depth)
     except InputError as error:
-        return _reply(_failed(None, Refused(PARSE, error.message)))
+        return _reply(_failed(None, RpcError(PARSE, error.message)))
     if not isinstance(body, list):
-        answer = await _one(body, who, office)
+        answer = await _one(body, who, server_state)
         return _reply(answer) if answer is not None else Response(status_code=_EMPTY)
     calls = cast("list[object]", body)
-    if not 0 < len(calls) <= office.limits.batch:
-        message = f"a batch has 1 to {office.limits.batch} calls"
-        return _reply(_failed(None, Refused(INVALID, message)))
-    office.rates.take(who.id, len(calls) - 1)
-    answers = [await _one(call, who, office) for call in calls]
+    if not 0 < len(calls) <= server_state.limits.batch:
+        message = f"a batch has 1 to {server_state.limits.batch} calls"
+        return _reply(_failed(None, RpcError(INVALID, message)))
+    server_state.rates.take(who.id, len(calls) - 1)
+    answers = [await _one(call, who, server_state) for call in calls]
     wanted = [answer for answer in answers if answer is not None]
     return _reply(b"[" + b",".join(wanted) + b"]") if wanted else Response(status_code=_EMPTY)
 
 
-async def _one(value: object, who: Credential, office: Office) -> bytes | None:
+async def _one(value: object, who: Credential, server_state: ServerState) -> bytes | None:
     """The answer of one call; None for a notification, whatever came of it."""
     try:
         call = _read(value)
-    except Refused as refused:
+    except RpcError as refused:
         return _failed(None, refused)
     try:
-        answer = b'"result":' + await _done(call, who, office)
-    except Refused as refused:
+        answer = b'"result":' + await _done(call, who, server_state)
+    except RpcError as refused:
         answer = b'"error":' + dumped(refused.error)
     return _framed(call.id, answer) if call.answered else None
 
 
 def _read(value: object) -> Call:
     if not isinstance(value, dict):
-        raise Refused(INVALID, "a call is an object")
+        raise RpcError(INVALID, "a call is an object")
     data = cast("dict[str, Any]", value)
     if data.get("jsonrpc") != "2.0" or not isinstance(data.get("method"), str):
-        raise Refused(INVALID, 'a call has "jsonrpc": "2.0" and a method')
+        raise RpcError(INVALID, 'a call has "jsonrpc": "2.0" and a method')
     if unknown := set(data) - _KNOWN:
-        raise Refused(INVALID, f"a call has no {min(unknown)!r}")
+        raise RpcError(INVALID, f"a call has no {min(unknown)!r}")
     id = data.get("id")
     if isinstance(id, bool) or not isinstance(id, str | int | float | None):
-        raise Refused(INVALID, "an id is text, a number or null")
+        raise RpcError(INVALID, "an id is text, a number or null")
     return Call(data["method"], data.get("params", {}), id, "id" in data)
 
 
-async def _done(call: Call, who: Credential, office: Office) -> bytes:
+async def _done(call: Call, who: Credential, server_state: ServerState) -> bytes:
     offered = methods().get(call.method)
     if offered is None:
-        raise Refused(UNKNOWN, f"there is no method {call.method[:80]!r}")
+        raise RpcError(UNKNOWN, f"there is no method {call.method[:80]!r}")
     if not isinstance(call.params, dict):
-        raise Refused(PARAMS, "params are given by name, as an object")
+        raise RpcError(PARAMS, "params are given by name, as an object")
     try:
-        return await office.answered(who, offered, lambda: call.params)
+        return await server_state.answered(who, offered, lambda: call.params)
     except MemoriterError as error:
-        raise Refused(_code(error), error.message, error.to_dict()) from None
+        raise RpcError(_code(error), error.message, error.to_dict()) from None
 
 
 def _code(error: MemoriterError) -> int:
@@ -119,7 +119,7 @@ def _code(error: MemoriterError) -> int:
     return INTERNAL if type(error) is MemoriterError else _OURS - error.exit_code
 
 
-def _failed(id: str | float | None, refused: Refused) -> bytes:
+def _failed(id: str | float | None, refused: RpcError) -> bytes:
     return _framed(id, b'"error":' + dumped(refused.error))
 
 

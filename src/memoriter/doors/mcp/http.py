@@ -14,10 +14,10 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memoriter.core.errors import NoSuchMethod
-from memoriter.doors.http.app import Beside
+from memoriter.doors.http.app import Mounted
 from memoriter.doors.http.guards import CREDENTIAL
-from memoriter.doors.http.office import Office
 from memoriter.doors.http.problems import problem
+from memoriter.doors.http.state import ServerState
 from memoriter.doors.mcp.server import Context, Plain, server_of
 from memoriter.doors.mcp.tools import Choice, Tool
 from memoriter.doors.operations import Right
@@ -26,22 +26,22 @@ from memoriter.doors.tokens import Credential
 PATH: Final = "/mcp"
 
 
-def beside(office: Office, choice: Choice) -> Beside:
+def beside(server_state: ServerState, choice: Choice) -> Mounted:
     """The tools at their path, for the application of the HTTP server."""
     manager = StreamableHTTPSessionManager(
-        server_of(choice, Remote(office)),
+        server_of(choice, RemoteCaller(server_state)),
         json_response=True,
         stateless=True,
-        max_request_body_size=office.limits.body,
+        max_request_body_size=server_state.limits.body,
     )
-    return Beside(PATH, _Posted(manager), manager.run)
+    return Mounted(PATH, _Posted(manager), manager.run)
 
 
-class Remote:
+class RemoteCaller:
     """Whoever holds a token: its tenant, its right, the server's threads and limits."""
 
-    def __init__(self, office: Office) -> None:
-        self._office = office
+    def __init__(self, server_state: ServerState) -> None:
+        self._server_state = server_state
 
     def right(self, ctx: Context) -> Right:
         """As the token says."""
@@ -49,7 +49,7 @@ class Remote:
 
     async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
         """The same way that every other request goes."""
-        spelled = await self._office.answered(_who(ctx), tool, lambda: arguments)
+        spelled = await self._server_state.answered(_who(ctx), tool, lambda: arguments)
         return cast("Plain", json.loads(spelled))
 
 

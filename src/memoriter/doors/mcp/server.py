@@ -16,10 +16,10 @@ from mcp.shared.exceptions import MCPError
 
 from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
-from memoriter.doors.desk import Desk
 from memoriter.doors.mcp.tools import Choice, Tool, tools_of
 from memoriter.doors.operations import Right
 from memoriter.doors.public import public
+from memoriter.doors.tenant_session import TenantSession
 
 Context = ServerRequestContext[Any, Any]
 Plain = dict[str, Any]
@@ -32,7 +32,7 @@ INSTRUCTIONS: Final = (
 )
 
 
-class Seat(Protocol):
+class Caller(Protocol):
     """Whom a server answers for: what the caller may do, and where its calls are done."""
 
     def right(self, ctx: Context) -> Right:
@@ -45,10 +45,10 @@ class Seat(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class LocalCaller:
     """The one caller of a process that is its own: one tenant's desk, and a right."""
 
-    desk: Desk
+    tenant_session: TenantSession
     may: Right
 
     def right(self, ctx: Context) -> Right:
@@ -63,10 +63,10 @@ class Local:
             raise Forbidden(
                 f"{tool.name}: this server may only {self.may}", hint="start it without --read-only"
             )
-        return await anyio.to_thread.run_sync(tool.run, self.desk, arguments)
+        return await anyio.to_thread.run_sync(tool.run, self.tenant_session, arguments)
 
 
-def server_of(choice: Choice, seat: Seat) -> Server[Any]:
+def server_of(choice: Choice, caller: Caller) -> Server[Any]:
     """A server that offers a set of tools to whoever sits there."""
     every = {tool.name: tool for tool in tools_of(choice, "admin")}
 
@@ -74,14 +74,14 @@ def server_of(choice: Choice, seat: Seat) -> Server[Any]:
         ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         del params
-        return types.ListToolsResult(tools=list_of(choice, seat.right(ctx)))
+        return types.ListToolsResult(tools=list_of(choice, caller.right(ctx)))
 
     async def called(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = every.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
         try:
-            reply = await seat.ask(ctx, tool, params.arguments or {})
+            reply = await caller.ask(ctx, tool, params.arguments or {})
         except Exception as error:  # a mistake is an answer that the model can learn from
             return _failed(public(error))
         return types.CallToolResult(content=_text(tool.text(reply)), structured_content=reply)

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, Final, Literal, cast
 
 from memoriter.core.errors import InputError
-from memoriter.doors.desk import Desk
 from memoriter.doors.mcp.telling import as_text
 from memoriter.doors.operations import BY_NAME, RIGHTS, Right
 from memoriter.doors.port import ForeignTool, foreign_tools
 from memoriter.doors.requests import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
+from memoriter.doors.tenant_session import TenantSession
 
 Plain = dict[str, Any]
 Choice = Literal["core", "full", "compat"]
@@ -34,7 +34,7 @@ class Tool:
     about: str
     takes: Schema
     gives: Schema
-    act: Callable[[Desk, object], Plain]
+    act: Callable[[TenantSession, object], Plain]
     text: Callable[[Plain], str]
     """The answer for hosts that show text alone."""
     destructive: bool = False
@@ -44,14 +44,14 @@ class Tool:
         """Whether a credential with this right may use it."""
         return RIGHTS.index(self.right) <= RIGHTS.index(right)
 
-    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> Plain:
+    def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
         """Check that only what the schema shows was sent, do it, answer."""
         del spelled  # arguments come as JSON
         known = self.takes.get("properties", {})
         for field in cast("Plain", data):
             if field not in known:
                 raise unknown_field(field, field, known)
-        return self.act(desk, data)
+        return self.act(tenant_session, data)
 
 
 @dataclass(frozen=True, slots=True)

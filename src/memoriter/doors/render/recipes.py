@@ -14,7 +14,7 @@ from memoriter.doors.render.ink import DIM, STRONG
 from memoriter.lanes.spec import RecipePart, Spec, always_told, meaning_of, options_of, worded
 from memoriter.pipeline.fusing import FUSIONS
 from memoriter.pipeline.kinds import kinds
-from memoriter.pipeline.passes import Head, Pass, Rerank
+from memoriter.pipeline.passes import Pass, PassHead, Rerank
 from memoriter.pipeline.recipe import Final_, Recipe, Select
 from memoriter.text.safe import one_line
 from memoriter.why.figures import short
@@ -44,7 +44,7 @@ _PARTS: Final[Mapping[str, Sequence[type[RecipePart]]]] = {
 """The classes of the parts, by the place they stand at."""
 
 
-class Row(NamedTuple):
+class ComparedSetting(NamedTuple):
     """One thing, and what each recipe says about it."""
 
     label: str
@@ -56,10 +56,10 @@ class Section(NamedTuple):
     """A stage of a search, and what differs there."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[ComparedSetting]
 
 
-class Part(NamedTuple):
+class ComparedPart(NamedTuple):
     """A lane, a boost or an ordering: all its settings, and those that its recipe spells out."""
 
     settings: Data
@@ -94,11 +94,11 @@ def sections(one: Data, two: Data, spelled: tuple[Data, Data] = ({}, {})) -> lis
     every = [
         Section("In general", list(_keys(general, Recipe))),
         Section("Select: what may be found", list(_both(one, two, "select", Select))),
-        Section("Lanes: who looks for candidates", list(_parts(*lanes))),
+        Section("Lanes: who looks for candidates", list(_engine(*lanes))),
         Section("Fusion: how their scores become one", list(_fusion(passes[0], others[0]))),
         Section("Boosts: what changes a score", list(_boosts(first, second))),
         Section("Second pass: the best once more", list(_again(passes[1], others[1]))),
-        Section("Order: what moves or goes", list(_parts(*orders))),
+        Section("Order: what moves or goes", list(_engine(*orders))),
         Section("Final: what leaves", list(_both(one, two, "final", Final_))),
         Section("Its users' language", list(_spoken(one, two))),
     ]
@@ -136,7 +136,7 @@ def value(part: Declared, key: str, given: object) -> str:
 # -- stages ----------------------------------------------------------------------------------------
 
 
-def _both(one: Data, two: Data, key: str, part: Declared) -> Iterator[Row]:
+def _both(one: Data, two: Data, key: str, part: Declared) -> Iterator[ComparedSetting]:
     first, second = _data(one.get(key)), _data(two.get(key))
     pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
     yield from _keys(pairs, part)
@@ -144,29 +144,35 @@ def _both(one: Data, two: Data, key: str, part: Declared) -> Iterator[Row]:
 
 def _keys(
     pairs: Mapping[str, tuple[object, object]], part: Declared, under: str = ""
-) -> Iterator[Row]:
+) -> Iterator[ComparedSetting]:
     for key, (first, second) in pairs.items():
         if first != second:
-            yield Row(under + phrase(part, key), value(part, key, first), value(part, key, second))
+            yield ComparedSetting(
+                under + phrase(part, key), value(part, key, first), value(part, key, second)
+            )
 
 
-def _laid(recipe: Data, spelled: Data, where: str) -> dict[str, Part]:
+def _laid(recipe: Data, spelled: Data, where: str) -> dict[str, ComparedPart]:
     """The parts at a place, by label or by number; to spell out everything says nothing."""
-    laid: dict[str, Part] = {}
+    laid: dict[str, ComparedPart] = {}
     labelled = _labelled(spelled.get(where))
     for label, part in _labelled(recipe.get(where)).items():
         settings, own = _data(part), _data(labelled.get(label))
-        laid[label] = Part(settings, {} if set(settings) <= set(own) else own)
+        laid[label] = ComparedPart(settings, {} if set(settings) <= set(own) else own)
     return laid
 
 
-def _parts(one: Mapping[str, Part], two: Mapping[str, Part], where: str) -> Iterator[Row]:
-    none = Part({}, {})
+def _engine(
+    one: Mapping[str, ComparedPart], two: Mapping[str, ComparedPart], where: str
+) -> Iterator[ComparedSetting]:
+    none = ComparedPart({}, {})
     for label in {**one, **two}:
         yield from _part(where, label, one.get(label, none), two.get(label, none))
 
 
-def _part(where: str, label: str, first: Part, second: Part) -> Iterator[Row]:
+def _part(
+    where: str, label: str, first: ComparedPart, second: ComparedPart
+) -> Iterator[ComparedSetting]:
     """A part that both have key by key; any other as a whole."""
     one, two = first.settings, second.settings
     if one == two:
@@ -174,15 +180,15 @@ def _part(where: str, label: str, first: Part, second: Part) -> Iterator[Row]:
     if one and two and one.get("kind") == two.get("kind"):
         what = _does(where, one)
         cells = _off(what, one), _off(what, two)
-        yield Row(label, cells[0], _ALIKE if cells[0] == cells[1] else cells[1])
+        yield ComparedSetting(label, cells[0], _ALIKE if cells[0] == cells[1] else cells[1])
         keys = {name: _pair(name, first, second) for name in {**one, **two}}
         keys.pop("enabled", None)
         yield from _keys(keys, _declared(where, one), "  ")
     else:
-        yield Row(label, _whole(where, *first), _whole(where, *second))
+        yield ComparedSetting(label, _whole(where, *first), _whole(where, *second))
 
 
-def _pair(name: str, first: Part, second: Part) -> tuple[object, object]:
+def _pair(name: str, first: ComparedPart, second: ComparedPart) -> tuple[object, object]:
     """What two parts say of a key; where they agree, but one alone spells it out, that one's."""
     one, two = first.settings.get(name), second.settings.get(name)
     if one == two and (name in first.spelled) != (name in second.spelled):
@@ -190,14 +196,14 @@ def _pair(name: str, first: Part, second: Part) -> tuple[object, object]:
     return one, two
 
 
-def _fusion(one: Data, two: Data) -> Iterator[Row]:
+def _fusion(one: Data, two: Data) -> Iterator[ComparedSetting]:
     first, second = _data(one.get("fuse")), _data(two.get("fuse"))
     if first.get("kind") != second.get("kind"):
-        yield Row("score", _does("fuse", first), _does("fuse", second))
+        yield ComparedSetting("score", _does("fuse", first), _does("fuse", second))
     settings, others = _fused(first), _fused(second)
     for words in {**settings, **others}:
         if settings.get(words, _NONE) != others.get(words, _NONE):
-            yield Row(words, settings.get(words, _NONE), others.get(words, _NONE))
+            yield ComparedSetting(words, settings.get(words, _NONE), others.get(words, _NONE))
     yield from _keys({"ties": (one.get("ties"), two.get("ties"))}, Recipe)
 
 
@@ -209,24 +215,26 @@ def _fused(fuse: Data) -> dict[str, str]:
     }
 
 
-def _boosts(one: tuple[Data, Data], two: tuple[Data, Data]) -> Iterator[Row]:
-    yield from _parts(_weighed(*one), _weighed(*two), "boosts")
+def _boosts(one: tuple[Data, Data], two: tuple[Data, Data]) -> Iterator[ComparedSetting]:
+    yield from _engine(_weighed(*one), _weighed(*two), "boosts")
     first, second = _passes(one[0])[0], _passes(two[0])[0]
     yield from _keys({"boosts": (first.get("boosts"), second.get("boosts"))}, Pass)
 
 
-def _weighed(recipe: Data, spelled: Data) -> dict[str, Part]:
+def _weighed(recipe: Data, spelled: Data) -> dict[str, ComparedPart]:
     """The boosts, each with what the fusion weighs it."""
     weights = _data(_data(_passes(recipe)[0].get("fuse")).get("weights"))
     return {
-        label: Part({**each, **({_WEIGHS: weights[label]} if label in weights else {})}, own)
+        label: ComparedPart(
+            {**each, **({_WEIGHS: weights[label]} if label in weights else {})}, own
+        )
         for label, (each, own) in _laid(recipe, spelled, "boosts").items()
     }
 
 
-def _again(one: Data, two: Data) -> Iterator[Row]:
+def _again(one: Data, two: Data) -> Iterator[ComparedSetting]:
     if one != two:
-        yield Row("", _second(one), _second(two))
+        yield ComparedSetting("", _second(one), _second(two))
 
 
 def _second(step: Data) -> str:
@@ -234,7 +242,7 @@ def _second(step: Data) -> str:
     if not step:
         return _NONE
     head = _data(step.get("head"))
-    columns = value(Head, "by", head.get("by"))
+    columns = value(PassHead, "by", head.get("by"))
     parts = [f"the first {head.get('count')}" + ("" if columns == _NONE else f" by {columns}")]
     fuse, judge = _data(step.get("fuse")), _data(step.get("rerank"))
     if fuse:
@@ -246,12 +254,14 @@ def _second(step: Data) -> str:
     return _off("; ".join(parts), step)
 
 
-def _spoken(one: Data, two: Data) -> Iterator[Row]:
+def _spoken(one: Data, two: Data) -> Iterator[ComparedSetting]:
     """How many words of their own they have: `recipe show` lists them."""
     for key, what in _SPOKEN.items():
         first, second = _data(one.get(key)), _data(two.get(key))
         if first != second:
-            yield Row(what, *(f"{len(each)}" if each else _NONE for each in (first, second)))
+            yield ComparedSetting(
+                what, *(f"{len(each)}" if each else _NONE for each in (first, second))
+            )
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ class CohesionBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """What each row gains."""
-        sessions = codes(ctx.reading, slate.rows, "session")[0] if self.same_session else None
-        positions = numbers(ctx.reading, slate.rows, "position")
+        sessions = codes(ctx.view, slate.rows, "session")[0] if self.same_session else None
+        positions = numbers(ctx.view, slate.rows, "position")
         scores = lane_scores(slate, self.lane)
         reach = Reach(self.radius, self.most, self.strong, self.weak)
         return Boosted(near_strong(positions, scores, reach, sessions))

@@ -24,9 +24,9 @@ class ConfidenceBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Weight · confidence."""
-        values = numbers(ctx.reading, slate.rows, "confidence")
+        values = numbers(ctx.view, slate.rows, "confidence")
         return Boosted(confidence(values, self.weight))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """The confidence."""
-        return {"confidence": numbers(ctx.reading, slate.rows, "confidence")}
+        return {"confidence": numbers(ctx.view, slate.rows, "confidence")}

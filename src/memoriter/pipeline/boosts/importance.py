@@ -31,6 +31,6 @@ class ImportanceBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Each row's gain or loss."""
-        values = numbers(ctx.reading, slate.rows, "importance")
+        values = numbers(ctx.view, slate.rows, "importance")
         scores = lane_scores(slate, self.lane)
         return Boosted(importance(values, scores, self.matched, self.bare), {"given": values})

@@ -35,6 +35,6 @@ class MomentBoost(Leaning):
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Boosted(np.full(slate.rows.size, np.nan))
-        occurred = numbers(ctx.reading, slate.rows, "occurred")
-        times = np.where(np.isnan(occurred), numbers(ctx.reading, slate.rows, "created"), occurred)
+        occurred = numbers(ctx.view, slate.rows, "occurred")
+        times = np.where(np.isnan(occurred), numbers(ctx.view, slate.rows, "created"), occurred)
         return Boosted(self.worth(nearness(times, moment.since, moment.until)))

@@ -96,13 +96,13 @@ def lane_scores(slate: Slate, label: str) -> Scores:
 
 def by_table(ctx: Context, slate: Slate, attribute: str, table: Mapping[str, float]) -> Scores:
     """What a table says of an attribute of each row; 0 for what it does not name."""
-    return priority(strings(ctx.reading, slate.rows, attribute), table)
+    return priority(strings(ctx.view, slate.rows, attribute), table)
 
 
 def positions_of(ctx: Context, slate: Slate) -> dict[str, Scores]:
     """Where records stand among all, and how many there are: inputs of a receipt."""
-    count = float(length(ctx.reading))
+    count = float(length(ctx.view))
     return {
-        "position": numbers(ctx.reading, slate.rows, "position"),
+        "position": numbers(ctx.view, slate.rows, "position"),
         "length": np.full(slate.rows.size, count),
     }

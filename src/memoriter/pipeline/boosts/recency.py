@@ -68,17 +68,17 @@ class RecencyBoost(Leaning):
         return Boosted(self.worth(shares))
 
     def _shares(self, ctx: Context, slate: Slate) -> Scores:
-        reading, rows = ctx.reading, slate.rows
+        view, rows = ctx.view, slate.rows
         match self.unit:
             case "position":
-                return by_position(numbers(reading, rows, "position"), length(reading), 1.0)
+                return by_position(numbers(view, rows, "position"), length(view), 1.0)
             case "cycle":
-                cycles = numbers(reading, rows, "cycle")
+                cycles = numbers(view, rows, "cycle")
                 return by_cycle(cycles, ctx.query.cycle or 0, self.half_life)
             case "seconds":
-                return by_clock(numbers(reading, rows, self.of), ctx.query.now, self.half_life)
+                return by_clock(numbers(view, rows, self.of), ctx.query.now, self.half_life)
             case "days":
-                ages = (ctx.query.now - numbers(reading, rows, self.of)) / _DAY
+                ages = (ctx.query.now - numbers(view, rows, self.of)) / _DAY
                 return snap(1.0 / (1.0 + np.maximum(ages, 0.0)))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
@@ -86,4 +86,4 @@ class RecencyBoost(Leaning):
         if self.unit == "position":
             return positions_of(ctx, slate)
         name = "cycle" if self.unit == "cycle" else self.of
-        return {name: numbers(ctx.reading, slate.rows, name)}
+        return {name: numbers(ctx.view, slate.rows, name)}

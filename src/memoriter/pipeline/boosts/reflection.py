@@ -28,6 +28,6 @@ class ReflectionBoost(Boost):
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The factor, where a record is a reflection."""
-        kinds = strings(ctx.reading, slate.rows, "kind")
+        kinds = strings(ctx.view, slate.rows, "kind")
         is_reflection = np.array([kind == "reflection" for kind in kinds], np.bool_)
         return Boosted(np.where(is_reflection, self.factor, np.nan))

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate
-from memoriter.index.reading import Reading
 from memoriter.index.reads import numbers
-from memoriter.index.talks import Keys
+from memoriter.index.sessions import Keys
+from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
@@ -36,7 +36,7 @@ class SessionBoost(Boost):
         order = np.argsort(slate.rows)
         scores = slate.score
         best, who = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
-        for rows in beside(ctx.reading, slate.rows):
+        for rows in beside(ctx.view, slate.rows):
             at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
             here = order[at]
             there = np.where(slate.rows[here] == rows, scores[here], np.nan)
@@ -46,22 +46,22 @@ class SessionBoost(Boost):
         return Boosted(np.where(lent > 0.0, lent, np.nan), {"row": who})
 
 
-def beside(reading: Reading, rows: Rows) -> tuple[Rows, Rows]:
+def beside(view: View, rows: Rows) -> tuple[Rows, Rows]:
     """The rows before and after each of these in its session; -1 where there is none.
 
     Only rows that the view sees count, in the order in which they were first written.
     """
     keys = np.zeros(rows.size, np.uint64)
-    for segment in reading.segments:
+    for segment in view.segments:
         places, inside = segment.places(rows)
         keys[inside] = segment.sessions[places]
-    positions = numbers(reading, rows, "position")
-    return _nearest(reading, keys, positions, -1), _nearest(reading, keys, positions, 1)
+    positions = numbers(view, rows, "position")
+    return _nearest(view, keys, positions, -1), _nearest(view, keys, positions, 1)
 
 
-def _nearest(reading: Reading, keys: Keys, positions: NDArray[np.float64], step: int) -> Rows:
+def _nearest(view: View, keys: Keys, positions: NDArray[np.float64], step: int) -> Rows:
     best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
-    for segment, seen in zip(reading.segments, reading.visible, strict=True):
+    for segment, seen in zip(view.segments, view.visible, strict=True):
         near, places = segment.talks.beside(keys, positions, seen, step)
         closer = ~np.isnan(near) & (np.isnan(best) | (step * (best - near) > 0.0)) & (keys > 0)
         best = np.where(closer, near, best)

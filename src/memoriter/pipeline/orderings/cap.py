@@ -39,7 +39,7 @@ class CapOrdering(Ordering):
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
         """The rows without what is too many."""
-        kinds = strings(ctx.reading, slate.rows, "kind")
+        kinds = strings(ctx.view, slate.rows, "kind")
         of_kind = np.array([kind == self.of for kind in kinds], np.bool_)
         over = of_kind & (np.cumsum(of_kind) > int(self.share * recipe.window))
         return Moved(
@@ -50,7 +50,7 @@ class CapOrdering(Ordering):
 
     def dropped(self, dropping: Dropping) -> Dropped:
         """There were enough of its kind above it."""
-        kinds = strings(dropping.ctx.reading, dropping.slate.rows[: dropping.at + 1], "kind")
+        kinds = strings(dropping.ctx.view, dropping.slate.rows[: dropping.at + 1], "kind")
         nth, window = kinds.count(self.of), dropping.recipe.window
         most = int(self.share * window)
         reason = f"it is {self.of} number {nth}, and at most {most} are shown"

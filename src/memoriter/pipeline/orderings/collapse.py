@@ -65,7 +65,7 @@ class CollapseOrdering(Ordering):
         size = slate.rows.size
         count = min(self.head, size)
         groups = self._groups(ctx, slate, count)
-        created = numbers(ctx.reading, slate.rows[:count], "created")
+        created = numbers(ctx.view, slate.rows[:count], "created")
         stays: list[tuple[int, int]] = []
         dropped = 0
         for places in groups:
@@ -107,12 +107,12 @@ class CollapseOrdering(Ordering):
             if groups[at] == groups[dropping.at]:
                 pair = slate.take(np.array(sorted((at, dropping.at)), np.intp))
                 if alone.move(dropping.ctx, dropping.recipe, pair).at.size == 1:
-                    yield ids_of(dropping.ctx.reading, slate.rows[[at]])[0]
+                    yield ids_of(dropping.ctx.view, slate.rows[[at]])[0]
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[int]]:
         """The places of each group, best first."""
         if self.by == "near":
-            units, known = units_of(ctx.reading, slate.rows[:count])
+            units, known = units_of(ctx.view, slate.rows[:count])
             copies = near_duplicates(units, self.cosine)
             keys: list[object] = [
                 at if not known[at] or copies[at] < 0 else int(copies[at]) for at in range(count)

@@ -58,7 +58,7 @@ class MmrOrdering(Ordering):
         del recipe
         size = slate.rows.size
         count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
-        units, known = units_of(ctx.reading, slate.rows[:count])
+        units, known = units_of(ctx.view, slate.rows[:count])
         part = np.flatnonzero(known)
         picks = mmr(self._relevance(slate.score[:count])[part], units[part], self.trade, self.take)
         taken = part[picks.order]

@@ -27,9 +27,9 @@ from memoriter.core.errors import (
     Unavailable,
     Unsupported,
 )
+from memoriter.store.io_errors import FULL, meaning
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.sqlite.schema import APPLICATION_ID, EARLIER_APPLICATION_ID, FORMAT, TABLES
-from memoriter.store.trouble import FULL, meaning
 
 MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000

@@ -22,7 +22,7 @@ from memoriter.store.rows import (
     guard,
     guarded,
 )
-from memoriter.store.settle import Place, Settled
+from memoriter.store.sequence import Sequenced, Standing
 from memoriter.store.sqlite.reader import HEAD, KEYS, NUMBER, checked_head
 
 _BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
@@ -76,12 +76,12 @@ class SqliteLedger:
         """The rows that a query finds for any of these values, which lead the join as JSON."""
         return self._db.execute(sql, (self._tenant, json.dumps(values))) if values else ()
 
-    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
         """Where these records stand."""
         sql = """
             SELECT r.id, r.row, r.position FROM json_each(?2) j CROSS JOIN records r
             ON r.tenant=?1 AND r.id=j.value ORDER BY r.row"""
-        return {row[0]: Place(row[1], row[2]) for row in self._among(sql, ids)}  # the last wins
+        return {row[0]: Standing(row[1], row[2]) for row in self._among(sql, ids)}  # the last wins
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         """The records at these positions."""
@@ -123,7 +123,7 @@ class SqliteLedger:
         return {row[0]: guarded(self._name, KeyRow(*row[:-1]), row[-1]) for row in found}
 
 
-def write(db: apsw.Connection, tenant: str, new: Settled) -> None:
+def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
     """Write a settled batch; the caller holds the transaction."""
     number = number_of(db, tenant)
     _erase(db, tenant, number, new)
@@ -213,7 +213,7 @@ def drop_space(db: apsw.Connection, fingerprint: str) -> None:
     )
 
 
-def _erase(db: apsw.Connection, tenant: str, number: int, new: Settled) -> None:
+def _erase(db: apsw.Connection, tenant: str, number: int, new: Sequenced) -> None:
     """Delete what a forget erases; `secure_delete` overwrites it in the file."""
     if not new.tombs:
         return
@@ -231,9 +231,9 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: Settled) -> None:
             db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", told)
 
 
-def settled_from(tenant: str, dump: Dump) -> Settled:
+def settled_from(tenant: str, dump: Dump) -> Sequenced:
     """A whole tenant as rows to write."""
-    return Settled(
+    return Sequenced(
         replace(dump.head, published=0),
         Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),
         list(dump.records), list(dump.words), list(dump.vectors), list(dump.mentions),

@@ -44,9 +44,7 @@ class _Held:
     alive: weakref.WeakSet[apsw.Connection] = field(
         default_factory=weakref.WeakSet[apsw.Connection]
     )
-    reading: weakref.WeakSet[apsw.Connection] = field(
-        default_factory=weakref.WeakSet[apsw.Connection]
-    )
+    view: weakref.WeakSet[apsw.Connection] = field(default_factory=weakref.WeakSet[apsw.Connection])
     """Those that have read: from then on each holds a lock, and the log must stay."""
     log: Mark | None = None
     """What they found there."""
@@ -79,9 +77,9 @@ class Openers:
         """Remember the write-ahead log of a connection that has read."""
         with self.lock:
             held = self._held[path]
-            if not held.reading:
+            if not held.view:
                 held.log = _mark(held.beside)
-            held.reading.add(connection)
+            held.view.add(connection)
 
     def close(self, path: Path, connection: apsw.Connection) -> None:
         """Close a connection of ours."""
@@ -93,7 +91,7 @@ class Openers:
             connection.close()
             if held is not None:
                 held.alive.discard(connection)
-                held.reading.discard(connection)
+                held.view.discard(connection)
                 if not held.alive:
                     del self._held[path]
 
@@ -107,7 +105,7 @@ class Openers:
     def intact(self, path: Path) -> bool:
         """Whether the file and its log still have the names under which we opened them."""
         held = self._held.get(path)
-        if held is None or not held.reading:
+        if held is None or not held.view:
             return True
         return held.file == _mark(path) and held.log in (None, _mark(held.beside))
 

@@ -59,7 +59,7 @@ KEYS: Final = """
 MANIFEST: Final = "SELECT segments, floor, sum FROM manifests WHERE tenant=? AND fingerprint=?"
 
 
-class Reader(ABC):
+class SqliteReader(ABC):
     """The reading half of a store; the writing half knows how to run a query."""
 
     @abstractmethod

@@ -27,10 +27,11 @@ from memoriter.core.errors import (
     Unsupported,
 )
 from memoriter.store.folder import sync_file, sync_folder
+from memoriter.store.io_errors import plainly
 from memoriter.store.lease import Lease
 from memoriter.store.port import Dump, Manifest
 from memoriter.store.rows import VectorRow, WordsRow
-from memoriter.store.settle import Settled, settle
+from memoriter.store.sequence import Sequenced, settle
 from memoriter.store.sqlite.connect import (
     Durability,
     as_full,
@@ -56,9 +57,8 @@ from memoriter.store.sqlite.ledger import (
     write,
 )
 from memoriter.store.sqlite.openers import OPENERS, replaced
-from memoriter.store.sqlite.reader import MANIFEST, Reader, manifest_of, manifest_sum
-from memoriter.store.sqlite.seat import Seat, glance, log_size
-from memoriter.store.trouble import plainly
+from memoriter.store.sqlite.reader import MANIFEST, SqliteReader, manifest_of, manifest_sum
+from memoriter.store.sqlite.thread_connection import ThreadConnection, glance, log_size
 
 _log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
@@ -79,7 +79,7 @@ _CUT_SHORT: Final = (
 """What a thread meets when another one closes the store."""
 
 
-class Sqlite(Reader):
+class Sqlite(SqliteReader):
     """A log in one SQLite file."""
 
     def __init__(
@@ -134,21 +134,21 @@ class Sqlite(Reader):
             opened.add(connection)
         return connection
 
-    def _seat(self) -> Seat:
+    def _seat(self) -> ThreadConnection:
         """The place of this thread, whose connection goes with the thread."""
         opened = self._check()
-        seat: Seat | None = getattr(self._local, "seat", None)
-        if seat is not None and seat.has_changed(self._path):
-            if seat.connection.in_transaction:
-                seat.check(self._path)
-            self._local.seat = None
-            opened.discard(seat.connection)
-            close(self._path, seat.connection)
-            seat = None
-        if seat is None:
+        connection: ThreadConnection | None = getattr(self._local, "seat", None)
+        if connection is not None and connection.has_changed(self._path):
+            if connection.connection.in_transaction:
+                connection.check(self._path)
+            self._local.connection = None
+            opened.discard(connection.connection)
+            close(self._path, connection.connection)
+            connection = None
+        if connection is None:
             seen = glance(self._path)
-            seat = self._local.seat = Seat.of(self._connect(), seen)
-        return seat
+            connection = self._local.connection = ThreadConnection.of(self._connect(), seen)
+        return connection
 
     def _reader(self) -> apsw.Connection:
         """The connection of this thread."""
@@ -247,11 +247,11 @@ class Sqlite(Reader):
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
         with self._told():
-            seat = self._seat()
+            connection = self._seat()
             try:
-                return seat.within(READ_LIMIT_S).execute(sql, values).fetchall()
+                return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
             finally:
-                seat.check(self._path)
+                connection.check(self._path)
 
     def close(self) -> None:
         """Close every connection; closing twice is fine. A forked child has none of its own."""
@@ -304,7 +304,7 @@ class Sqlite(Reader):
 
     def _commit_one(self, db: apsw.Connection, batch: Batch) -> Commit:
         number, head = head_of(db, batch.tenant)
-        new: Settled = settle(batch, head, SqliteLedger(db, batch.tenant, number))
+        new: Sequenced = settle(batch, head, SqliteLedger(db, batch.tenant, number))
         if not new.is_empty:
             write(db, batch.tenant, new)
         elif number is not None:

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from memoriter.core.fields import MEMORY_TYPES, TRUST
 from memoriter.imports import markdown
-from memoriter.imports.fields import Filling
+from memoriter.imports.fields import FieldMap
 from memoriter.imports.frontmatter import listed
 from memoriter.imports.port import Extracted, Format, Lost
 from memoriter.imports.shapes import is_object
 from memoriter.imports.source import (
     JSON,
     NOTES,
-    Refused,
-    Source,
+    BadRow,
+    InputFile,
     Value,
     loaded,
     rows,
@@ -38,7 +38,7 @@ _COUNTERS: Final = ("score", "has_embedding", "embedding")
 """What belongs to an answer or to their index, not to the memory."""
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether its rows are entries."""
     for row in map(_entry, sampled(source, *_LISTS)):
         if "content" in row and _MARKS & set(row):
@@ -46,18 +46,18 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """Entries; a file of Markdown is read as notes."""
     if source.kind in ("text", "folder"):
         yield from markdown.read(source)
         return
     for item in rows(source, *_LISTS):
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
         elif is_object(item.value):
             yield from _record(Value(item.where, _entry(item.value)))
         else:
-            yield Refused(item.where, "expected an entry, an object")
+            yield BadRow(item.where, "expected an entry, an object")
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
@@ -73,14 +73,14 @@ def _named(row: dict[str, Any]) -> dict[str, Any]:
 
 def _record(item: Value) -> Iterator[Extracted]:
     row = item.value
-    filling = Filling(NAME, item.where, row.get("id"))
+    filling = FieldMap(NAME, item.where, row.get("id"))
     filling.put("text", row.get("content"), "content")
     if "text" not in filling.fields:
-        yield Refused(item.where, "content: is missing, empty or no text")
+        yield BadRow(item.where, "content: is missing, empty or no text")
         return
     if row.get("trust_level", "learned") not in TRUST:
         reason = f"trustLevel: {row['trust_level']!r} is not one of {', '.join(TRUST)}"
-        yield Refused(item.where, reason, "who is believed is not guessed")
+        yield BadRow(item.where, reason, "who is believed is not guessed")
         return
     if row.get("memory_type", "semantic") in MEMORY_TYPES:
         filling.put("memory_type", row.get("memory_type"))
@@ -105,7 +105,7 @@ def _record(item: Value) -> Iterator[Extracted]:
     yield from filling.entry(f"id {row['id']}" if row.get("id") else json.dumps(parts))
 
 
-def _whence(filling: Filling, row: dict[str, Any]) -> None:
+def _whence(filling: FieldMap, row: dict[str, Any]) -> None:
     inner = row.get("source")
     origin = _named(inner) if is_object(inner) else {}
     who = origin.get("who") or row.get("source_who")
@@ -127,7 +127,7 @@ def _tags(value: object) -> object:
     return value
 
 
-def advise(source: Source) -> str | None:
+def advise(source: InputFile) -> str | None:
     """What to do with its database."""
     if source.kind != "sqlite":
         return None

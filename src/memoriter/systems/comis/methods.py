@@ -17,11 +17,11 @@ from pydantic import Field
 from memoriter.core.errors import BadRecord, InputError, NotFound
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
-from memoriter.doors.desk import Desk, of_tenant
 from memoriter.doors.operations import Right
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Nothing, Request, parsed
+from memoriter.doors.tenant_session import TenantSession, of_tenant
 from memoriter.pipeline.load import recipe_of
 from memoriter.why.result import Hit
 
@@ -107,32 +107,34 @@ class Method:
     name: str
     right: Right
     request: type[Request]
-    act: Callable[[Desk, Any], Plain]
+    act: Callable[[TenantSession, Any], Plain]
 
-    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> Plain:
+    def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
         """Check what is asked, do it, answer."""
-        fields = of_tenant(desk.tenant, data)
+        fields = of_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
             fields = {_camel(key): value for key, value in cast("Plain", fields).items()}
-        return self.act(desk, parsed(self.request, cast("object", fields), spelled=spelled))
+        return self.act(
+            tenant_session, parsed(self.request, cast("object", fields), spelled=spelled)
+        )
 
 
-def search(desk: Desk, asked: MemorySearch) -> Plain:
+def search(tenant_session: TenantSession, asked: MemorySearch) -> Plain:
     """Memories, best first, each with its score, its source and all of its fields."""
     given = {k: v for k, v in asked.given("query", "limit").items() if v is not None}
-    result = desk.memory(asked).recall(
+    result = tenant_session.memory(asked).recall(
         asked.query, asked.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
     )
     return {
         "results": [_result(hit) for hit in result],
         "total": result.total,
-        "receipt": desk.handle(result),
+        "receipt": tenant_session.handle(result),
     }
 
 
-def browse(desk: Desk, asked: MemoryPage) -> Plain:
+def browse(tenant_session: TenantSession, asked: MemoryPage) -> Plain:
     """A page by date, with a true total."""
-    page = desk.memory(asked).browse(
+    page = tenant_session.memory(asked).browse(
         asked.sort, limit=asked.limit, offset=asked.offset, where=_where(asked)
     )
     entries = [entry(record) for record in page.records]
@@ -145,9 +147,9 @@ def browse(desk: Desk, asked: MemoryPage) -> Plain:
     }
 
 
-def stats(desk: Desk, asked: Request) -> Plain:
+def stats(tenant_session: TenantSession, asked: Request) -> Plain:
     """All memories of the tenant in numbers; the size of the file is that of others too."""
-    memory = desk.memory(asked)
+    memory = tenant_session.memory(asked)
     kinds, trust, agents, sessions = (
         memory.status(by) for by in ("memory_type", "trust", "agent", "session")
     )
@@ -164,32 +166,32 @@ def stats(desk: Desk, asked: Request) -> Plain:
     }
 
 
-def store(desk: Desk, asked: MemoryStore) -> Plain:
+def store(tenant_session: TenantSession, asked: MemoryStore) -> Plain:
     """Keep one memory."""
     fields: Plain = {
         _leads(name): _micro(name, value)
         for name, value in asked.given().items()
         if value is not None
     }
-    commit = desk.memory(asked).remember(**fields)
+    commit = tenant_session.memory(asked).remember(**fields)
     return {"id": commit.ids[0], "stored": True}
 
 
-def delete(desk: Desk, asked: MemoryDelete) -> Plain:
+def delete(tenant_session: TenantSession, asked: MemoryDelete) -> Plain:
     """Erase memories; those that are not there are counted as failed."""
     wanted = list(asked.ids or []) + ([] if asked.id is None else [asked.id])
     if not wanted:
         raise InputError("ids: must not be empty", hint="name what is to go", field="ids")
-    deleted = sum(_gone(desk, asked, each) for each in dict.fromkeys(wanted))
+    deleted = sum(_gone(tenant_session, asked, each) for each in dict.fromkeys(wanted))
     total = len(set(wanted))
     return {"deleted": deleted, "failed": total - deleted, "total": total}
 
 
-def inspect(desk: Desk, asked: MemoryInspect) -> Plain:
+def inspect(tenant_session: TenantSession, asked: MemoryInspect) -> Plain:
     """One memory, or all in numbers."""
     if asked.id is None:
-        return {"stats": stats(desk, asked)}
-    return {"entry": entry(desk.memory(asked).get(asked.id))}
+        return {"stats": stats(tenant_session, asked)}
+    return {"entry": entry(tenant_session.memory(asked).get(asked.id))}
 
 
 class MemoryHits(Reply):
@@ -283,9 +285,9 @@ def _micro(name: str, value: object) -> object:
     return value
 
 
-def _gone(desk: Desk, asked: Request, id: str) -> bool:
+def _gone(tenant_session: TenantSession, asked: Request, id: str) -> bool:
     try:
-        return bool(desk.memory(asked).forget(id).ids)
+        return bool(tenant_session.memory(asked).forget(id).ids)
     except (NotFound, BadRecord):
         return False
 

@@ -16,7 +16,7 @@ from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
 from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import Asked, Node
+from memoriter.text.tree import Node, ParsedQuery
 
 _COLUMNS: Final = ("content:", "essence:")
 _NAME: Final = "(?i:content|essence)"
@@ -70,7 +70,7 @@ class _Fragment(NamedTuple):
         return (f'"{self.text}"' if self.quoted else self.text) + "*" * self.prefix
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The words of the text, or the expression that its normal form is."""
     if not (options.expert and is_expert(text)):
         return _bare(text, analyzer)
@@ -78,7 +78,7 @@ def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
         tree, note = parse(_expert_form(text), GRAMMAR, analyzer)
     except Malformed as malformed:
         return _bare(text, analyzer, f"in its normal form {malformed.note}")
-    return Asked(tree, expert=True, note=note)
+    return ParsedQuery(tree, expert=True, note=note)
 
 
 def normalised(text: str) -> tuple[str, bool]:
@@ -130,7 +130,7 @@ def _fragments(text: str) -> Iterator[_Fragment]:
                 yield _Fragment(starred.removesuffix("*"), starred.endswith("*"))
 
 
-def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> Asked:
+def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> ParsedQuery:
     kept, cut = first(
         [(nth, each) for nth, one in enumerate(_fragments(text)) for each in one.leaves]
     )
@@ -139,7 +139,7 @@ def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> Asked:
         if (one := leaf(analyzer, start, prefix=prefix)) is not None:
             rows.setdefault(nth, []).append(one)
     tree = any_of(map(all_of, rows.values()))
-    return Asked(tree, note=notes(note, cut), malformed=note is not None)
+    return ParsedQuery(tree, note=notes(note, cut), malformed=note is not None)
 
 
 DIALECT: Final = Dialect("any of the words, or an expression with columns", read)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.core.record import ESSENCE_CHARS
-from memoriter.imports.fields import Filling, kind_of, moment, usable
-from memoriter.imports.port import Extracted, Format, Linked, Lost
+from memoriter.imports.fields import FieldMap, kind_of, moment, usable
+from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
 from memoriter.imports.shapes import is_object
-from memoriter.imports.source import JSON, Kind, Refused, Source
+from memoriter.imports.source import JSON, BadRow, InputFile, Kind
 from memoriter.systems.engrava.rows import recognise, row_count, stored
 
 NAME: Final = "engrava"
@@ -32,10 +32,10 @@ _FILES: Final[frozenset[Kind]] = frozenset({"sqlite", *JSON})
 _ASIDE: Final = "a history of theirs"
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """Thoughts in the order they were made, then edges."""
     for item in stored(source):
-        if isinstance(item, Refused | Lost):
+        if isinstance(item, BadRow | Lost):
             yield item
         elif item.table == "thought":
             yield from _record(item.data)
@@ -47,11 +47,11 @@ def read(source: Source) -> Iterator[Extracted]:
 
 def _record(row: dict[str, Any]) -> Iterator[Extracted]:
     where = f"thought {row['thought_id']}"
-    filling = Filling(NAME, where, row["thought_id"])
+    filling = FieldMap(NAME, where, row["thought_id"])
     text, essence = row.get("content"), row.get("essence")
     filling.put("text", text, "content")
     if "text" not in filling.fields or not isinstance(text, str):
-        yield Refused(where, "content: is missing, empty or no text")
+        yield BadRow(where, "content: is missing, empty or no text")
         return
     filling.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
     filling.put("kind", str(row["thought_type"]).lower(), "thought_type")
@@ -80,13 +80,13 @@ def _is_away(row: dict[str, Any]) -> bool:
     return retired or status == "ARCHIVED"
 
 
-def _provenance(filling: Filling, fields: dict[str, Any]) -> None:
+def _provenance(filling: FieldMap, fields: dict[str, Any]) -> None:
     filling.put("session", fields.pop("session_id", None), "provenance.session_id")
     filling.put("agent", fields.pop("actor_id", None), "provenance.actor_id")
     filling.keep("provenance", {key: value for key, value in fields.items() if value is not None})
 
 
-def _vector(filling: Filling, row: dict[str, Any]) -> None:
+def _vector(filling: FieldMap, row: dict[str, Any]) -> None:
     blob = row.get("vector_blob")
     if not isinstance(blob, bytes):
         return
@@ -113,7 +113,7 @@ def _edge(row: dict[str, Any]) -> Iterator[Extracted]:
     kind = _KINDS.get(row["edge_type"]) or kind_of(str(row["edge_type"]))
     ends = usable(str(row["from_thought_id"])), usable(str(row["to_thought_id"]))
     fields = {key: value for key, value in given.items() if value is not None}
-    yield Linked(f"edge {row['edge_id']}", *ends, kind, fields)
+    yield ImportedEdge(f"edge {row['edge_id']}", *ends, kind, fields)
 
 
 def _object(text: object) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from memoriter.core.errors import Unsupported
 from memoriter.imports.port import Lost, rows_by_line
 from memoriter.imports.shapes import is_list, is_object, list_of, object_of
-from memoriter.imports.source import Refused, Source
-from memoriter.imports.sqlite import counted, objects, reading, tables
+from memoriter.imports.source import BadRow, InputFile
+from memoriter.imports.sqlite import counted, objects, tables, view
 
 SCHEMA: Final = 21
 """The schema of engrava 0.7.2, the newest that is known."""
@@ -42,10 +42,10 @@ class Stored(NamedTuple):
     times: int = 1
 
 
-Row = Stored | Refused | Lost
+Row = Stored | BadRow | Lost
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Why it is a database, a snapshot or an export of thoughts; None where it is none."""
     if source.kind == "sqlite":
         whole = tables(source.path).get("thought", set()).issuperset(_NEEDED["thought"])
@@ -58,7 +58,7 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def stored(source: Source) -> Iterator[Row]:
+def stored(source: InputFile) -> Iterator[Row]:
     """Every row, thoughts first; a thought has its vector among its columns."""
     if source.kind == "sqlite":
         yield from _database(source)
@@ -68,27 +68,27 @@ def stored(source: Source) -> Iterator[Row]:
         yield from _snapshot(source)
 
 
-def row_count(source: Source) -> int | None:
+def row_count(source: InputFile) -> int | None:
     """How many thoughts a database has, or lines a snapshot."""
     if source.kind != "sqlite":
         return rows_by_line(source)
-    with reading(source.path) as db:
+    with view(source.path) as db:
         return counted(db, "thought")
 
 
-def _database(source: Source) -> Iterator[Row]:
+def _database(source: InputFile) -> Iterator[Row]:
     known = tables(source.path)
-    with reading(source.path) as db:
+    with view(source.path) as db:
         _must_know(source.path, db.pragma("user_version"))
         joined = {"embedding", "_metadata"} <= set(known)
         vector = ", v.model_name, v.vector_blob" if joined else ""
         order = _VECTOR if joined else ""
         sql = f"SELECT t.*{vector} FROM thought t {order} ORDER BY t.rowid"  # noqa: S608  # constants
         for row in objects(db, "thought", sql):
-            yield row if isinstance(row, Refused) else Stored("thought", row)
+            yield row if isinstance(row, BadRow) else Stored("thought", row)
         if "edge" in known:
             for row in objects(db, "edge", "SELECT * FROM edge ORDER BY rowid"):
-                yield row if isinstance(row, Refused) else Stored("edge", row)
+                yield row if isinstance(row, BadRow) else Stored("edge", row)
         for table in _ASIDE:
             if table in known and (rows := counted(db, table)):
                 yield Stored(table, {}, rows)
@@ -99,9 +99,9 @@ def _database(source: Source) -> Iterator[Row]:
                 yield Lost(_FURTHER, "of other models", times=further)
 
 
-def _export(source: Source) -> Iterator[Row]:
+def _export(source: InputFile) -> Iterator[Row]:
     for item in source.values():
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
             continue
         value = object_of(item.value)
@@ -110,10 +110,10 @@ def _export(source: Source) -> Iterator[Row]:
                 yield _whole(table, f"{item.where} {table}s[{nth}]", row)
 
 
-def _snapshot(source: Source) -> Iterator[Row]:
+def _snapshot(source: InputFile) -> Iterator[Row]:
     vectors, further = _vectors(source)
     for item in source.values():
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
             continue
         value = object_of(item.value)
@@ -126,17 +126,17 @@ def _snapshot(source: Source) -> Iterator[Row]:
         elif table == "metadata":
             _must_know(source.path, value.get("schema_version"))
         elif table != "embedding":
-            yield Stored(table, {}) if table else Refused(item.where, "is a row of no table")
+            yield Stored(table, {}) if table else BadRow(item.where, "is a row of no table")
     if further:
         yield Lost(_FURTHER, "of other models", times=further)
 
 
-def _vectors(source: Source) -> tuple[dict[str, dict[str, Any]], int]:
+def _vectors(source: InputFile) -> tuple[dict[str, dict[str, Any]], int]:
     """(model and vector of each thought: the serving model's newest; how many stay behind)."""
     best: dict[str, tuple[tuple[bool, str], dict[str, Any]]] = {}
     serving, seen = "", 0
     for item in source.values():
-        value = {} if isinstance(item, Refused) else object_of(item.value)
+        value = {} if isinstance(item, BadRow) else object_of(item.value)
         data = object_of(value.get("data"))
         if _table(value) == "metadata":
             serving = str(value.get("embedding_model_name") or "")
@@ -164,12 +164,12 @@ def _table(value: dict[str, Any]) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _whole(table: str, where: str, row: object) -> Stored | Refused:
+def _whole(table: str, where: str, row: object) -> Stored | BadRow:
     """A row that has what every row of its table has."""
     data = object_of(row)
     missing = [name for name in _NEEDED[table] if data.get(name) is None]
     if missing:
-        return Refused(where, f"{missing[0]}: is missing")
+        return BadRow(where, f"{missing[0]}: is missing")
     return Stored(table, data)
 
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from memoriter.core.errors import BadFilter
-from memoriter.doors.desk import Desk
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import RecallArgs, knobs, recall_args
 from memoriter.why.result import Hit, Result
@@ -67,26 +67,26 @@ class SignalHits(Reply):
     reflections_evicted: int
 
 
-def keywords(desk: Desk, asked: Any) -> Plain:
+def keywords(tenant_session: TenantSession, asked: Any) -> Plain:
     """The keyword signal alone."""
-    args = _args(desk, asked)
-    result = desk.memory(asked).keywords(asked.query_text, asked.top_k, **args.ask())
+    args = _args(tenant_session, asked)
+    result = tenant_session.memory(asked).keywords(asked.query_text, asked.top_k, **args.ask())
     called = recipe_of(NAME).called
-    return _reply(desk, result, [called(f"lanes.{label}") for label in result.used])
+    return _reply(tenant_session, result, [called(f"lanes.{label}") for label in result.used])
 
 
-def memory(desk: Desk, asked: Any) -> Plain:
+def memory(tenant_session: TenantSession, asked: Any) -> Plain:
     """All signals, weighted."""
-    args = _args(desk, asked)
+    args = _args(tenant_session, asked)
     if asked.recency_now is not None:
         args.overrides["boosts.recency_now.enabled"] = True
-    result = desk.memory(asked).recall(asked.query_text, asked.top_k, **args.ask())
+    result = tenant_session.memory(asked).recall(asked.query_text, asked.top_k, **args.ask())
     signals = [signal.removesuffix("_now") for signal in result.signals]
-    return _reply(desk, result, signals)
+    return _reply(tenant_session, result, signals)
 
 
-def _args(desk: Desk, asked: Any) -> RecallArgs:
-    args = recall_args(NAME, desk, asked, "query_text", "top_k", "filters")
+def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
+    args = recall_args(NAME, tenant_session, asked, "query_text", "top_k", "filters")
     args.tests.extend(_test(each) for each in asked.filters or ())
     return args
 
@@ -101,13 +101,13 @@ def _test(predicate: Predicate) -> Plain:
     return {f"metadata{path[1]}": {predicate.op.lower(): predicate.value}}
 
 
-def _reply(desk: Desk, result: Result, signals: list[str]) -> Plain:
+def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) -> Plain:
     cap = [step.shows.get("evicted", 0) for step in result.plan.steps if step.name == "cap"]
     return {
         "results": [_thought(hit) for hit in result],
         "backends_used": signals,
         "reflections_evicted": cap[0] if cap else 0,
-        "receipt": desk.handle(result),
+        "receipt": tenant_session.handle(result),
     }
 
 

@@ -19,7 +19,7 @@ from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes, wi
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import ENGLISH
-from memoriter.text.tree import Asked, Node
+from memoriter.text.tree import Node, ParsedQuery
 
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff"))
 _DELETED: Final = dict.fromkeys(map(ord, "*():^+\"-?!.,;/\\[]{}<>|&'$#@%=~`"))
@@ -72,7 +72,7 @@ class Ast:
     """Whether it holds a quote or an operator: then no word is dropped."""
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The tree of what was understood, and what was not."""
     ast = parse(text if options.expert else _plain(text), options.aliases)
     each = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
@@ -82,7 +82,7 @@ def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
     lone = "a leading NOT has nothing to take from" if _leads(ast, "NOT") else None
     empty = "only stop words, short words and operators" if ast.raw and not ast.tokens else None
     note = notes(unclosed, lone, empty, cut)
-    return Asked(tree, expert=ast.has_operators, note=note)
+    return ParsedQuery(tree, expert=ast.has_operators, note=note)
 
 
 def parse(text: str, aliases: _Aliases | None = None) -> Ast:

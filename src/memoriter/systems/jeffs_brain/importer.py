@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from memoriter.imports.fields import Filling, moment, usable
+from memoriter.imports.fields import FieldMap, moment, usable
 from memoriter.imports.frontmatter import listed, split
 from memoriter.imports.markdown import Note, files, notes
-from memoriter.imports.port import Extracted, Format, Linked, Lost
+from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
 from memoriter.imports.shapes import is_object, object_of
 from memoriter.imports.source import (
     JSON,
     MARKDOWN,
     NOTES,
-    Refused,
-    Source,
+    BadRow,
+    InputFile,
     Value,
     rows,
     sampled,
@@ -47,7 +47,7 @@ _LINK: Final = re.compile(r"\[\[([^\]|#]+)(?:[|#][^\]]*)?\]\]")
 _INDEX: Final = "MEMORY.md"
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether it is a brain, a note of one, or what its search answers."""
     if source.kind == "folder":
         return _folder(source.path)
@@ -72,26 +72,26 @@ def _native(fields: dict[str, Any]) -> bool:
     return scoped and bool({"name", "title"} & set(fields))
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """Notes with their links, or the rows of an answer."""
     if source.kind in ("folder", "text"):
         yield from _notes(source)
         return
     heads = dict(_heads_of_rows(source))
     for item in rows(source, *_LISTS):
-        if isinstance(item, Refused):
+        if isinstance(item, BadRow):
             yield item
         elif is_object(item.value):
             yield from _row(item, heads)
         else:
-            yield Refused(item.where, "expected a chunk or a document, an object")
+            yield BadRow(item.where, "expected a chunk or a document, an object")
 
 
-def _notes(source: Source) -> Iterator[Extracted]:
+def _notes(source: InputFile) -> Iterator[Extracted]:
     known = (note for note in notes(source) if isinstance(note, Note))
     heads = {_placed(source, note.path): note.fields for note in known}
     for note in notes(source):
-        if isinstance(note, Refused):
+        if isinstance(note, BadRow):
             yield note
             continue
         placed = Note(_placed(source, note.path), note.fields, note.text)
@@ -103,7 +103,7 @@ def _notes(source: Source) -> Iterator[Extracted]:
         yield from _links(placed, heads)
 
 
-def _placed(source: Source, path: str) -> str:
+def _placed(source: InputFile, path: str) -> str:
     """The path inside the brain: of a single file, from its last memory/, wiki/ or raw/ on."""
     parts = source.path.absolute().parts if source.kind == "text" else PurePosixPath(path).parts
     roots = [at for at, part in enumerate(parts[:-1]) if part in _ROOTS]
@@ -114,15 +114,15 @@ def _placed(source: Source, path: str) -> str:
 
 def _note(note: Note) -> Iterator[Extracted]:
     if not note.text.strip():
-        yield Refused(note.path, "holds no text")
+        yield BadRow(note.path, "holds no text")
         return
-    filling = Filling(NAME, note.path, note.path)
+    filling = FieldMap(NAME, note.path, note.path)
     filling.put("text", note.text.strip())
     _head(filling, note.path, note.fields)
     yield from filling.entry(f"id {note.path}")
 
 
-def _head(filling: Filling, path: str, fields: Mapping[str, Any]) -> None:
+def _head(filling: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
     """What the head of a note says, and its path."""
     filling.put("title", fields.get("name") or fields.get("title"), "name")
     filling.put("summary", fields.get("description") or fields.get("summary"), "description")
@@ -164,15 +164,15 @@ def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extra
         if target is None:
             yield Lost("links to notes that are not here", named)
         elif target != note.path:
-            yield Linked(note.path, usable(note.path), usable(target), "related_to", {})
+            yield ImportedEdge(note.path, usable(note.path), usable(target), "related_to", {})
 
 
-def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> Linked:
+def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> ImportedEdge:
     """The edge from a note to the one that it replaces, since it was made."""
     since = moment(newer["created"]) if newer.get("created") else None
     fields = {} if since is None else {"valid_from": since}
     newest, old = ends
-    return Linked(where, usable(newest), usable(old), "supersedes", fields)
+    return ImportedEdge(where, usable(newest), usable(old), "supersedes", fields)
 
 
 def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
@@ -195,10 +195,10 @@ def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
     return ending[0] if len(ending) == 1 else None
 
 
-def _heads_of_rows(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+def _heads_of_rows(source: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
     """The head of every document that has a path."""
     for item in rows(source, *_LISTS):
-        row = {} if isinstance(item, Refused) else object_of(item.value)
+        row = {} if isinstance(item, BadRow) else object_of(item.value)
         if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
             yield row["path"], split(str(row.get("text") or row.get("content")))[0]
 
@@ -210,10 +210,10 @@ def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extrac
     head, body = split(text) if isinstance(text, str) else ({}, text)
     path = str(row.get("path") or "")
     chunk = row.get("chunkId") or row.get("id") or path or None
-    filling = Filling(NAME, item.where, chunk)
+    filling = FieldMap(NAME, item.where, chunk)
     filling.put("text", body, "content")
     if "text" not in filling.fields:
-        yield Refused(item.where, "text: is missing, empty or no text")
+        yield BadRow(item.where, "text: is missing, empty or no text")
         return
     inner = object_of(row.get("metadata"))
     fields = {

@@ -9,10 +9,10 @@ from pydantic import Field, create_model
 
 from memoriter.core.budget import FREE
 from memoriter.core.times import to_micros
-from memoriter.doors.desk import Desk
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.systems.wording import RecallArgs, in_their_words, knobs, own_tenant, recall_args
 from memoriter.why.context import block_of
 from memoriter.why.result import Hit, Result
@@ -55,7 +55,7 @@ class Searched(Request):
     ] = "relevance"
 
 
-class Recalled(Request):
+class PromptQuestion(Request):
     """A question, for what belongs into a prompt."""
 
     query: Query
@@ -75,7 +75,7 @@ class Questioned(Request):
 
 _fields = knobs(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
 BrainSearch = create_model("BrainSearch", __base__=Searched, **_fields)
-BrainRecall = create_model("BrainRecall", __base__=Recalled, **_fields)
+BrainRecall = create_model("BrainRecall", __base__=PromptQuestion, **_fields)
 BrainQuestion = create_model("BrainQuestion", __base__=Questioned, **_fields)
 
 
@@ -101,28 +101,31 @@ class CitedChunks(Chunks):
     citations: list[Plain]
 
 
-def search(desk: Desk, asked: Any) -> Plain:
+def search(tenant_session: TenantSession, asked: Any) -> Plain:
     """Passages, in the order asked for."""
     began = perf_counter()
-    result = _recalled(desk, asked)
+    result = _recalled(tenant_session, asked)
     hits = list(result)
     if asked.sort != "relevance":
         exact = asked.sort == "relevance_then_recency"
         hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
-    return _reply(desk, result, hits, asked, began)
+    return _reply(tenant_session, result, hits, asked, began)
 
 
-def recall(desk: Desk, asked: Any) -> Plain:
+def recall(tenant_session: TenantSession, asked: Any) -> Plain:
     """Passages, and their block for a prompt."""
     began = perf_counter()
-    result = _recalled(desk, asked)
-    return {**_reply(desk, result, list(result), asked, began), "context": str(result.context())}
+    result = _recalled(tenant_session, asked)
+    return {
+        **_reply(tenant_session, result, list(result), asked, began),
+        "context": str(result.context()),
+    }
 
 
-def ask(desk: Desk, asked: Any) -> Plain:
+def ask(tenant_session: TenantSession, asked: Any) -> Plain:
     """The passages that bear on a question, quoted and cited; no model makes anything up."""
     began = perf_counter()
-    result = _recalled(desk, asked)
+    result = _recalled(tenant_session, asked)
     fitting = [hit for hit in result if _fits(hit)]
     cited = [
         {"number": n, "chunkId": hit.id, "path": hit.record.source.path, "title": hit.record.title}
@@ -131,21 +134,21 @@ def ask(desk: Desk, asked: Any) -> Plain:
     quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in fitting], FREE)
     answer = str(quoted) if fitting else NOTHING
     return {
-        **_reply(desk, result, list(result), asked, began),
+        **_reply(tenant_session, result, list(result), asked, began),
         "answer": answer,
         "citations": cited,
     }
 
 
-def _recalled(desk: Desk, asked: Any) -> Result:
-    args = _args(desk, asked)
-    return desk.memory(asked).recall(asked.query, asked.top_k, **args.ask())
+def _recalled(tenant_session: TenantSession, asked: Any) -> Result:
+    args = _args(tenant_session, asked)
+    return tenant_session.memory(asked).recall(asked.query, asked.top_k, **args.ask())
 
 
-def _args(desk: Desk, asked: Any) -> RecallArgs:
+def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
     if asked.brain is not None:
-        own_tenant(desk, "brain", asked.brain)
-    args = recall_args(NAME, desk, asked, "query", "brain", "top_k", "scope", "sort")
+        own_tenant(tenant_session, "brain", asked.brain)
+    args = recall_args(NAME, tenant_session, asked, "query", "brain", "top_k", "scope", "sort")
     args.options.setdefault("mode", "auto")
     if asked.scope in FOLDERS:
         args.tests.append({"source.path": {"prefix": FOLDERS[asked.scope]}})
@@ -165,7 +168,9 @@ def _age(hit: Hit) -> tuple[int, int]:
     return -to_micros(when), -record.position
 
 
-def _reply(desk: Desk, result: Result, hits: list[Hit], asked: Any, began: float) -> Plain:
+def _reply(
+    tenant_session: TenantSession, result: Result, hits: list[Hit], asked: Any, began: float
+) -> Plain:
     trace = _trace(result)
     return {
         "chunks": [{**in_their_words(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
@@ -182,7 +187,7 @@ def _reply(desk: Desk, result: Result, hits: list[Hit], asked: Any, began: float
             }
             for attempt in result.attempts
         ],
-        "receipt": desk.handle(result),
+        "receipt": tenant_session.handle(result),
     }
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.core.edge import REPLACING
-from memoriter.imports.fields import Filling, kind_of, moment, usable
-from memoriter.imports.port import Extracted, Format, Known, Linked, Lost
+from memoriter.imports.fields import FieldMap, kind_of, moment, usable
+from memoriter.imports.port import Extracted, Format, ImportedEdge, Known, Lost
 from memoriter.imports.shapes import is_object, list_of, object_of
-from memoriter.imports.source import JSON, Kind, Refused, Source, Value, rows, sampled
+from memoriter.imports.source import JSON, BadRow, InputFile, Kind, Value, rows, sampled
 
 NAME: Final = "mentisdb"
 _LISTS: Final = ("thoughts", "results")
@@ -32,7 +32,7 @@ _BEHIND: Final = re.compile(r"(.*) \((agent .*?; importance [\d.]+.*)\)\s*", re.
 _AGENT: Final = re.compile(r"(?:(.*) \[(.*)\]|(.*?))(?: owned by (.*))?", re.DOTALL)
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether its rows are thoughts."""
     if any(_is_thought(_thought(row)) for row in sampled(source, *_LISTS)):
         return "its rows have a thought_type and a content"
@@ -43,7 +43,7 @@ def recognise(source: Source) -> str | None:
     return None
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """Thoughts with their refs and relations, and the agents that they name."""
     yield from _markdown(source) if source.kind == "text" else _thoughts(source)
 
@@ -59,14 +59,14 @@ def _thought(row: Any) -> dict[str, Any]:
     return inner if is_object(inner) else row
 
 
-def _thoughts(source: Source) -> Iterator[Extracted]:
+def _thoughts(source: InputFile) -> Iterator[Extracted]:
     ids: dict[int, str] = {}
     agents: set[tuple[str, ...]] = set()
     for item in rows(source, *_LISTS):
-        row = item if isinstance(item, Refused) else _thought(item.value)
+        row = item if isinstance(item, BadRow) else _thought(item.value)
         if not is_object(row):
             reason = "expected a thought, an object"
-            yield row if isinstance(row, Refused) else Refused(item.where, reason)
+            yield row if isinstance(row, BadRow) else BadRow(item.where, reason)
             continue
         if isinstance(row.get("index"), int):
             ids[row["index"]] = str(row.get("id") or row["index"])
@@ -78,10 +78,10 @@ def _thoughts(source: Source) -> Iterator[Extracted]:
 def _record(item: Value) -> Iterator[Extracted]:
     row = item.value
     original = row.get("id") or row.get("index")
-    filling = Filling(NAME, item.where, original)
+    filling = FieldMap(NAME, item.where, original)
     filling.put("text", row.get("content"), "content")
     if "text" not in filling.fields:
-        yield Refused(item.where, "content: is missing, empty or no text")
+        yield BadRow(item.where, "content: is missing, empty or no text")
         return
     filling.put("kind", row.get("thought_type"), "thought_type")
     filling.put("role", str(row.get("role") or "Memory").lower())
@@ -110,18 +110,18 @@ def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Ext
     repeated: set[str] = set()
     for relation in list_of(row.get("relations")):
         if not is_object(relation) or not relation.get("target_id"):
-            yield Refused(where, "relations: expected objects with kind and target_id")
+            yield BadRow(where, "relations: expected objects with kind and target_id")
         elif not _leaves(relation):
             target, kind = str(relation["target_id"]), kind_of(str(relation.get("kind", "")))
             repeated |= {target} if kind == "references" else set()
-            yield Linked(where, own, usable(target), kind, _validity(row, relation, kind))
+            yield ImportedEdge(where, own, usable(target), kind, _validity(row, relation, kind))
             yield from _untimely(relation)
     for ref in list_of(row.get("refs")):
         target = ids.get(ref) if isinstance(ref, int) else None
         if target is None:
             yield Lost("refs to thoughts that the file does not hold before", str(ref))
         elif target not in repeated:
-            yield Linked(where, own, usable(target), "references", {})
+            yield ImportedEdge(where, own, usable(target), "references", {})
 
 
 def _untimely(relation: dict[str, Any]) -> Iterator[Extracted]:
@@ -154,7 +154,7 @@ def _agent(where: str, row: dict[str, Any], seen: set[tuple[str, ...]]) -> Itera
         yield Known(where, mark[0], fields)
 
 
-def _markdown(source: Source) -> Iterator[Extracted]:
+def _markdown(source: InputFile) -> Iterator[Extracted]:
     """The lines of a MEMORY.md; a text may go on over several lines."""
     begun, lines = 0, list[str]()
     for number, line in enumerate([*source.text.splitlines(), "- [#"], start=1):
@@ -175,12 +175,12 @@ def _is_section(line: str, item: list[str]) -> bool:
 def _item(where: str, text: str) -> Iterator[Extracted]:
     line = _LINE.fullmatch(text)
     if line is None:
-        yield Refused(where, "is not - [#0] Type: text (agent …)")
+        yield BadRow(where, "is not - [#0] Type: text (agent …)")
         return
     split = _BEHIND.fullmatch(line[3])
     content, behind = (split[1], split[2]) if split else (line[3], "")
     facts = {part.split(" ")[0]: part.partition(" ")[2] for part in behind.split("; ")}
-    filling = Filling(NAME, where)
+    filling = FieldMap(NAME, where)
     filling.put("text", content)
     filling.put("kind", line[2])
     filling.put("role", facts.get("role", "memory").lower())
@@ -205,7 +205,7 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def advise(source: Source) -> str | None:
+def advise(source: InputFile) -> str | None:
     """What to do with its binary chain."""
     if source.path.suffix == ".tcbin":
         return "it is a binary chain of MentisDB: export it as JSON or as a MEMORY.md"

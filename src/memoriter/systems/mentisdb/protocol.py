@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from memoriter.evaluate.data import Case, Dataset, Item, Question
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
 from memoriter.evaluate.protocols import Protocol
 
 _WIDE: Final = 2
@@ -27,7 +27,7 @@ def pooled(dataset: Dataset) -> Dataset | None:
     if not talks:
         return None
     records: list[Item] = []
-    questions: list[Question] = []
+    questions: list[EvalQuestion] = []
     for n, case in enumerate(dataset.cases):
         records += _turns(case.records, n)
         questions += _widened(case, n)
@@ -36,7 +36,7 @@ def pooled(dataset: Dataset) -> Dataset | None:
         f"and has importance {_LOUD} or {_QUIET} in turn; gold is the evidence and {_WIDE} turns "
         "before and after it, by id; hit@10 is what MentisDB calls R@10"
     )
-    pool = Case(tuple(records), tuple(questions))
+    pool = EvalCase(tuple(records), tuple(questions))
     return Dataset(f"{dataset.name}, as MentisDB asks", protocol, (pool,))
 
 
@@ -54,7 +54,7 @@ def _turns(records: Sequence[Item], n: int) -> Iterator[Item]:
         )
 
 
-def _widened(case: Case, n: int) -> Iterator[Question]:
+def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
     place = {record.id: at for at, record in enumerate(case.records)}
     for question in case.questions:
         gold: set[str] = set()

@@ -10,10 +10,10 @@ from memoriter import Memory
 from memoriter.core.errors import NotFound
 from memoriter.core.record import Record
 from memoriter.core.times import iso
-from memoriter.doors.desk import Desk
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import RecallArgs, in_their_words, knobs, reached, recall_args
 from memoriter.why.bundles import Support
@@ -51,7 +51,7 @@ Chain = Annotated[
 ]
 
 
-class Paged(Request):
+class ChainPage(Request):
     """Which chain, which page."""
 
     chain_key: Chain = None
@@ -60,7 +60,7 @@ class Paged(Request):
     limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = USUAL
 
 
-class TextQuery(Paged):
+class TextQuery(ChainPage):
     """A text beside the filters."""
 
     text: Annotated[str, Field(description="What to look for; blank lists what the filter keeps.")]
@@ -78,7 +78,7 @@ class Following(TextQuery):
     graph: Graph = True
 
 
-FilterSearch = create_model("FilterSearch", __base__=Paged, **knobs(NAME, FILTERS))
+FilterSearch = create_model("FilterSearch", __base__=ChainPage, **knobs(NAME, FILTERS))
 RankedSearch = create_model(
     "RankedSearch",
     __base__=Walking,
@@ -113,25 +113,25 @@ class ThoughtBundles(Reply):
 # -- asking --------------------------------------------------------------------------------------
 
 
-def search(desk: Desk, asked: Any) -> Plain:
+def search(tenant_session: TenantSession, asked: Any) -> Plain:
     """What the filter keeps: the newest, in the order they were written."""
-    memory, args = desk.memory(asked), _args(desk, asked)
+    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
     result = memory.recall("", asked.offset + asked.limit, **args.ask(overrides=_BY_POSITION))
-    tell = _Teller(desk, memory)
+    tell = _Teller(tenant_session, memory)
     shown = [tell.thought(hit.record) for hit in reversed(result[asked.offset :])]
     return {"total": result.total, "thoughts": shown}
 
 
-def ranked_search(desk: Desk, asked: Any) -> Plain:
+def ranked_search(tenant_session: TenantSession, asked: Any) -> Plain:
     """The whole pipeline, every hit with its numbers."""
-    memory, args = desk.memory(asked), _args(desk, asked)
+    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
     result = memory.recall(args.query, asked.offset + asked.limit, **args.ask())
-    tell = _Teller(desk, memory)
+    tell = _Teller(tenant_session, memory)
     results = [
-        {"chain_key": desk.tenant, "thought": tell.thought(hit.record), **_why(hit)}
+        {"chain_key": tenant_session.tenant, "thought": tell.thought(hit.record), **_why(hit)}
         for hit in result[asked.offset :]
     ]
-    receipt = desk.handle(result)
+    receipt = tenant_session.handle(result)
     return {
         "backend": result.backend,
         "total": result.total,
@@ -140,11 +140,11 @@ def ranked_search(desk: Desk, asked: Any) -> Plain:
     }
 
 
-def context_bundles(desk: Desk, asked: Any) -> Plain:
+def context_bundles(tenant_session: TenantSession, asked: Any) -> Plain:
     """Hits by their words, each with what hangs on it."""
-    memory, args = desk.memory(asked), _args(desk, asked)
+    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
     result = memory.bundles(args.query, asked.limit, offset=asked.offset, **args.ask())
-    tell = _Teller(desk, memory)
+    tell = _Teller(tenant_session, memory)
     bundles = [
         {
             "seed": {
@@ -161,9 +161,9 @@ def context_bundles(desk: Desk, asked: Any) -> Plain:
     return {"total_bundles": result.total, "consumed_hits": consumed, "bundles": bundles}
 
 
-def _args(desk: Desk, asked: Any) -> RecallArgs:
+def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
     """The request in our words: links followed as args, the scope as one more test."""
-    args = recall_args(NAME, desk, asked, "scope", "offset", "limit", "graph")
+    args = recall_args(NAME, tenant_session, asked, "scope", "offset", "limit", "graph")
     graph = getattr(asked, "graph", None)
     if graph:
         args.overrides["graph"] = True
@@ -202,8 +202,8 @@ def _called(field: str) -> str:
 class _Teller:
     """Tells records as thoughts; the registry is read once."""
 
-    def __init__(self, desk: Desk, memory: Memory) -> None:
-        self._tenant = desk.tenant
+    def __init__(self, tenant_session: TenantSession, memory: Memory) -> None:
+        self._tenant = tenant_session.tenant
         self._memory = memory
         self._agents = {agent.agent: agent for agent in memory.agents.list()}
 

@@ -13,7 +13,7 @@ from memoriter.text.dialects.grammar import Grammar, Malformed
 from memoriter.text.dialects.parts import words
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import Asked
+from memoriter.text.tree import ParsedQuery
 
 
 def _is_name(word: str) -> bool:
@@ -38,7 +38,7 @@ GRAMMAR: Final = Grammar(
 )
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The expression that the text is; where it is none, any of its words."""
     if not options.expert or not text.strip():
         return words(analyzer, text)
@@ -46,7 +46,7 @@ def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
         tree, note = parse(text, GRAMMAR, analyzer)
     except Malformed as malformed:
         return words(analyzer, text, malformed.note)
-    return Asked(tree, expert=True, note=note)
+    return ParsedQuery(tree, expert=True, note=note)
 
 
 DIALECT: Final = Dialect("all of the words, or an expression with NEAR and ^", read)

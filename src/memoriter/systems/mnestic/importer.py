@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
-from memoriter.imports.fields import Filling, kind_of, shown, usable
-from memoriter.imports.port import Extracted, Format, Linked, Lost
+from memoriter.imports.fields import FieldMap, kind_of, shown, usable
+from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
 from memoriter.imports.shapes import is_list, is_object, list_of
-from memoriter.imports.source import JSON, Refused, Source
+from memoriter.imports.source import JSON, BadRow, InputFile
 from memoriter.imports.sqlite import tables
 
 NAME: Final = "mnestic"
@@ -57,7 +57,7 @@ class Relation(NamedTuple):
         return next((pair for pair in _ENDS if set(pair) <= set(self.headers)), None)
 
 
-def recognise(source: Source) -> str | None:
+def recognise(source: InputFile) -> str | None:
     """Whether it is a JSON object of relations."""
     (only,) = source.sample if len(source.sample) == 1 else (None,)
     if is_object(only) and only and all(_relation(each) for each in only.values()):
@@ -76,12 +76,12 @@ def _validity(value: object) -> bool:
     return len(pair) == _PAIR and type(pair[0]) is int and isinstance(pair[1], bool)
 
 
-def read(source: Source) -> Iterator[Extracted]:
+def read(source: InputFile) -> Iterator[Extracted]:
     """Records of every relation that has texts, then edges; other relations are told of."""
     (dump,) = source.sample
     relations = [_read(name, relation) for name, relation in dump.items()]
     for one in relations:
-        yield from (Refused(f"{one.name}", "has not as many columns as headers"),) * one.broken
+        yield from (BadRow(f"{one.name}", "has not as many columns as headers"),) * one.broken
     texts = [r for r in relations if r.column(_TEXTS) and r.column(_IDS)]
     current = {_id(r, row) for r in texts if r.moments is None for row in r.rows}
     for relation in texts:
@@ -115,12 +115,12 @@ def _record(
 ) -> Iterator[Extracted]:
     where = f"{relation.name}[{nth}]"
     original = _id(relation, row) + ("" if version is None else f"@{version}")
-    filling = Filling(NAME, where, original)
+    filling = FieldMap(NAME, where, original)
     filling.origin["relation"] = relation.name
     text = relation.column(_TEXTS) or ""
     filling.put("text", row[text], text)
     if "text" not in filling.fields:
-        yield Refused(where, f"{text}: is missing, empty or no text")
+        yield BadRow(where, f"{text}: is missing, empty or no text")
         return
     taken = {text, relation.column(_IDS), relation.moments, relation.column(_VECTORS), _UNTIL}
     for column, value in row.items():
@@ -133,7 +133,7 @@ def _record(
     yield from filling.entry(f"{relation.name} {original}")
 
 
-def _column(filling: Filling, column: str, value: object) -> None:
+def _column(filling: FieldMap, column: str, value: object) -> None:
     if column in _LISTS:
         filling.words(column, value)
     elif column in _PLACES:
@@ -148,7 +148,7 @@ def _column(filling: Filling, column: str, value: object) -> None:
         filling.keep(column, value)
 
 
-def _vector(filling: Filling, value: object) -> None:
+def _vector(filling: FieldMap, value: object) -> None:
     numbers = list_of(value)
     if numbers and all(type(n) in (int, float) for n in numbers) and any(numbers):
         filling.fields["vector"] = numbers
@@ -177,7 +177,7 @@ def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Ex
             if not last and (newest[moments][1] or original in current):
                 ends = usable(original), usable(f"{original}@{since}")
                 fields = {"valid_from": ended[_UNTIL]}
-                yield Linked(f"{relation.name}[{nth - 1}]", *ends, "supersedes", fields)
+                yield ImportedEdge(f"{relation.name}[{nth - 1}]", *ends, "supersedes", fields)
 
 
 def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Extracted]:
@@ -189,10 +189,10 @@ def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Extracted]:
             fields["weight"] = row[weight]
         named = kind_of(str(row[kind])) if kind and row[kind] else kind_of(relation.name)
         one, two = usable(str(row[ends[0]])), usable(str(row[ends[1]]))
-        yield Linked(f"{relation.name}[{nth}]", one, two, named, fields)
+        yield ImportedEdge(f"{relation.name}[{nth}]", one, two, named, fields)
 
 
-def advise(source: Source) -> str | None:
+def advise(source: InputFile) -> str | None:
     """What to do with its database."""
     if source.kind == "sqlite" and "cozo" in tables(source.path):
         return "it is a store of mnestic: write export_relations([…]) to a JSON file"

@@ -16,7 +16,7 @@ from memoriter.text.dialects.parts import any_of, first, leaf, words
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.stops import LATIN
-from memoriter.text.tree import Asked, Node, Term
+from memoriter.text.tree import Node, ParsedQuery, Term
 
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
 _COLUMN: Final = rf"(?P<names>{'|'.join(_FIELDS)}):(?=[^\s:)])(?!//)"
@@ -40,7 +40,7 @@ GRAMMAR: Final = Grammar(
 )
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """Bare words, or the expression that the text is."""
     if options.stop == "latin":
         return _without_stop_words(text, analyzer)
@@ -50,10 +50,10 @@ def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
         tree, note = parse(text, GRAMMAR, analyzer)
     except Malformed as malformed:
         return words(analyzer, text, malformed.note)
-    return Asked(tree, expert=True, note=note)
+    return ParsedQuery(tree, expert=True, note=note)
 
 
-def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> Asked:
+def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """Bare words, but for those that have aliases: these are looked for instead."""
     parts: list[Node | None] = []
     plain: list[str] = []
@@ -64,7 +64,7 @@ def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> Asked:
         else:
             parts += [leaf(analyzer, other) for other in others]
     terms, cut = first(analyzer.terms(" ".join(plain)))
-    return Asked(any_of([*parts, *map(Term, terms)]), note=cut)
+    return ParsedQuery(any_of([*parts, *map(Term, terms)]), note=cut)
 
 
 def _bare(word: str) -> str:
@@ -110,11 +110,11 @@ def _is_prefix(word: str) -> bool:
     return bare.endswith("*") and bare.count("*") == 1 and bare[-3:-1].isalnum() and len(bare) > 2  # noqa: PLR2004  # two and the star
 
 
-def _without_stop_words(text: str, analyzer: Analyzer) -> Asked:
+def _without_stop_words(text: str, analyzer: Analyzer) -> ParsedQuery:
     """Every run of letters and digits, but for stop words, as it was written."""
     runs = _WORDS.findall(text.replace('"', ""))
     kept, cut = first([word for word in runs if word.lower() not in LATIN])
-    return Asked(any_of(leaf(analyzer, word) for word in kept), note=cut)
+    return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 
 DIALECT: Final = Dialect("any of the words", read)

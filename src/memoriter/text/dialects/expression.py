@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from memoriter.text.dialects.grammar import Grammar, Malformed, Token, tokens
 from memoriter.text.dialects.parts import LEAVES, all_of, any_of, leaf, without
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import Leaf, Near, Node, Term
+from memoriter.text.tree import Leaf, NearLeaves, Node, Term
 
 DEPTH: Final = 50
 """Brackets nested deeper are malformed: it bounds the stack of whoever walks the tree."""
@@ -176,7 +176,7 @@ class _Parser:
         self._count(len(leaves))
         if len(leaves) <= 1:
             return next(iter(leaves), None)
-        return Near(tuple(leaves), _distance(distance))
+        return NearLeaves(tuple(leaves), _distance(distance))
 
     def _text(self) -> Node | None:
         token = self._here()

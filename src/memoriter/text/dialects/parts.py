@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Asked, Leaf, Node, Term, Without
+from memoriter.text.tree import All, Any, Leaf, Node, ParsedQuery, Term, Without
 
 LEAVES: Final = 1_024
 """No tree has more leaves: of a longer text the first words are looked for."""
@@ -56,10 +56,10 @@ def leaf(
     return Leaf(text, prefix=prefix, fields=fields, boost=boost)
 
 
-def words(analyzer: Analyzer, text: str, note: str | None = None) -> Asked:
+def words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
     """The text as bare words, any of which will do. The note tells why, if it was not meant so."""
     terms, cut = first(analyzer.terms(text))
-    return Asked(any_of(map(Term, terms)), note=notes(note, cut), malformed=note is not None)
+    return ParsedQuery(any_of(map(Term, terms)), note=notes(note, cut), malformed=note is not None)
 
 
 def first(parts: list[_T]) -> tuple[list[_T], str | None]:

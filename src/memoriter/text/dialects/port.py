@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import Asked
+from memoriter.text.tree import ParsedQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +30,5 @@ class Dialect(NamedTuple):
 
     about: str
     """How a text is read, in a line for people."""
-    read: Callable[[str, Analyzer, Options], Asked]
+    read: Callable[[str, Analyzer, Options], ParsedQuery]
     """What a text asks for. Total: a malformed text is read as its words, and the note says so."""

@@ -13,7 +13,7 @@ from memoriter.core.errors import BadRecipe
 from memoriter.text.dialects import bare
 from memoriter.text.dialects.port import NOTHING_SPECIAL, Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import Asked
+from memoriter.text.tree import ParsedQuery
 
 _OWN: Final = "bare"
 """What our own dialect is called."""
@@ -25,7 +25,9 @@ def dialect_names() -> tuple[str, ...]:
     return (_OWN, *(name for name in plugins.points(_GROUP) if name != _OWN))
 
 
-def read(name: str, text: str, analyzer: Analyzer, options: Options = NOTHING_SPECIAL) -> Asked:
+def read(
+    name: str, text: str, analyzer: Analyzer, options: Options = NOTHING_SPECIAL
+) -> ParsedQuery:
     """What a text asks for in the dialect of that name. No text is an error."""
     return dialect(name).read(text, analyzer, options)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from .boosting import applies, boosted
-from .fusing import Heard, added, scaled_by
+from .fusing import ClaimedSignals, added, scaled_by
 from .numbers import Column, Data, either, snap
 from .ranking import ranked
 from .search import Search
@@ -64,10 +64,10 @@ def _again(s: Search, step: Data, lists: dict[str, Column], head: Sequence[int])
     for (name, ranks), by in zip(lists.items(), _columns(step["head"]), strict=True):
         s.derived(f"again.{name}.rank", ranks)
         raw = s.score if by is None else _listed(s, by)
-        heard = [v if r is not None else None for v, r in zip(raw, ranks, strict=True)]
-        scores.append(scaled_by(step["fuse"], name, heard))
-    heard = Heard(list(lists), scores, list(lists.values()), [True] * len(lists))
-    added(s, "again", step["fuse"], heard)
+        signals = [v if r is not None else None for v, r in zip(raw, ranks, strict=True)]
+        scores.append(scaled_by(step["fuse"], name, signals))
+    signals = ClaimedSignals(list(lists), scores, list(lists.values()), [True] * len(lists))
+    added(s, "again", step["fuse"], signals)
     boosted(s, "again", [n for n in step["boosts"] if applies(s, n)])
     return s.ordered(s.score, step["ties"] or s.recipe["ties"], head)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from .kinds import lane_rules
 from .numbers import OPS, Data
 from .ranking import lanes_run
-from .rules import LaneRule, Leaf
+from .rules import ClaimedLeaf, LaneRule
 from .search import Search
 
 _UNKNOWN = LaneRule()
@@ -34,7 +34,7 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
     s.same(path, root["value"], s.known[f"{label}.score"][at])
     for above, node in _nodes(root, root):
         if node["op"] == "leaf":
-            _leaf(rule, Leaf(s, lane, label, at, root, above, node), path)
+            _leaf(rule, ClaimedLeaf(s, lane, label, at, root, above, node), path)
             continue
         values = [part["value"] for part in node.get("parts", [])]
         s.same(path, node["value"], OPS[node["op"]](values) if values else 0.0)
@@ -42,7 +42,7 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
             s.wrong(f"{path}/{node['label']}", f"a {lane['kind']} score is not made like this")
 
 
-def _leaf(rule: LaneRule, leaf: Leaf, path: str) -> None:
+def _leaf(rule: LaneRule, leaf: ClaimedLeaf, path: str) -> None:
     name = f"{path}/{leaf.node['label']}"
     if rule.leaf is None:
         leaf.s.attested[name] = None

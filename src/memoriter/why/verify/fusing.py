@@ -30,8 +30,8 @@ def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list
     """Each signal's part of the whole weight, never above 1 in sum."""
     kept = fuse["absent"] == "keep"
     weights = [
-        float(fuse["weights"].get(label, 1.0)) if kept or heard else 0.0
-        for label, heard in zip(labels, answered, strict=True)
+        float(fuse["weights"].get(label, 1.0)) if kept or signals else 0.0
+        for label, signals in zip(labels, answered, strict=True)
     ]
     whole = math.fsum(weights)
     if whole <= 0.0:
@@ -43,7 +43,7 @@ def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list
 
 
 @dataclass(frozen=True)
-class Heard:
+class ClaimedSignals:
     """What there is to fuse, signal by signal."""
 
     labels: list[str]
@@ -52,22 +52,22 @@ class Heard:
     answered: list[bool]
 
 
-def _fused(s: Search, fuse: Data, heard: Heard) -> list[Column]:
+def _fused(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
     """What each signal adds."""
     if fuse["kind"] == "smooth":
-        return _smooth(s, fuse, heard)
+        return _smooth(s, fuse, signals)
     if fuse["kind"] == "weighted":
-        shares = _shares(fuse, heard.labels, heard.answered)
-        _weighed(s, heard.labels, shares, heard.scores)
-        pairs = zip(shares, heard.scores, strict=True)
+        shares = _shares(fuse, signals.labels, signals.answered)
+        _weighed(s, signals.labels, shares, signals.scores)
+        pairs = zip(shares, signals.scores, strict=True)
         return [mapped(lambda v, w=w: snap(w * v), column) for w, column in pairs]
     unit, best = fuse["scale"] == "unit", fuse["k"] + fuse["base"]
-    weights = [float(fuse["weights"].get(label, 1.0)) for label in heard.labels]
+    weights = [float(fuse["weights"].get(label, 1.0)) for label in signals.labels]
     if unit:
-        weights = _shares(fuse, heard.labels, heard.answered)
-    _weighed(s, heard.labels, weights, heard.ranks)
+        weights = _shares(fuse, signals.labels, signals.answered)
+    _weighed(s, signals.labels, weights, signals.ranks)
     top = best if unit else 1.0
-    pairs = zip(weights, heard.ranks, strict=True)
+    pairs = zip(weights, signals.ranks, strict=True)
     return [
         mapped(lambda r, w=w: snap(w * (top / (best + (r - 1.0)))), ranks) for w, ranks in pairs
     ]
@@ -83,16 +83,16 @@ def _weighed(
             s.known.setdefault(f"{label}.weight", made)
 
 
-def _smooth(s: Search, fuse: Data, heard: Heard) -> list[Column]:
-    out = [mapped(snap, column) for column in heard.scores]
-    if fuse["lifted"] in heard.labels:
-        at = heard.labels.index(fuse["lifted"])
+def _smooth(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
+    out = [mapped(snap, column) for column in signals.scores]
+    if fuse["lifted"] in signals.labels:
+        at = signals.labels.index(fuse["lifted"])
         base: Column = [None] * len(s.rows)
-        if fuse["base"] in heard.labels:
-            base = heard.scores[heard.labels.index(fuse["base"])]
+        if fuse["base"] in signals.labels:
+            base = signals.scores[signals.labels.index(fuse["base"])]
         fading = [math.exp(-max(either(value, 0.0), 0.0) / fuse["fade"]) for value in base]
         factor = [1.0 + fuse["lift"] * value for value in fading]
-        pairs = list(zip(heard.scores[at], factor, strict=True))
+        pairs = list(zip(signals.scores[at], factor, strict=True))
         out[at] = [None if value is None else snap(value * f) for value, f in pairs]
         lift: Column = [None if value is None else snap(f) for value, f in pairs]
         if any(value is not None for value in lift):
@@ -100,11 +100,11 @@ def _smooth(s: Search, fuse: Data, heard: Heard) -> list[Column]:
     return out
 
 
-def added(s: Search, stage: str, fuse: Data, heard: Heard) -> None:
+def added(s: Search, stage: str, fuse: Data, signals: ClaimedSignals) -> None:
     """The contributions, and their sum."""
-    for label, made in zip(heard.labels, _fused(s, fuse, heard), strict=True):
+    for label, made in zip(signals.labels, _fused(s, fuse, signals), strict=True):
         s.derived(f"{stage}.{label}", made)
-    s.step(stage, "sum", [f"{stage}.{label}" for label in heard.labels], stage)
+    s.step(stage, "sum", [f"{stage}.{label}" for label in signals.labels], stage)
 
 
 def check_first(s: Search) -> None:
@@ -127,8 +127,8 @@ def check_first(s: Search) -> None:
         scores.append(s.known[f"{label}.score"])
     labels = [*lanes, *weighed]
     ranks = [s.known.get(f"{label}.rank", none) for label in labels]
-    heard = Heard(labels, scores, ranks, [*answered, *(True for _ in weighed)])
-    added(s, "fuse", fuse, heard)
+    signals = ClaimedSignals(labels, scores, ranks, [*answered, *(True for _ in weighed)])
+    added(s, "fuse", fuse, signals)
     boosted(s, "fuse", [n for n in step["boosts"] if applies(s, n)])
     s.first = s.score
     if None in s.score:

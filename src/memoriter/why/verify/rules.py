@@ -17,7 +17,7 @@ Comparison = tuple[str, object, object]
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ClaimedLeaf:
     """A leaf of a lane's evidence, and where it hangs."""
 
     s: Search
@@ -67,7 +67,7 @@ def may_be_idle(s: Search, label: str) -> bool:
 class LaneRule:
     """What can be derived of a kind of lane."""
 
-    leaf: Callable[[Leaf], list[Comparison]] | None = None
+    leaf: Callable[[ClaimedLeaf], list[Comparison]] | None = None
     """What a leaf of its evidence follows from; None: leaves are attested."""
     shape: Callable[[Data, Data], bool] = any_shape
     """Whether a node (under the node it hangs on) may stand in its evidence."""
@@ -81,7 +81,7 @@ class LaneRule:
     """Whether it brings rows without scoring them."""
 
 
-def agrees(leaf: Leaf, *facts: tuple[str, object]) -> list[Comparison]:
+def agrees(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Comparison]:
     """What counts for a whole lane, or for one of its words, is the same at every hit."""
     out: list[Comparison] = []
     for name, value in facts:
@@ -98,7 +98,7 @@ def idf(records: int, df: int, form: str) -> float:
     return snap(math.log(odds) if odds > 1.0 else 1e-6)
 
 
-def led(leaf: Leaf, facts: Data) -> list[Comparison]:
+def led(leaf: ClaimedLeaf, facts: Data) -> list[Comparison]:
     """A path leads to the hit, and is as long as its distance."""
     path = facts["path"]
     return [

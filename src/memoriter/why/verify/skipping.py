@@ -17,7 +17,7 @@ OFF: Final = "switched off"
 def check_skipped(s: Search) -> None:
     """What is switched off took no part, and what nothing could keep from it did."""
     known: set[str] = set()
-    for name, spec, may in _parts(s):
+    for name, spec, may in _engine(s):
         known.add(name)
         off, why = not spec.get("enabled", True), s.skipped.get(name)
         if off != (why == OFF):
@@ -33,7 +33,7 @@ def check_skipped(s: Search) -> None:
             s.wrong(f"skipped/{name}", "the recipe has no such step, or it is never left out")
 
 
-def _parts(s: Search) -> Iterator[tuple[str, Data, bool]]:
+def _engine(s: Search) -> Iterator[tuple[str, Data, bool]]:
     """(name, how the recipe has it, whether something outside may keep it from taking part)."""
     recipe = s.recipe
     spare = _mode(s).get("otherwise")

@@ -26,9 +26,9 @@ class Pinned(Lane):
 
     def rank(self, ctx: Context) -> Ranking:
         """The pinned rows of the selection."""
-        rows = ctx.selection.rows(ctx.reading)
-        rows = rows[numbers(ctx.reading, rows, "pinned") == 1.0]
-        scores = numbers(ctx.reading, rows, "position") + 1.0
+        rows = ctx.selection.rows(ctx.view)
+        rows = rows[numbers(ctx.view, rows, "pinned") == 1.0]
+        scores = numbers(ctx.view, rows, "position") + 1.0
         order = ctx.best(scores, rows, self.pool)
         return Ranking(rows[order], scores[order])
 

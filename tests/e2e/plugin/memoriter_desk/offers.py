@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from memoriter.doors.desk import Desk
 from memoriter.doors.operations import Right
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Nothing
+from memoriter.doors.tenant_session import TenantSession
 
 
 class Height(Reply):
@@ -18,9 +18,9 @@ class Height(Reply):
     notes: int
 
 
-def height(desk: Desk, request: Any) -> dict[str, Any]:
+def height(tenant_session: TenantSession, request: Any) -> dict[str, Any]:
     """Count them."""
-    return {"notes": desk.memory(request).status().records}
+    return {"notes": tenant_session.memory(request).status().records}
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,12 @@ class Method:
     name: str
     right: Right = "read"
 
-    def run(self, desk: Desk, data: object, *, spelled: bool = False) -> dict[str, Any]:
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> dict[str, Any]:
         """Count them."""
         del data, spelled
-        return height(desk, Nothing())
+        return height(tenant_session, Nothing())
 
 
 TOOLS = (

@@ -30,7 +30,7 @@ class Spread(Ordering):
         del recipe
         seen: Counter[str | None] = Counter()
         places: list[int] = []
-        for at, agent in enumerate(strings(ctx.reading, slate.rows, "agent")):
+        for at, agent in enumerate(strings(ctx.view, slate.rows, "agent")):
             seen[agent] += 1
             if seen[agent] <= self.most:
                 places.append(at)

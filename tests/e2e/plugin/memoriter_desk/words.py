@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from memoriter.text.view import FIELDS, TokenAnalyzer, Tokenized, plain
+
 from memoriter.text.dialects.parts import all_of, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.reading import FIELDS, Reader, Reading, plain
-from memoriter.text.tree import Asked
+from memoriter.text.tree import ParsedQuery
 
 
-def read(text: str, analyzer: Analyzer, options: Options) -> Asked:
+def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """All words of the text."""
     del options
-    return Asked(all_of(leaf(analyzer, word) for word in text.split()))
+    return ParsedQuery(all_of(leaf(analyzer, word) for word in text.split()))
 
 
 EVERY = Dialect("every word must be there", read)
 
 
-class Spaced(Reader):
+class Spaced(TokenAnalyzer):
     """Words between spaces, in small letters."""
 
     about = "what stands between spaces"
@@ -26,7 +27,7 @@ class Spaced(Reader):
     def __init__(self) -> None:
         super().__init__("spaced", FIELDS, {"rules": 1})
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = text.lower().split()
         return plain(words, words)

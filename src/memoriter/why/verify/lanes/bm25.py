@@ -6,10 +6,10 @@ import math
 import re
 
 from ..numbers import Data, snap
-from ..rules import Comparison, LaneRule, Leaf, agrees, idf
+from ..rules import ClaimedLeaf, Comparison, LaneRule, agrees, idf
 
 
-def _word(leaf: Leaf) -> list[Comparison]:
+def _word(leaf: ClaimedLeaf) -> list[Comparison]:
     """What a word adds, through a field or a whole row, from its counts."""
     facts, lane = leaf.facts, leaf.lane
     if "similarity" in facts:
@@ -57,7 +57,7 @@ def _measured(lane: Data, facts: Data, weight: float, rarity: float) -> float:
     return weight * rarity * (tf * (k1 + 1.0) / (tf + norm))
 
 
-def _spelled_alike(leaf: Leaf) -> list[Comparison]:
+def _spelled_alike(leaf: ClaimedLeaf) -> list[Comparison]:
     """The share of trigrams that two words have in common."""
     one, two = _trigrams(leaf.facts["typed"]), _trigrams(leaf.facts["word"])
     both = len(one & two)

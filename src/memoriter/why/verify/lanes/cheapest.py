@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ..numbers import snap
-from ..rules import Comparison, LaneRule, Leaf, led, no_parts
+from ..rules import ClaimedLeaf, Comparison, LaneRule, led, no_parts
 
 
-def _reached(leaf: Leaf) -> list[Comparison]:
+def _reached(leaf: ClaimedLeaf) -> list[Comparison]:
     """Each link costs its weight, or 1."""
     facts = leaf.facts
     hops = facts["path"][1:]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ..numbers import snap
-from ..rules import Comparison, LaneRule, Leaf, no_parts
+from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts
 
 
-def _shared(leaf: Leaf) -> list[Comparison]:
+def _shared(leaf: ClaimedLeaf) -> list[Comparison]:
     """The entities are named, so they can be counted."""
     count = len(leaf.facts["entities"])
     value = snap(math.tanh(0.5 * count))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..rules import Comparison, LaneRule, Leaf, led, no_parts
+from ..rules import ClaimedLeaf, Comparison, LaneRule, led, no_parts
 
 
-def _reached(leaf: Leaf) -> list[Comparison]:
+def _reached(leaf: ClaimedLeaf) -> list[Comparison]:
     """Each link costs 1."""
     facts = leaf.facts
     cost = float(len(facts["path"]) - 1)

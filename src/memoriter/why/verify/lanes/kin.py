@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from ..numbers import snap
-from ..rules import Comparison, LaneRule, Leaf, agrees, idf, one_sum
+from ..rules import ClaimedLeaf, Comparison, LaneRule, agrees, idf, one_sum
 
 _MOST: Final = 1.0 + 2.0**-10
 """No cosine is more, however the lengths of two vectors are rounded."""
 
 
-def _met(leaf: Leaf) -> list[Comparison]:
+def _met(leaf: ClaimedLeaf) -> list[Comparison]:
     """A word met another: its weight among the words of the query, times their cosine."""
     facts = leaf.facts
     rarity = idf(facts["records"], facts["df"], "positive")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..numbers import Column
-from ..rules import Comparison, LaneRule, Leaf, no_parts
+from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts
 from ..search import Search
 
 
-def _given(leaf: Leaf) -> list[Comparison]:
+def _given(leaf: ClaimedLeaf) -> list[Comparison]:
     """The value of a hit is the score that the list gives it."""
     return [("value", leaf.node["value"], leaf.s.known[f"{leaf.label}.score"][leaf.at])]
 

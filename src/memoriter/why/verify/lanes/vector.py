@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..numbers import Data, dot_of, snap, vector_of
-from ..rules import Comparison, LaneRule, Leaf
+from ..rules import ClaimedLeaf, Comparison, LaneRule
 from ..search import Search
 
 
-def _cosine(leaf: Leaf) -> list[Comparison]:
+def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
     """The cosine of the best part, or what it counts while vectors are missing."""
     if leaf.node["label"] != "cosine":
         known = (leaf.lane["fresh"], leaf.lane["stale"])

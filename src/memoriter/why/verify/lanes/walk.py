@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..numbers import Column, snap, total_of
-from ..rules import Comparison, LaneRule, Leaf, led, one_sum
+from ..rules import ClaimedLeaf, Comparison, LaneRule, led, one_sum
 from ..search import Search
 
 
-def _walked(leaf: Leaf) -> list[Comparison]:
+def _walked(leaf: ClaimedLeaf) -> list[Comparison]:
     """By the distance, the most valuable link of the path, and how many seeds lead there."""
     facts, lane, name = leaf.root["facts"], leaf.lane, leaf.node["label"]
     depth = facts["distance"]

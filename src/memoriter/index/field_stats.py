@@ -15,11 +15,11 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.words import Words
+from memoriter.core.words import RecordWords
 from memoriter.index.columns import dictionary_of
 from memoriter.index.match import Close, Sought, occurrences
-from memoriter.index.reading import Reading
 from memoriter.index.segment import Postings, Segment
+from memoriter.index.view import View
 from memoriter.text.port import Analyzer
 
 REGISTRY: Final = "agent_registry"
@@ -36,22 +36,22 @@ class Bounds:
     length: int
 
 
-class Ground:
+class FieldStats:
     """A view through the fields that a search looks at."""
 
     def __init__(
-        self, reading: Reading, fields: Sequence[str], analyzer: Analyzer, among: Among = "all"
+        self, view: View, fields: Sequence[str], analyzer: Analyzer, among: Among = "all"
     ) -> None:
-        self.reading = reading
-        self.names = (*reading.fields, REGISTRY)
+        self.view = view
+        self.names = (*view.fields, REGISTRY)
         self._analyzer = analyzer
         self._among: Among = among
         self.listed = tuple(n for n, name in enumerate(self.names) if name in fields)
-        wanted = REGISTRY in fields and bool(reading.agents)
-        self._registry = len(reading.fields) if wanted else None
-        self._said = hash(tuple(reading.agents.items())) if wanted else 0
-        self._own = tuple(n for n in self.listed if n < len(reading.fields))
-        self._whole = len(self._own) == len(reading.fields)
+        wanted = REGISTRY in fields and bool(view.agents)
+        self._registry = len(view.fields) if wanted else None
+        self._said = hash(tuple(view.agents.items())) if wanted else 0
+        self._own = tuple(n for n in self.listed if n < len(view.fields))
+        self._whole = len(self._own) == len(view.fields)
         self._wanted = np.zeros(256, np.bool_)
         self._wanted[list(self._own)] = True
 
@@ -61,20 +61,20 @@ class Ground:
     def total(self) -> int:
         """How many records there are."""
         if self._among == "all":
-            return self.reading.total
+            return self.view.total
         return sum(
             int((seen.mask & (self.row_lengths(n) > 0)).sum())
-            for n, seen in enumerate(self.reading.seen)
+            for n, seen in enumerate(self.view.seen)
         )
 
     @cached_property
     def means(self) -> dict[int, float]:
         """The mean length of each listed field."""
-        sums = {field: sum(int(s.lengths[field]) for s in self.reading.seen) for field in self._own}
+        sums = {field: sum(int(s.lengths[field]) for s in self.view.seen) for field in self._own}
         if self._registry is not None:
             sums[self._registry] = sum(
                 int(self._registry_lengths[n][seen.mask].sum())
-                for n, seen in enumerate(self.reading.seen)
+                for n, seen in enumerate(self.view.seen)
             )
         return {n: sums.get(n, 0) / self.total if self.total else 0.0 for n in self.listed}
 
@@ -86,20 +86,20 @@ class Ground:
     def df(self, what: Sought | Close) -> int:
         """In how many records of the view it occurs, in any listed field."""
         count = 0
-        for n, seen in enumerate(self.reading.seen):
+        for n, seen in enumerate(self.view.seen):
             key = (self._own, self._said, what)
             count += seen.number(key, lambda n=n: self._df(n, what))
         return count
 
     def _df(self, n: int, what: Sought | Close) -> int:
         found = self.occurrences(n, what)
-        return 0 if found is None else int(self.reading.seen[n].mask[distinct(found.docs)].sum())
+        return 0 if found is None else int(self.view.seen[n].mask[distinct(found.docs)].sum())
 
     # -- where something occurs ----------------------------------------------------------------
 
     def occurrences(self, n: int, what: Sought | Close) -> Postings | None:
         """Where it occurs in the listed fields of the n-th segment; None where it does not."""
-        segment = self.reading.segments[n]
+        segment = self.view.segments[n]
         found = occurrences(segment, what)
         named = isinstance(what, Sought) and bool(what.fields)
         if found is not None and not self._whole and not named:
@@ -111,7 +111,7 @@ class Ground:
 
     def bounds(self, n: int, what: Sought | Close) -> tuple[Bounds, ...]:
         """For each field of the n-th segment where it occurs, the most it can amount to."""
-        segment = self.reading.segments[n]
+        segment = self.view.segments[n]
         key = (self._own, self._said, what)
         known = segment.bounds.get(key)
         if known is None:
@@ -134,25 +134,25 @@ class Ground:
         """How long a field of these rows of the n-th segment is."""
         if field == self._registry:
             return self._registry_lengths[n][docs]
-        return self.reading.segments[n].lengths[field, docs]
+        return self.view.segments[n].lengths[field, docs]
 
     def row_lengths(self, n: int) -> NDArray[np.int64]:
         """How long all listed fields of each row of the n-th segment are together."""
-        segment = self.reading.segments[n]
+        segment = self.view.segments[n]
         out = segment.lengths[list(self._own)].sum(axis=0, dtype=np.int64)
         return out if self._registry is None else out + self._registry_lengths[n]
 
     # -- the registry --------------------------------------------------------------------------
 
     @cached_property
-    def _agents(self) -> dict[str, Words]:
-        told = self.reading.agents
+    def _agents(self) -> dict[str, RecordWords]:
+        told = self.view.agents
         return {agent: self._analyzer.analyse({"text": (text,)}) for agent, text in told.items()}
 
     @cached_property
     def _registry_lengths(self) -> list[NDArray[np.int32]]:
         out: list[NDArray[np.int32]] = []
-        for segment in self.reading.segments:
+        for segment in self.view.segments:
             lengths = np.zeros(len(dictionary_of(segment.arrays, "agent")) + 1, np.int32)
             for agent, code in _codes(segment).items():
                 if agent in self._agents:
@@ -178,7 +178,7 @@ def _codes(segment: Segment) -> dict[str, int]:
     return {agent: code for code, agent in enumerate(dictionary_of(segment.arrays, "agent"))}
 
 
-def _times(words: Words, what: Sought) -> int:
+def _times(words: RecordWords, what: Sought) -> int:
     """How often something occurs in the first field of some words."""
     if not words.tokens[0]:
         return 0

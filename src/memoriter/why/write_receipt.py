@@ -39,7 +39,7 @@ _FOLLOW: Final = (".scaled", ".weight", ".lift")
 def account(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
     """The receipt of a search."""
     recipe = ran.plan.recipe
-    ids = ids_of(ctx.reading, ran.scored.rows)
+    ids = ids_of(ctx.view, ran.scored.rows)
     name = dict(zip(ran.scored.rows.tolist(), ids, strict=True))
     rows = ran.shown.rows
     return sealed(
@@ -133,7 +133,7 @@ def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
     out: dict[str, Scores] = {}
     for name in names:
         if name in ATTRIBUTES and name != "row":
-            (key,) = ties_of(ctx.reading, [name])(slate.rows)
+            (key,) = ties_of(ctx.view, [name])(slate.rows)
             out[f"tie.{name}"] = np.where(np.isinf(key), np.nan, key)
     return out
 
@@ -176,7 +176,7 @@ def _vectors(ran: Ran, ctx: Context, rows: Rows) -> dict[str, object]:
         out["best"] = best
     if taken := _taken(ran, rows):
         near = np.array(taken, np.int64)
-        units, known = units_of(ctx.reading, near)
+        units, known = units_of(ctx.view, near)
         out["units"] = {str(r): _spelled(units[at]) for at, r in enumerate(taken) if known[at]}
     return out
 

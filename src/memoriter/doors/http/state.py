@@ -8,29 +8,29 @@ from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.errors import MemoriterError
-from memoriter.doors.desks import Desks
 from memoriter.doors.http.bodies import dumped
 from memoriter.doors.http.limits import Limits
 from memoriter.doors.http.metrics import Metrics
 from memoriter.doors.http.rates import Rates
-from memoriter.doors.http.work import Work
+from memoriter.doors.http.workers import Work
 from memoriter.doors.port import Offered
 from memoriter.doors.public import public
+from memoriter.doors.tenant_sessions import TenantSessions
 from memoriter.doors.tokens import Credential, Tokens
-from memoriter.memory.house import House
+from memoriter.memory.tenants import Tenants
 
 DONE: Final = 200
 _LOG: Final = logging.getLogger("memoriter.http")
 
 
-class Office:
+class ServerState:
     """One server's means. Everything that works for a caller goes through `answered`."""
 
-    def __init__(self, house: House, tokens: Tokens, limits: Limits | None = None) -> None:
-        self.house = house
+    def __init__(self, tenants: Tenants, tokens: Tokens, limits: Limits | None = None) -> None:
+        self.tenants = tenants
         self.tokens = tokens
         self.limits = limits or Limits()
-        self.desks = Desks(house)
+        self.tenant_sessions = TenantSessions(tenants)
         self.metrics = Metrics()
         self.rates = Rates(self.limits)
         self.work = Work(self.limits)
@@ -47,8 +47,8 @@ class Office:
 
         def act() -> bytes:
             try:
-                data = self.limits.check(ask(), reading=what.right == "read")
-                reply = what.run(self.desks.of(who.tenant), data, spelled=spelled)
+                data = self.limits.check(ask(), view=what.right == "read")
+                reply = what.run(self.tenant_sessions.of(who.tenant), data, spelled=spelled)
                 spelt = dumped(reply)
             except Exception as error:
                 raise public(error) from None
@@ -71,4 +71,4 @@ class Office:
     def close(self) -> None:
         """Finish what was begun, then close the store."""
         self.work.close()
-        self.house.close()
+        self.tenants.close()

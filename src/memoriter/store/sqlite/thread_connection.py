@@ -31,7 +31,7 @@ class _Limit:
 
 
 @dataclass(slots=True)
-class Seat:
+class ThreadConnection:
     """A connection that one thread reads with."""
 
     connection: apsw.Connection
@@ -40,7 +40,7 @@ class Seat:
     limit: _Limit
 
     @classmethod
-    def of(cls, connection: apsw.Connection, seen: Glance | None) -> Seat:
+    def of(cls, connection: apsw.Connection, seen: Glance | None) -> ThreadConnection:
         """A seat; `seen` is from before the connection was opened."""
         limit = _Limit()
         connection.set_progress_handler(limit.is_over, _STEPS)

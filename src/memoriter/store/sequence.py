@@ -15,12 +15,12 @@ from memoriter.core.batch import (
     Batch,
     Commit,
     Embed,
-    Enrol,
     Forget,
     Key,
     Link,
+    NewEdge,
     Put,
-    Tie,
+    RegisterAgent,
     Vector,
 )
 from memoriter.core.canonical import canonical
@@ -58,7 +58,7 @@ from memoriter.store.rows import (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Standing:
     """Where a record stands now."""
 
     row: int
@@ -68,7 +68,7 @@ class Place:
 class Ledger(Protocol):
     """What `settle` asks of a store, inside the write transaction."""
 
-    def places(self, ids: Sequence[str]) -> dict[str, Place]:
+    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
         """Where these records stand; unknown and forgotten ones are left out."""
         ...
 
@@ -98,7 +98,7 @@ class Ledger(Protocol):
 
 
 @dataclass(slots=True)
-class Settled:
+class Sequenced:
     """The rows that a batch adds, and what it erases."""
 
     head: Head
@@ -129,7 +129,7 @@ class Settled:
         return bool(self.chain or self.vectors)
 
 
-def settle(batch: Batch, head: Head, ledger: Ledger) -> Settled:
+def settle(batch: Batch, head: Head, ledger: Ledger) -> Sequenced:
     """Number and link a batch, or refuse it whole."""
     return _Settling(batch, head, ledger).run()
 
@@ -145,13 +145,13 @@ class _Settling:
         self.time = max(head.time, batch.now)
         self.positions = head.positions
         self.link = head.link or genesis(batch.tenant)
-        self.out = Settled(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
+        self.out = Sequenced(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
         self.places = ledger.places(_ids(batch.acts))
         self.kept = ledger.keys([key.name for key in map(_key, batch.acts) if key])
         self.fresh: dict[str, tuple[Key, str]] = {}
         self.replayed: list[KeyRow] = []
 
-    def run(self) -> Settled:
+    def run(self) -> Sequenced:
         ids = tuple(self.act(act) for act in self.batch.acts)
         out = self.out
         debt = len(out.debts)
@@ -180,7 +180,7 @@ class _Settling:
                 record_id = self.tie(act.source, act.tie, act.salt)
             case Forget():
                 record_id = self.forget(act)
-            case Enrol():
+            case RegisterAgent():
                 record_id = self.enrol(act)
             case Embed():
                 record_id = self.embed(act)
@@ -235,7 +235,7 @@ class _Settling:
                 )
             position = standing.position
         row = self.next()
-        self.places[act.id] = Place(row, position)
+        self.places[act.id] = Standing(row, position)
         record = RecordRow(row, position, act.id, self.time, act.salt, act.body)
         self.out.records.append(record)
         self.chain(row, RECORD, record_digest(self.tenant, record))
@@ -286,9 +286,9 @@ class _Settling:
                     field="refs",
                 )
             salt = act.salt[:8] + (2**32 + at).to_bytes(8, "little")
-            self.tie(act.id, Tie(target, "references"), salt)
+            self.tie(act.id, NewEdge(target, "references"), salt)
 
-    def tie(self, source: str, tie: Tie, salt: bytes) -> str:
+    def tie(self, source: str, tie: NewEdge, salt: bytes) -> str:
         if source == tie.target and tie.kind in REPLACING:
             raise BadRecord(f"{tie.kind}: a record cannot replace itself", field=tie.kind)
         ends = self.place(source), self.place(tie.target)
@@ -308,7 +308,7 @@ class _Settling:
         self.chain(seq, EDGE, edge_digest(self.tenant, row))
         return source
 
-    def place(self, record_id: str) -> Place:
+    def place(self, record_id: str) -> Standing:
         place = self.places.get(record_id)
         if place is None:
             raise NotFound(
@@ -340,7 +340,7 @@ class _Settling:
         del self.places[act.id]
         return act.id
 
-    def enrol(self, act: Enrol) -> str:
+    def enrol(self, act: RegisterAgent) -> str:
         row = AgentRow(self.next(), act.agent, act.salt, act.body)
         self.out.agents.append(row)
         self.chain(row.seq, AGENT, agent_digest(self.tenant, row))
@@ -369,6 +369,6 @@ def _ids(acts: tuple[Act, ...]) -> list[str]:
                 found.update(dict.fromkeys((act.source, act.tie.target)))
             case Forget():
                 found[act.id] = None
-            case Enrol() | Embed():
+            case RegisterAgent() | Embed():
                 pass
     return list(found)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows
-from memoriter.index.reading import Reading
 from memoriter.index.segment import Segment
+from memoriter.index.view import View
 
 Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Held:
+class SegmentVectors:
     """The vectors of one segment."""
 
     segment: Segment
@@ -56,52 +56,52 @@ class Held:
         return docs
 
 
-def held(reading: Reading, masks: Sequence[Mask]) -> list[Held]:
+def held(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
     """For each segment the vectors that the view sees and whose rows are inside the masks."""
-    return [each for each in _each(reading, masks) if each.seen.any()]
+    return [each for each in _each(view, masks) if each.seen.any()]
 
 
-def holds(reading: Reading) -> bool:
+def holds(view: View) -> bool:
     """Whether the view sees any vector."""
-    return any(each.seen.any() for each in _each(reading, reading.visible))
+    return any(each.seen.any() for each in _each(view, view.visible))
 
 
-def rows_of(reading: Reading, docs: Places) -> Rows:
+def rows_of(view: View, docs: Places) -> Rows:
     """The rows that stand at these places among all rows of the view."""
     out = np.zeros(docs.size, np.int64)
     start = 0
-    for segment in reading.segments:
+    for segment in view.segments:
         mine = (docs >= start) & (docs < start + len(segment))
         out[mine] = segment.rows[docs[mine] - start]
         start += len(segment)
     return out
 
 
-def _each(reading: Reading, masks: Sequence[Mask]) -> Iterator[Held]:
+def _each(view: View, masks: Sequence[Mask]) -> Iterator[SegmentVectors]:
     none = np.zeros(0, np.intp)
     start = 0
-    for segment, mask in zip(reading.segments, masks, strict=True):
+    for segment, mask in zip(view.segments, masks, strict=True):
         if segment.in_order:
             seen, late, docs = mask, none, none
         else:
             places, home = segment.owners
             seen = mask[places] & home if mask.size else np.zeros(places.size, np.bool_)
             late = np.flatnonzero(~home)
-            docs = _elsewhere(reading, segment.arrays["vectors.rows"][late])
+            docs = _elsewhere(view, segment.arrays["vectors.rows"][late])
             if late.size:
                 flat = np.concatenate(masks)
                 seen[late] = (docs >= 0) & flat[docs]
-        if segment.last > reading.seq:
-            seen = seen & (segment.arrays["vectors.seqs"] <= reading.seq)
-        yield Held(segment, start, seen, late, docs)
+        if segment.last > view.seq:
+            seen = seen & (segment.arrays["vectors.seqs"] <= view.seq)
+        yield SegmentVectors(segment, start, seen, late, docs)
         start += len(segment)
 
 
-def _elsewhere(reading: Reading, owners: Rows) -> Places:
+def _elsewhere(view: View, owners: Rows) -> Places:
     """Where rows stand that have a vector in another segment; -1 where they are gone."""
     docs = np.full(owners.size, -1, np.intp)
     start = 0
-    for segment in reading.segments if owners.size else ():
+    for segment in view.segments if owners.size else ():
         found, mine = segment.places(owners)
         docs[mine] = found + start
         start += len(segment)

@@ -12,9 +12,9 @@ from typing import Final
 
 from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, message_of
-from memoriter.index.reading import Reading
 from memoriter.index.tenant import Spaces, TenantIndex
 from memoriter.index.upkeep import FLUSH_ROWS, keep_up
+from memoriter.index.view import View
 from memoriter.store.port import Log, Manifest
 from memoriter.store.rows import VECTORS
 from memoriter.text.port import Analyzer
@@ -38,7 +38,7 @@ class Upkeep:
     writable: bool = True
 
 
-class Shelf:
+class IndexCache:
     """Finds the index of a tenant, and keeps the shelf within its limit."""
 
     def __init__(self, log: Log, spaces: Spaces, upkeep: Upkeep, clock: Clock) -> None:
@@ -73,9 +73,9 @@ class Shelf:
                 self._indexes.popitem(last=False)
             return found
 
-    def past(self, tenant: str, seq: int, spaces: Spaces) -> Reading:
+    def past(self, tenant: str, seq: int, spaces: Spaces) -> View:
         """The view at `seq` as an index of other generations tells it: those of a receipt."""
-        return self._index(tenant, spaces).reading(seq)
+        return self._index(tenant, spaces).view(seq)
 
     def _keeps(self, analyzer: Analyzer) -> bool:
         """Whether segments are published: for our own analyzer, and for those that were added."""
@@ -85,24 +85,22 @@ class Shelf:
     def _size(self) -> int:
         return sum(index.nbytes for index in self._indexes.values())
 
-    def reading(
-        self, tenant: str, seq: int | None = None, analyzer: Analyzer | None = None
-    ) -> Reading:
+    def view(self, tenant: str, seq: int | None = None, analyzer: Analyzer | None = None) -> View:
         """The view at `seq`, or of everything committed by now; a long tail starts upkeep."""
         index = self.index(tenant, analyzer)
         try:
-            reading = index.reading(seq)
+            view = index.view(seq)
         except Corrupt as damage:
             if damage.field != VECTORS:
                 raise
             return self._without_vectors(tenant, analyzer, seq, damage)
         if sum(map(len, index.tail)) >= self._upkeep.flush_rows:
             self._start(tenant)
-        return reading
+        return view
 
     def _without_vectors(
         self, tenant: str, analyzer: Analyzer | None, seq: int | None, damage: Corrupt
-    ) -> Reading:
+    ) -> View:
         """The view with everything but vectors, until the damage to one of them is mended."""
         reader = analyzer or self._spaces.analyzer
         with self._lock:
@@ -110,7 +108,7 @@ class Shelf:
             fresh = TenantIndex(self._log, tenant, spaces, None)
             index = self._bare.setdefault((tenant, reader.fingerprint), fresh)
         _log.warning("%s; answering without vectors", damage.message)
-        return index.reading(seq).damaged(f"{damage.message}; {damage.hint}")
+        return index.view(seq).damaged(f"{damage.message}; {damage.hint}")
 
     def wrote(self, tenant: str, rows: int) -> None:
         """Count what was written; past the threshold, upkeep starts."""

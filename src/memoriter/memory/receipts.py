@@ -13,12 +13,12 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
 from memoriter.embed.port import Kindred
-from memoriter.index.reading import Reading
 from memoriter.index.tenant import Spaces
+from memoriter.index.view import View
 from memoriter.lanes.port import Effects, InSpace, Judge, Skipped, Wording, in_space
-from memoriter.memory.asking import judge_of, needs_vector
 from memoriter.memory.embedders import embedder_of, kin_of
-from memoriter.memory.parts import IN_MEMORY, Parts
+from memoriter.memory.engine import IN_MEMORY, Engine
+from memoriter.memory.search import judge_of, needs_vector
 from memoriter.memory.spaces import name_of, vector_in
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import plan
@@ -34,15 +34,15 @@ from memoriter.why.whynot import WhyNot, why_not
 from memoriter.write.writer import in_scope
 
 
-def replayed(parts: Parts, scope: Scope, what: Handed) -> Replay:
+def replayed(engine: Engine, scope: Scope, what: Handed) -> Replay:
     """Run the search of a receipt again on its view, with the outcomes it recorded."""
     receipt = handed(what)
     case = case_within(Case.of(receipt), scope)
-    again = Rerun(parts, case)
+    again = Rerun(engine, case)
     gone: tuple[str, ...] = ()
-    forgotten = _forgotten(parts, case)
+    forgotten = _forgotten(engine, case)
     if forgotten:
-        gone = missing_from(again.reading, named_in(receipt, case.query))
+        gone = missing_from(again.view, named_in(receipt, case.query))
     try:
         result = again(_without(case.query, gone), case.recipe).result
     except MemoriterError as error:
@@ -74,13 +74,13 @@ def case_within(case: Case, scope: Scope) -> Case:
     return case
 
 
-def _forgotten(parts: Parts, case: Case) -> int:
+def _forgotten(engine: Engine, case: Case) -> int:
     """How many records of a view were forgotten after it."""
     tenant = case.query.scope.tenant
-    upto = parts.log.head(tenant).seq
+    upto = engine.log.head(tenant).seq
     return sum(
         any(row <= case.seq for row in erased(tomb).rows)
-        for delta in parts.log.deltas(tenant, min(case.seq, upto), upto, ("", ""))
+        for delta in engine.log.deltas(tenant, min(case.seq, upto), upto, ("", ""))
         for tomb in delta.tombs
     )
 
@@ -100,63 +100,63 @@ def _without(query: Query, gone: Sequence[str]) -> Query:
 class Rerun:
     """Runs a case again, changed or not; unless `live`, no embedder and no reranker is asked."""
 
-    def __init__(self, parts: Parts, case: Case, *, live: bool = False) -> None:
-        self._parts = parts
+    def __init__(self, engine: Engine, case: Case, *, live: bool = False) -> None:
+        self._engine = engine
         self._case = case
         self._live = live
         self._tenant = case.query.scope.tenant
         self._words = _words(case)
-        self._kin = _kin(parts, case)
-        self.reading = self._view(case.seq)
+        self._kin = _kin(engine, case)
+        self.view = self._view(case.seq)
 
-    def _view(self, seq: int) -> Reading:
-        parts, case = self._parts, self._case
-        head = parts.log.head(self._tenant).seq
+    def _view(self, seq: int) -> View:
+        engine, case = self._engine, self._case
+        head = engine.log.head(self._tenant).seq
         if seq > head:
             raise NotFound(
                 f"the receipt is of entry {seq}, and the log ends at {head}",
                 hint="it was made on another store, or on a later state of this one",
                 field="view",
             )
-        spaces = Spaces(parts.shop.analyzer, case.generations.vectors, self._kin)
-        own = self._words.fingerprint == parts.shop.analyzer.fingerprint
-        if not own and self._words.fingerprint not in parts.log.spaces():
-            total = parts.shelf.past(self._tenant, seq, spaces).total
+        spaces = Spaces(engine.write_context.analyzer, case.generations.vectors, self._kin)
+        own = self._words.fingerprint == engine.write_context.analyzer.fingerprint
+        if not own and self._words.fingerprint not in engine.log.spaces():
+            total = engine.index_cache.past(self._tenant, seq, spaces).total
             if total > IN_MEMORY:
                 raise Expired(
                     f"the words of analyzer {self._words.name} are gone, and {total:,} records "
                     "are too many to read them now",
                     hint=f"memoriter analyzer add {self._words.name}",
                 )
-        reading = parts.shelf.past(self._tenant, seq, replace(spaces, analyzer=self._words))
-        _fits(case, reading)
-        return reading
+        view = engine.index_cache.past(self._tenant, seq, replace(spaces, analyzer=self._words))
+        _fits(case, view)
+        return view
 
     def __call__(self, query: Query, recipe: Recipe, *, present: bool = False) -> Finished:
         """The finished search on the case's view, or on the present one."""
-        case, fetch = self._case, self._parts.fetch(self._tenant)
-        reading = self._view(self._parts.log.head(self._tenant).seq) if present else self.reading
+        case, fetch = self._case, self._engine.fetch(self._tenant)
+        view = self._view(self._engine.log.head(self._tenant).seq) if present else self.view
         recorded = None if query.as_of is None else case.recorded
         if present and recorded is not None and query.as_of is not None:
-            recorded = min(self._parts.log.seq_at(self._tenant, query.as_of), reading.seq)
+            recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
         effects = Effects(fetch, self._judge(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
-        ctx = bind(query, recipe, reading, effects, wording, recorded)
-        serving = in_space(case.space, reading, self._vector(query, recipe))
-        ctx = replace(ctx, spaces=(serving, *self._beside(reading.seq)))
+        ctx = bind(query, recipe, view, effects, wording, recorded)
+        serving = in_space(case.space, view, self._vector(query, recipe))
+        ctx = replace(ctx, spaces=(serving, *self._beside(view.seq)))
         ran = noting(run(plan(recipe, ctx), ctx), ctx, case.generations)
         return Finished(ran, ctx, answer(ran, ctx, fetch))
 
     def _beside(self, seq: int) -> tuple[InSpace, ...]:
         """The spaces that were read beside the one that served."""
-        known = {name_of(each.shop): each.shelf for each in self._parts.beside}
+        known = {name_of(each.write_context): each.index_cache for each in self._engine.beside}
         if gone := [name for name in self._case.beside if name not in known]:
             raise Expired(
                 f"the space {gone[0]} is not read any more",
                 hint="open the memory with the embedders that it had",
             )
         return tuple(
-            in_space(name, known[name].reading(self._tenant, seq), vector)
+            in_space(name, known[name].view(self._tenant, seq), vector)
             for name, vector in self._case.beside.items()
         )
 
@@ -164,8 +164,8 @@ class Rerun:
         """The vector that was recorded; one that only a change calls for may have to be made."""
         if self._case.vector is not None or not needs_vector(recipe, query.mode):
             return self._case.vector
-        if self._live and self._parts.shop.space == self._case.generations.vectors:
-            return vector_in(self._parts.shop, query, self.reading)
+        if self._live and self._engine.write_context.space == self._case.generations.vectors:
+            return vector_in(self._engine.write_context, query, self.view)
         return Skipped("nobody asked for a vector then")
 
     def _judge(self, query: Query) -> Judge | None:
@@ -179,7 +179,7 @@ class Rerun:
             unknown = [row for row in rows if row not in told]
             if not unknown:
                 return np.array([told[row] for row in rows], np.float64)
-            ask = judge_of(self._parts, query) if self._live else None
+            ask = judge_of(self._engine, query) if self._live else None
             if ask is not None:
                 return ask(rows, texts, timeout_ms)
             return f"rerank_failed: {len(unknown)} of {len(rows)} rows were not judged then"
@@ -198,11 +198,11 @@ def _words(case: Case) -> Analyzer:
     return one
 
 
-def _kin(parts: Parts, case: Case) -> Kindred | None:
+def _kin(engine: Engine, case: Case) -> Kindred | None:
     """The table of kin that the view was read with."""
     if case.generations.kin is None:
         return None
-    table = parts.kin or kin_of(embedder_of("static"))
+    table = engine.kin or kin_of(embedder_of("static"))
     if table is None or table.fingerprint != case.generations.kin:
         raise Expired(
             f"the table of words {case.generations.kin} is gone, by which the view was read",
@@ -211,24 +211,24 @@ def _kin(parts: Parts, case: Case) -> Kindred | None:
     return table
 
 
-def _fits(case: Case, reading: Reading) -> None:
+def _fits(case: Case, view: View) -> None:
     """Refuse a vector that no vector of the view can be compared with."""
     if case.vector is None or isinstance(case.vector, Skipped):
         return
     widths = {
         matrix.shape[1]
-        for segment in reading.segments
+        for segment in view.segments
         if (matrix := segment.arrays["vectors.matrix"]).shape[0]
     }
     if widths - {case.vector.size}:
         raise BadQuery("receipt: its vector does not fit its space", field="vector")
 
 
-def asked_why_not(parts: Parts, scope: Scope, what: Handed, id: str) -> WhyNot:
+def asked_why_not(engine: Engine, scope: Scope, what: Handed, id: str) -> WhyNot:
     """Why a search did not answer with a record that the scope may read."""
     case = case_within(Case.of(handed(what)), scope)
-    run = Rerun(parts, case, live=True)
-    versions = parts.log.versions(scope.tenant, id, parts.log.head(scope.tenant).seq)
+    run = Rerun(engine, case, live=True)
+    versions = engine.log.versions(scope.tenant, id, engine.log.head(scope.tenant).seq)
     then = [version for version in versions if version.row <= case.seq] or versions
     if not then or not in_scope(then[-1], scope):
         return WhyNot(id, "view", f"there is no record {id!r}")

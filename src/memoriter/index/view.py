@@ -43,7 +43,7 @@ class Replacement:
 NO_REPLACEMENT: Final = Replacement(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
-class Reading:
+class View:
     """A view at `seq` over segments, oldest first. Immutable; threads may share it."""
 
     def __init__(
@@ -63,9 +63,9 @@ class Reading:
         self.damage = damage
         """Why there are no vectors, where one of them is damaged."""
 
-    def damaged(self, damage: str) -> Reading:
+    def damaged(self, damage: str) -> View:
         """The same view, which says why it has no vectors."""
-        return Reading(self.seq, self.segments, self.fields, self._agents, self._walked, damage)
+        return View(self.seq, self.segments, self.fields, self._agents, self._walked, damage)
 
     @cached_property
     def agents(self) -> Mapping[str, str]:

@@ -17,7 +17,7 @@ class _Stopped(Exception):
     """Somebody said stop."""
 
 
-class Filling(Generic[Done]):
+class BackgroundFill(Generic[Done]):
     """Work that tells how many rows are done, in a thread of its own."""
 
     def __init__(self, work: Callable[[Told], Done]) -> None:
@@ -32,7 +32,7 @@ class Filling(Generic[Done]):
 
     def __repr__(self) -> str:
         state = "running" if self.running else "ended"
-        return shown("Filling", f"{counted(self.rows, 'row')}, {state}")
+        return shown("BackgroundFill", f"{counted(self.rows, 'row')}, {state}")
 
     def _run(self, work: Callable[[Told], Done]) -> None:
         try:

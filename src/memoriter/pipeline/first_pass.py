@@ -17,7 +17,7 @@ from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.core.slate import Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_of
 from memoriter.lanes.port import Context
-from memoriter.pipeline.fusing import Fused, Heard
+from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
 from memoriter.rank.fuse import align
 from memoriter.rank.top import top
@@ -27,7 +27,7 @@ FIRST: Final = "fuse"
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class FirstPass:
     """A slate with its scores, in order, and what the plan is to show of each boost."""
 
     slate: Slate
@@ -53,7 +53,7 @@ def gathered(rankings: Mapping[str, Ranking]) -> Slate:
 
 def first_pass(
     recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], boosts: Sequence[str]
-) -> Scored:
+) -> FirstPass:
     """The first pass: lanes and weighed boosts fused, other boosts applied, all in order.
 
     `boosts` are those that can run.
@@ -77,17 +77,17 @@ def first_pass(
         slate = work.noted(slate, label, f"{label}.score", candidate)
     labels = [*lanes, *weighed]
     counted = [f"{n}.scaled" if f"{n}.scaled" in scaled else f"{n}.score" for n in labels]
-    heard = Heard(
+    signals = Signals(
         labels,
         _stacked(slate, counted),
         _stacked(slate, [f"{label}.rank" for label in labels]),
         np.array([label not in rankings or rankings[label].rows.size > 0 for label in labels]),
     )
-    slate = fused(slate, FIRST, labels, fuse.fuse(heard))
+    slate = fused(slate, FIRST, labels, fuse.fuse(signals))
     applied = [label for label in step.boosts if label in boosts or label in rankings]
     slate = work.applied(slate, FIRST, applied)
     slate = slate.take(np.flatnonzero(~np.isnan(slate.score)))
-    return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.told)
+    return FirstPass(_sorted(slate, ctx, step.ties or recipe.ties), work.told)
 
 
 def _any(slate: Slate, names: Sequence[str]) -> Mask:
@@ -203,7 +203,7 @@ def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) ->
         for name in ties:
             bare, down = name.removeprefix("-"), name.startswith("-")
             if bare in ATTRIBUTES:
-                out.append(tie_of(ctx.reading, rows, name))
+                out.append(tie_of(ctx.view, rows, name))
             elif bare in slate.columns:
                 column = slate.columns[bare][at]
                 out.append(np.where(np.isnan(column), np.inf, -column if down else column))

@@ -16,10 +16,10 @@ from memoriter.core.errors import InvariantError, Unavailable
 from memoriter.core.ranking import Mask, Ranking, Scores
 from memoriter.core.slate import TIER, Slate, Step
 from memoriter.lanes.port import Context
-from memoriter.pipeline.fusing import Heard
-from memoriter.pipeline.passes import Head, Pass, Rerank, Unanimity
+from memoriter.pipeline.first_pass import Boosting, FirstPass, fused, order_of
+from memoriter.pipeline.fusing import Signals
+from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.scoring import Boosting, Scored, fused, order_of
 from memoriter.rank.grid import snap
 from memoriter.rank.top import top
 from memoriter.rerank.unanimity import agreement
@@ -43,7 +43,7 @@ class Judged:
 
 
 def lists_of(
-    slate: Slate, head: Head | None, ctx: Context, ties: Sequence[str]
+    slate: Slate, head: PassHead | None, ctx: Context, ties: Sequence[str]
 ) -> dict[str, Scores]:
     """By each column of a head the ranks of its first rows; by the order so far where it has none.
 
@@ -70,7 +70,9 @@ def _counted(slate: Slate, name: str) -> Scores:
     return np.where(np.isnan(values), 0.0, values)
 
 
-def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[str]) -> Scored:
+def fused_again(
+    recipe: Recipe, ctx: Context, scored: FirstPass, boosts: Sequence[str]
+) -> FirstPass:
     """A second fusion, over the lists that the head is made of."""
     step = recipe.passes[1]
     if step.fuse is None:
@@ -86,11 +88,11 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
         scaled = step.fuse.scaled(name, scores[at])
         scores[at] = scores[at] if scaled is None else scaled
     slate = slate.noting({f"{AGAIN}.{name}.rank": mine for name, mine in lists.items()})
-    heard = Heard(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
-    slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(heard))
+    signals = Signals(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
+    slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(signals))
     work = Boosting(recipe, ctx, dict(scored.noted))
     slate = work.applied(slate, AGAIN, _applicable(recipe, step, slate, boosts))
-    return Scored(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.told)
+    return FirstPass(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.told)
 
 
 def _applicable(recipe: Recipe, step: Pass, slate: Slate, boosts: Sequence[str]) -> list[str]:
@@ -118,9 +120,9 @@ def _tiers(slate: Slate, stage: str, inside: Mask, order: np.ndarray) -> Slate:
 
 
 def reranked(
-    recipe: Recipe, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking],
+    recipe: Recipe, ctx: Context, scored: FirstPass, rankings: Mapping[str, Ranking],
     boosts: Sequence[str],
-) -> tuple[Scored, Judged]:  # fmt: skip
+) -> tuple[FirstPass, Judged]:  # fmt: skip
     """The head as a reranker orders it, or the order so far and why."""
     step = recipe.passes[1]
     if step.rerank is None or step.head is None:
@@ -153,7 +155,7 @@ def reranked(
     inside = np.zeros(slate.rows.size, np.bool_)
     inside[at] = True
     told = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
-    return Scored(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
+    return FirstPass(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
 
 
 def _needless(rule: Unanimity | None, agreed: int, count: int) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from memoriter.core.errors import InputError, UnknownRecipe
 from memoriter.core.times import iso
 from memoriter.doors import requests as ask
-from memoriter.doors.desk import Desk
+from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as compared
@@ -41,52 +41,52 @@ def named(recipe: str) -> Recipe:
 # -- asking --------------------------------------------------------------------------------------
 
 
-def recall(desk: Desk, asked: ask.Detailed) -> Plain:
+def recall(tenant_session: TenantSession, asked: ask.Detailed) -> Plain:
     """The right memories, ranked."""
-    result = desk.memory(asked).recall(asked.query, asked.limit, **_options(asked))
-    return told(desk, result, asked.detail)
+    result = tenant_session.memory(asked).recall(asked.query, asked.limit, **_options(asked))
+    return told(tenant_session, result, asked.detail)
 
 
-def keywords(desk: Desk, asked: ask.Detailed) -> Plain:
+def keywords(tenant_session: TenantSession, asked: ask.Detailed) -> Plain:
     """Memories by their words alone."""
-    result = desk.memory(asked).keywords(asked.query, asked.limit, **_options(asked))
-    return told(desk, result, asked.detail)
+    result = tenant_session.memory(asked).keywords(asked.query, asked.limit, **_options(asked))
+    return told(tenant_session, result, asked.detail)
 
 
-def reflections(desk: Desk, asked: ask.Detailed) -> Plain:
+def reflections(tenant_session: TenantSession, asked: ask.Detailed) -> Plain:
     """Reflections alone."""
-    result = desk.memory(asked).reflections(asked.query, asked.limit, **_options(asked))
-    return told(desk, result, asked.detail)
+    result = tenant_session.memory(asked).reflections(asked.query, asked.limit, **_options(asked))
+    return told(tenant_session, result, asked.detail)
 
 
-def context(desk: Desk, asked: ask.Question) -> Plain:
+def context(tenant_session: TenantSession, asked: ask.Question) -> Plain:
     """The answer as a block for a prompt."""
-    result = desk.memory(asked).recall(asked.query, asked.limit, **_options(asked))
-    handle = desk.handle(result)
+    result = tenant_session.memory(asked).recall(asked.query, asked.limit, **_options(asked))
+    handle = tenant_session.handle(result)
     return {**result.context().to_dict(), "status": result.status, "receipt": handle}
 
 
-def bundles(desk: Desk, asked: ask.Paged) -> Plain:
+def bundles(tenant_session: TenantSession, asked: ask.Paged) -> Plain:
     """Hits with what hangs on them."""
-    memory = desk.memory(asked)
+    memory = tenant_session.memory(asked)
     found = memory.bundles(asked.query, asked.limit, offset=asked.offset, **_options(asked))
     return found.to_dict()
 
 
-def plan(desk: Desk, asked: ask.Question) -> Plain:
+def plan(tenant_session: TenantSession, asked: ask.Question) -> Plain:
     """What a recall would do."""
-    return desk.memory(asked).plan(asked.query, asked.limit, **_options(asked)).to_dict()
+    return tenant_session.memory(asked).plan(asked.query, asked.limit, **_options(asked)).to_dict()
 
 
-def told(desk: Desk, result: Result, detail: str) -> Plain:
+def told(tenant_session: TenantSession, result: Result, detail: str) -> Plain:
     """An answer in full, or in brief."""
     if detail == "full":
-        return desk.whole(result)
+        return tenant_session.whole(result)
     return {
         "status": result.status,
         "total": result.total,
         "hits": [_brief(hit) for hit in result],
-        "receipt": desk.handle(result),
+        "receipt": tenant_session.handle(result),
         **({"skipped": result.skipped} if result.skipped else {}),
         **({"near": list(result.near)} if result.near else {}),
     }
@@ -114,80 +114,80 @@ def _brief(hit: Hit) -> Plain:
 # -- proving -------------------------------------------------------------------------------------
 
 
-def explain(desk: Desk, asked: ask.Explain) -> Plain:
+def explain(tenant_session: TenantSession, asked: ask.Explain) -> Plain:
     """Why a memory is among the hits, or why not."""
-    memory = desk.memory(asked)
-    with desk.handed(asked.receipt) as receipt:
+    memory = tenant_session.memory(asked)
+    with tenant_session.handed(asked.receipt) as receipt:
         for hit in memory.replay(receipt).result:
             if hit.id == asked.id:
                 return {"hit": hit.to_dict()}
         return {"why_not": memory.why_not(receipt, asked.id).to_dict()}
 
 
-def why_not(desk: Desk, asked: ask.Explain) -> Plain:
+def why_not(tenant_session: TenantSession, asked: ask.Explain) -> Plain:
     """Why a memory is not among the hits."""
-    with desk.handed(asked.receipt) as receipt:
-        return desk.memory(asked).why_not(receipt, asked.id).to_dict()
+    with tenant_session.handed(asked.receipt) as receipt:
+        return tenant_session.memory(asked).why_not(receipt, asked.id).to_dict()
 
 
-def replay(desk: Desk, asked: ask.OfReceipt) -> Plain:
+def replay(tenant_session: TenantSession, asked: ask.OfReceipt) -> Plain:
     """A search again, on its own view."""
-    with desk.handed(asked.receipt) as receipt:
-        return desk.memory(asked).replay(receipt).to_dict()
+    with tenant_session.handed(asked.receipt) as receipt:
+        return tenant_session.memory(asked).replay(receipt).to_dict()
 
 
-def verify(desk: Desk, asked: ask.OfReceipt) -> Plain:
+def verify(tenant_session: TenantSession, asked: ask.OfReceipt) -> Plain:
     """Every number of a receipt, derived again."""
-    return verified(desk.receipt(asked.receipt)).to_dict()
+    return verified(tenant_session.receipt(asked.receipt)).to_dict()
 
 
-def diff(desk: Desk, asked: ask.Differ) -> Plain:
+def diff(tenant_session: TenantSession, asked: ask.Differ) -> Plain:
     """How two answers differ."""
-    with desk.handed(asked.before) as before, desk.handed(asked.after) as after:
+    with tenant_session.handed(asked.before) as before, tenant_session.handed(asked.after) as after:
         return compared(before, after).to_dict()
 
 
-def receipt(desk: Desk, asked: ask.OfReceipt) -> Plain:
+def receipt(tenant_session: TenantSession, asked: ask.OfReceipt) -> Plain:
     """The whole receipt of a late answer."""
-    found = desk.receipt(asked.receipt)
+    found = tenant_session.receipt(asked.receipt)
     return dict(found) if isinstance(found, dict) else dict(found.body)
 
 
 # -- looking -------------------------------------------------------------------------------------
 
 
-def browse(desk: Desk, asked: ask.Sorted) -> Plain:
+def browse(tenant_session: TenantSession, asked: ask.Sorted) -> Plain:
     """A page of memories."""
     look = {key: v for key, v in asked.given("sort", "cursor", "limit").items() if v is not None}
-    memory = desk.memory(asked)
+    memory = tenant_session.memory(asked)
     return memory.browse(asked.sort, cursor=asked.cursor, limit=asked.limit, **look).to_dict()
 
 
-def get(desk: Desk, asked: ask.Get) -> Plain:
+def get(tenant_session: TenantSession, asked: ask.Get) -> Plain:
     """One memory."""
-    return desk.memory(asked).get(asked.id, known_at=asked.known_at).to_dict()
+    return tenant_session.memory(asked).get(asked.id, known_at=asked.known_at).to_dict()
 
 
-def history(desk: Desk, asked: ask.Get) -> Plain:
+def history(tenant_session: TenantSession, asked: ask.Get) -> Plain:
     """All versions of a memory."""
-    versions = desk.memory(asked).history(asked.id, known_at=asked.known_at)
+    versions = tenant_session.memory(asked).history(asked.id, known_at=asked.known_at)
     return {"id": asked.id, "versions": [version.to_dict() for version in versions]}
 
 
-def links(desk: Desk, asked: ask.Named) -> Plain:
+def links(tenant_session: TenantSession, asked: ask.Named) -> Plain:
     """The links at a memory."""
-    edges = desk.memory(asked).links(asked.id)
+    edges = tenant_session.memory(asked).links(asked.id)
     return {"id": asked.id, "links": [edge.to_dict() for edge in edges]}
 
 
-def agents(desk: Desk, asked: ask.Nothing) -> Plain:
+def agents(tenant_session: TenantSession, asked: ask.Nothing) -> Plain:
     """All registered agents."""
-    return {"agents": [agent.to_dict() for agent in desk.memory(asked).agents.list()]}
+    return {"agents": [agent.to_dict() for agent in tenant_session.memory(asked).agents.list()]}
 
 
-def recipes(desk: Desk, asked: ask.Nothing) -> Plain:
+def recipes(tenant_session: TenantSession, asked: ask.Nothing) -> Plain:
     """All recipes."""
-    del desk, asked
+    del tenant_session, asked
     return {"recipes": [line for name in library() if (line := _line(name)) is not None]}
 
 
@@ -199,28 +199,28 @@ def _line(name: str) -> Plain | None:
     return {"name": found.name, "version": found.version, "fingerprint": found.fingerprint}
 
 
-def recipe(desk: Desk, asked: ask.OfRecipe) -> Plain:
+def recipe(tenant_session: TenantSession, asked: ask.OfRecipe) -> Plain:
     """One recipe, every default written out."""
-    del desk
+    del tenant_session
     found = named(asked.recipe)
     return {"fingerprint": found.fingerprint, "recipe": found.to_data()}
 
 
-def status(desk: Desk, asked: ask.Count) -> Plain:
+def status(tenant_session: TenantSession, asked: ask.Count) -> Plain:
     """How much there is; other tenants are nobody's business."""
-    found = desk.memory(asked).status(asked.by).to_dict()
+    found = tenant_session.memory(asked).status(asked.by).to_dict()
     return {key: value for key, value in found.items() if key != "tenants"}
 
 
 # -- writing -------------------------------------------------------------------------------------
 
 
-def remember(desk: Desk, asked: ask.New) -> Plain:
+def remember(tenant_session: TenantSession, asked: ask.New) -> Plain:
     """Keep one memory."""
-    return desk.memory(asked).remember(**asked.given()).to_dict()
+    return tenant_session.memory(asked).remember(**asked.given()).to_dict()
 
 
-def remember_many(desk: Desk, asked: ask.Several) -> Plain:
+def remember_many(tenant_session: TenantSession, asked: ask.Several) -> Plain:
     """Keep many memories."""
     if len(asked.memories) > BATCH:
         raise InputError(
@@ -229,46 +229,50 @@ def remember_many(desk: Desk, asked: ask.Several) -> Plain:
             field="memories",
         )
     drafts = [draft.given() for draft in asked.memories]
-    return desk.memory(asked).remember_many(drafts).to_dict()
+    return tenant_session.memory(asked).remember_many(drafts).to_dict()
 
 
-def update(desk: Desk, asked: ask.Changed) -> Plain:
+def update(tenant_session: TenantSession, asked: ask.Changed) -> Plain:
     """Change fields of a memory."""
-    return desk.memory(asked).update(asked.id, key=asked.key, **asked.given("id", "key")).to_dict()
+    return (
+        tenant_session.memory(asked)
+        .update(asked.id, key=asked.key, **asked.given("id", "key"))
+        .to_dict()
+    )
 
 
-def expire(desk: Desk, asked: ask.Expire) -> Plain:
+def expire(tenant_session: TenantSession, asked: ask.Expire) -> Plain:
     """Let a memory leave all answers."""
-    return desk.memory(asked).expire(asked.id, asked.at, key=asked.key).to_dict()
+    return tenant_session.memory(asked).expire(asked.id, asked.at, key=asked.key).to_dict()
 
 
-def link(desk: Desk, asked: ask.Ends) -> Plain:
+def link(tenant_session: TenantSession, asked: ask.Ends) -> Plain:
     """Connect two memories."""
     rest = asked.given("source", "target", "kind", "key")
-    memory = desk.memory(asked)
+    memory = tenant_session.memory(asked)
     return memory.link(asked.source, asked.target, asked.kind, key=asked.key, **rest).to_dict()
 
 
-def forget(desk: Desk, asked: ask.Ids) -> Plain:
+def forget(tenant_session: TenantSession, asked: ask.Ids) -> Plain:
     """Erase memories."""
-    return desk.memory(asked).forget(asked.id, **asked.given("id")).to_dict()
+    return tenant_session.memory(asked).forget(asked.id, **asked.given("id")).to_dict()
 
 
-def reflect(desk: Desk, asked: ask.Dry) -> Plain:
+def reflect(tenant_session: TenantSession, asked: ask.Dry) -> Plain:
     """Sum up clusters of related memories."""
     how = {key: v for key, v in asked.given("dry_run").items() if v is not None}
-    return desk.memory(asked).reflect(dry_run=asked.dry_run, **how).to_dict()
+    return tenant_session.memory(asked).reflect(dry_run=asked.dry_run, **how).to_dict()
 
 
-def agent(desk: Desk, asked: ask.NamedAgent) -> Plain:
+def agent(tenant_session: TenantSession, asked: ask.NamedAgent) -> Plain:
     """Register an agent, or change what is known of it."""
     rest = {key: v for key, v in asked.given("agent", "key").items() if v is not None}
-    return desk.memory(asked).agents.upsert(asked.agent, key=asked.key, **rest).to_dict()
+    return tenant_session.memory(asked).agents.upsert(asked.agent, key=asked.key, **rest).to_dict()
 
 
 # -- keeping -------------------------------------------------------------------------------------
 
 
-def maintain(desk: Desk, asked: ask.Maintain) -> Plain:
+def maintain(tenant_session: TenantSession, asked: ask.Maintain) -> Plain:
     """Pay what is owed."""
-    return desk.memory(asked).maintain(limit=asked.limit).to_dict()
+    return tenant_session.memory(asked).maintain(limit=asked.limit).to_dict()

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 
-class Left:
+class Abandoned:
     """The calls that still run, with their process (a child of a fork has none) and model."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.lanes.port import Context, Effects, Judge, Skipped, Wording
-from memoriter.memory.parts import Parts
+from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import Plan, plan, reranks
 from memoriter.pipeline.recipe import Recipe
@@ -27,29 +27,29 @@ _ASKED: Final = "pass.1.enabled"
 _SKIPPED: Final = "result.trace.rerank_skipped"
 
 
-def search(parts: Parts, query: Query, recipe: Recipe) -> Result:
+def search(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """Answer a query by the recipe that the caller chose."""
-    _must_rerank(parts, query, recipe)
-    return by_lanes(parts, query, recipe)
+    _must_rerank(engine, query, recipe)
+    return by_lanes(engine, query, recipe)
 
 
-def by_lanes(parts: Parts, query: Query, recipe: Recipe) -> Result:
+def by_lanes(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """Answer a query by a recipe that a verb made, whether it asks a reranker or not."""
-    ctx = _bound(parts, query, recipe)
+    ctx = bound_to(engine, query, recipe)
     if needs_vector(recipe, query.mode):
-        ctx = parts.spaces(ctx, asking=True)
-    return _answered(parts, recipe, ctx)
+        ctx = engine.spaces(ctx, asking=True)
+    return _answered(engine, recipe, ctx)
 
 
-def planned(parts: Parts, query: Query, recipe: Recipe) -> Plan:
+def planned(engine: Engine, query: Query, recipe: Recipe) -> Plan:
     """What answering a query would do; the embedder is not asked."""
-    _must_rerank(parts, query, recipe)
-    return plan(recipe, parts.spaces(_bound(parts, query, recipe), asking=False))
+    _must_rerank(engine, query, recipe)
+    return plan(recipe, engine.spaces(bound_to(engine, query, recipe), asking=False))
 
 
-def _must_rerank(parts: Parts, query: Query, recipe: Recipe) -> None:
+def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
     """Refuse a question that would ignore the reranker of this memory, unless it says so itself."""
-    if parts.reranker is None or query.overrides.get(_ASKED) is False:
+    if engine.reranker is None or query.overrides.get(_ASKED) is False:
         return
     if not reranks(recipe):
         raise BadQuery(
@@ -70,7 +70,7 @@ def _must_rerank(parts: Parts, query: Query, recipe: Recipe) -> None:
         )
 
 
-def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
+def reflections(engine: Engine, query: Query, recipe: Recipe) -> Result:
     """Reflections by a recipe that keeps to them; without a question, all of them."""
     if recipe.select.reflections != "only":
         raise BadQuery(
@@ -78,46 +78,46 @@ def reflections(parts: Parts, query: Query, recipe: Recipe) -> Result:
             hint='its [select] needs reflections = "only"',
             field="recipe",
         )
-    ctx = _bound(parts, query, recipe)
+    ctx = bound_to(engine, query, recipe)
     if query.given is not None or query.text.strip():
-        ctx = parts.spaces(ctx, asking=True)
+        ctx = engine.spaces(ctx, asking=True)
     else:
         none = Skipped("nothing to compare with", idle=True)
         ctx = replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
-    return _answered(parts, recipe, ctx)
+    return _answered(engine, recipe, ctx)
 
 
-def _answered(parts: Parts, recipe: Recipe, ctx: Context) -> Result:
+def _answered(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     """The answer, with what its receipt has to say of the memory it was asked of."""
-    words = ctx.wording.analyzer if ctx.wording.unread is None else parts.shop.analyzer
-    kin = None if parts.kin is None else parts.kin.fingerprint
-    through = Generations(words.fingerprint, parts.shop.space, kin)
+    words = ctx.wording.analyzer if ctx.wording.unread is None else engine.write_context.analyzer
+    kin = None if engine.kin is None else engine.kin.fingerprint
+    through = Generations(words.fingerprint, engine.write_context.space, kin)
     ran = noting(run(plan(recipe, ctx), ctx), ctx, through)
-    return answer(ran, ctx, parts.fetch(ctx.query.scope.tenant))
+    return answer(ran, ctx, engine.fetch(ctx.query.scope.tenant))
 
 
-def bundled(parts: Parts, query: Query, recipe: Recipe, offset: int) -> Bundles:
+def bundled(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:
     """The hits of the word lane, each with what hangs on it."""
-    ctx = _bound(parts, query, recipe)
-    return bundle(recipe, ctx, parts.fetch(query.scope.tenant), offset)
+    ctx = bound_to(engine, query, recipe)
+    return bundle(recipe, ctx, engine.fetch(query.scope.tenant), offset)
 
 
-def _bound(parts: Parts, query: Query, recipe: Recipe) -> Context:
+def bound_to(engine: Engine, query: Query, recipe: Recipe) -> Context:
     """The view, what may be found in it, and all that lanes look at but vectors."""
     tenant = query.scope.tenant
     reader = analyzer(recipe.analyzer)
-    reading, unread = parts.read_by(reader, tenant, query.known_at)
+    view, unread = engine.read_by(reader, tenant, query.known_at)
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
-        recorded = min(parts.log.seq_at(tenant, query.as_of), reading.seq)
-    effects = Effects(parts.fetch(tenant), judge_of(parts, query))
-    wording = Wording(reader, unread, parts.kin)
-    return bind(query, recipe, reading, effects, wording, recorded)
+        recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)
+    effects = Effects(engine.fetch(tenant), judge_of(engine, query))
+    wording = Wording(reader, unread, engine.kin)
+    return bind(query, recipe, view, effects, wording, recorded)
 
 
-def judge_of(parts: Parts, query: Query) -> Judge | None:
+def judge_of(engine: Engine, query: Query) -> Judge | None:
     """How the reranker is asked about a query; None where there is none."""
-    reranker = parts.reranker
+    reranker = engine.reranker
     if reranker is None:
         return None
 

@@ -77,7 +77,7 @@ def weight_of(result: Result) -> int:
     return _CANDIDATE * result.total + _ROW * result.plan.seq + texts
 
 
-class Desk:
+class TenantSession:
     """One tenant's memory and its late answers."""
 
     def __init__(self, memory: Memory, receipts: Receipts | None = None) -> None:

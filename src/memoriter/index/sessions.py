@@ -24,7 +24,7 @@ def keys_of(arrays: Arrays) -> Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class Talks:
+class Sessions:
     """The rows of a segment that stand in a session, by session and position."""
 
     keys: Keys
@@ -32,7 +32,7 @@ class Talks:
     places: NDArray[np.intp]
 
     @classmethod
-    def of(cls, arrays: Arrays) -> Talks:
+    def of(cls, arrays: Arrays) -> Sessions:
         """The talks of a segment's columns."""
         keys, positions = keys_of(arrays), arrays["position"]
         places = np.flatnonzero(keys)

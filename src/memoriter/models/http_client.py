@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, MemoriterError, Unavailable
-from memoriter.models.apart import apart
 from memoriter.models.texts import one_line
+from memoriter.models.worker_thread import apart
 
 LARGEST_ANSWER: Final = 64 * 1024 * 1024
 _FIRST_WAIT: Final = 0.25
