@@ -20,10 +20,10 @@ import apsw.unicode
 
 from memoriter.core.fold import fold
 from memoriter.text.chunk import LONGEST, is_unspaced
-from memoriter.text.view import FIELDS, TokenAnalyzer, Tokenized, grams, joined, plain
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined, plain
 
 _RULES: Final = 1
-"""Version of the rules here, in `text.chunk`, in `text.reading` and in `core.fold`."""
+"""Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
 
 _UNICODE: Final = "unicode61"
 
@@ -115,14 +115,14 @@ class PorterCjk(Porter):
         """The stems of any text, and the characters and pairs."""
         marked, runs = _set_apart(text)
         terms, words, _, _ = super().read(marked)
-        views: list[Tokenized] = []
+        tokenized: list[Tokenized] = []
         at = 0
         for run in runs:
             stop = terms.index(_MARK, at)
-            views += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
+            tokenized += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
             at = stop + 1
-        views.append(plain(terms[at:], words[at:]))
-        return joined([view for view in views if view.terms])
+        tokenized.append(plain(terms[at:], words[at:]))
+        return joined([each for each in tokenized if each.terms])
 
 
 def _set_apart(text: str) -> tuple[str, list[str]]:

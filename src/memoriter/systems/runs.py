@@ -15,10 +15,10 @@ from typing import Final
 import Stemmer
 
 from memoriter.text.chunk import LONGEST
-from memoriter.text.view import FIELDS, TokenAnalyzer, Tokenized, plain
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, plain
 
 _RULES: Final = 1
-"""Version of the rules here and in `text.reading`."""
+"""Version of the rules here and in `text.tokenized`."""
 _STEMS_KEPT: Final = 10_000
 
 # What Unicode 17 calls alphabetic though it is neither a letter nor a number: vowel signs, points,

@@ -23,7 +23,7 @@ from memoriter.text.chunk import LONGEST, chunks, is_unspaced
 from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined
 
 _RULES: Final = 1
-"""Version of the rules here, in `text.chunk`, in `text.reading` and in `core.fold`."""
+"""Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
 _CACHED: Final = 65_536
 _CACHED_LONGEST: Final = 64
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from memoriter.text.view import FIELDS, TokenAnalyzer, Tokenized, plain
-
 from memoriter.text.dialects.parts import all_of, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, plain
 from memoriter.text.tree import ParsedQuery
 
 

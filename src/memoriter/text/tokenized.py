@@ -63,31 +63,31 @@ def grams(run: str) -> Tokenized:
     return Tokenized(kept, kept, tuple(places), len(characters))
 
 
-def joined(views: Sequence[Tokenized]) -> Tokenized:
+def joined(tokenized: Sequence[Tokenized]) -> Tokenized:
     """The reading of a text from those of its pieces, each of at least one token."""
-    if len(views) == 1 and views[0].places is None:
-        return views[0]
-    terms = list(chain.from_iterable(map(_TERMS, views)))
-    surfaces = list(chain.from_iterable(map(_SURFACES, views)))
-    if len(terms) == len(views):
+    if len(tokenized) == 1 and tokenized[0].places is None:
+        return tokenized[0]
+    terms = list(chain.from_iterable(map(_TERMS, tokenized)))
+    surfaces = list(chain.from_iterable(map(_SURFACES, tokenized)))
+    if len(terms) == len(tokenized):
         return plain(terms, surfaces)
-    return Tokenized(terms, surfaces, *_placed(views, gap=0))
+    return Tokenized(terms, surfaces, *_placed(tokenized, gap=0))
 
 
-def _apart(views: Sequence[Tokenized]) -> Tokenized:
+def _apart(tokenized: Sequence[Tokenized]) -> Tokenized:
     """The reading of a field from those of its texts."""
-    if len(views) == 1:
-        return views[0]
-    terms = list(chain.from_iterable(map(_TERMS, views)))
-    surfaces = list(chain.from_iterable(map(_SURFACES, views)))
-    return Tokenized(terms, surfaces, *_placed(views, gap=_GAP))
+    if len(tokenized) == 1:
+        return tokenized[0]
+    terms = list(chain.from_iterable(map(_TERMS, tokenized)))
+    surfaces = list(chain.from_iterable(map(_SURFACES, tokenized)))
+    return Tokenized(terms, surfaces, *_placed(tokenized, gap=_GAP))
 
 
-def _placed(views: Iterable[Tokenized], gap: int) -> tuple[list[int], int]:
+def _placed(tokenized: Iterable[Tokenized], gap: int) -> tuple[list[int], int]:
     """The positions of all tokens, a gap before every reading but the first, and the width."""
     places: list[int] = []
     at = width = 0
-    for _, _, offsets, filled in views:
+    for _, _, offsets, filled in tokenized:
         at += gap if places else 0
         places += range(at, at + filled) if offsets is None else [at + one for one in offsets]
         at += filled
