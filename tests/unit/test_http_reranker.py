@@ -278,8 +278,8 @@ def test_a_deadline_shortens_the_patience_of_one_question_alone(
 def test_a_server_that_hangs_does_not_hold_the_end_of_the_process(server: Server) -> None:
     server.script = [silent]
     code = (
-        "from memoriter.rerank.call import scored; from memoriter.rerank.http import Http; "
-        f"print(scored(Http('bge', '{server.base}', seconds=3600), 'q', ['a'], 300).reason)"
+        "from memoriter.rerank.call import scored; from memoriter.rerank.http import HttpReranker; "
+        f"print(scored(HttpReranker('bge', '{server.base}', seconds=3600), 'q', ['a'], 300).reason)"
     )
     run = subprocess.run(  # noqa: S603  # our own interpreter
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
