@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoriter.core.errors import BadRecipe, UnknownRecipe
-from memoriter.pipeline.load import library, overridden, read, recipe_of, source
+from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
     "memoriter": "1b2f3d35044d266ce2757de304c7ee893afabb3d473db781a839e07bc3c9bbac",
@@ -129,13 +129,13 @@ def test_recipes_from_files(tmp_path: Path) -> None:
         source("lexical").replace('name = "lexical"', 'name = "mine"'), encoding="utf-8"
     )
     recipe = recipe_of(str(path))
-    assert recipe == recipe_of(path) == read(path)
+    assert recipe == recipe_of(path) == read_recipe(path)
     assert (recipe.name, recipe.fingerprint == FINGERPRINTS["lexical"]) == ("mine", False)
     for wrong in (b"not toml", b"\xff\xfe", b"name = 1"):
         path.write_bytes(wrong)
         with pytest.raises(BadRecipe, match=r"mine\.toml"):
-            read(path)
+            read_recipe(path)
     with pytest.raises(UnknownRecipe):
-        read(tmp_path / "nothing.toml")
+        read_recipe(tmp_path / "nothing.toml")
     with pytest.raises(UnknownRecipe):
         source("../memoriter")

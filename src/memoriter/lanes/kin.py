@@ -19,7 +19,7 @@ from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
 from memoriter.lanes.kin_scan import KinScan, QueryWord, SegmentWindows
-from memoriter.lanes.missed import EVERY, place_of, run_lane, with_options, with_pool
+from memoriter.lanes.missed import EVERY, lane_with_options, place_of, run_lane, with_pool
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
@@ -74,7 +74,7 @@ class KinLane(Lane):
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""
-        loose = with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
+        loose = lane_with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
         place = place_of(loose, ctx, row)
         if place is None:
             return Miss("no word of it is near a word of the query")
@@ -83,7 +83,7 @@ class KinLane(Lane):
         options: dict[str, object] = {}
         if _cosine(best) < self.min_cosine:
             options["min_cosine"] = _cosine(best)
-        wider = with_options(self, pool=EVERY, **options)
+        wider = lane_with_options(self, pool=EVERY, **options)
         if self.neighbours < _NEIGHBOURS and place_of(wider, ctx, row) is None:
             options["neighbours"] = _NEIGHBOURS
         reason = f"its nearest word: {best.label}, cosine {_cosine(best):.4f}, which is too far"

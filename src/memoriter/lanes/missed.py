@@ -20,7 +20,7 @@ _FURTHER: Final = 4
 AnyLane = TypeVar("AnyLane", bound=Lane)
 
 
-def with_options(lane: AnyLane, **options: object) -> AnyLane:
+def lane_with_options(lane: AnyLane, **options: object) -> AnyLane:
     """A copy of the lane with other options."""
     return lane.model_copy(update=options)
 
@@ -53,7 +53,7 @@ def too_far(lane: Lane, ctx: Context, row: int, *, limit: str, pool: int) -> Mis
     depth = int(getattr(lane, limit))
     seeds = f"{ctx.seeds.size} seed{'' if ctx.seeds.size == 1 else 's'}"
     for further in range(depth + 1, depth + _FURTHER + 1):
-        place = place_of(with_options(lane, pool=EVERY, **{limit: further}), ctx, row)
+        place = place_of(lane_with_options(lane, pool=EVERY, **{limit: further}), ctx, row)
         if place is not None:
             reason = f"it is {further} links from {seeds}, and {limit} = {depth}"
             return Miss(reason, with_pool(pool, place, {limit: further}))

@@ -16,7 +16,7 @@ from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.times import iso
 from memoriter.index.columns import NO_TIME
 from memoriter.index.segment import Segment
-from memoriter.lanes.missed import EVERY, score_of, with_options, with_pool
+from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.decay import nearness
@@ -76,7 +76,7 @@ class MomentLane(Lane):
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record is too far from that time."""
-        scored = score_of(with_options(self, pool=EVERY, min_score=STEP), ctx, row)
+        scored = score_of(lane_with_options(self, pool=EVERY, min_score=STEP), ctx, row)
         if scored is None:
             return Miss("it is too far from the time that the question names")
         place, score = scored

@@ -19,7 +19,7 @@ from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import holds
-from memoriter.lanes.missed import EVERY, score_of, with_options, with_pool
+from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
 from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
 from memoriter.lanes.spec import option
@@ -123,7 +123,7 @@ class VectorLane(Lane):
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record's cosine is too low, or it has no vector."""
         options = {"min_cosine": -1.0, "fresh": 1.0, "stale": 1.0, "exact_up_to": 2**31}
-        scored = score_of(with_options(self, pool=EVERY, **options), ctx, row)
+        scored = score_of(lane_with_options(self, pool=EVERY, **options), ctx, row)
         if scored is None:
             return Miss("it has no vector")
         place, cosine = scored

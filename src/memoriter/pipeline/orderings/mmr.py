@@ -1,4 +1,4 @@
-"""The best that does not repeat what stands above it (maximal marginal relevance)."""
+"""The ordering `mmr`: maximal marginal relevance, so that hits do not repeat each other."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class MmrOrdering(Ordering):
-    """Takes, one by one, who has the most of trade · relevance − (1 − trade) · likeness.
+    """Takes one by one the row with the largest trade · relevance − (1 − trade) · similarity.
 
-    Rows without a vector are like nobody: they follow after those taken. Rows below the head of a
-    second pass have scores of another scale, and take no part.
+    Rows without a vector cannot be compared: they follow after those taken. Rows below the head of
+    a second pass have scores of another scale, and do not take part.
     """
 
     about: ClassVar[str] = "the best that does not repeat what stands above it (MMR)"
@@ -50,7 +50,7 @@ class MmrOrdering(Ordering):
 
     @property
     def decides(self) -> bool:
-        """What drops the rest says how many there are."""
+        """True if it drops the rest: then it decides the number of hits."""
         return self.drop
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
@@ -75,13 +75,13 @@ class MmrOrdering(Ordering):
         return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
 
     def dropped(self, dropping: Dropping) -> Dropped:
-        """Others were taken, and the rest was dropped."""
+        """Other rows were taken, and the rest was dropped."""
         count = dropping.move.at.size
         return Dropped(f"{count} rows were taken, and it was none of them", {"drop": False})
 
     def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
-        """Those taken, up to the last hit: each was compared with those before it."""
-        penalty = move.beside["penalty"]
+        """The rows taken up to the last hit: each was compared with those before it."""
+        penalty = move.details["penalty"]
         taken = [int(rows[at]) for at in move.at.tolist() if not np.isnan(penalty[at])]
         last = max((n for n, row in enumerate(taken) if row in hits), default=-1)
         return taken[: last + 1]
