@@ -1,4 +1,4 @@
-"""Who stands session_neighbours whom in a conversation, and what that lends."""
+"""The boost `session`: neighbours in a conversation, and the share of score that they add."""
 
 from __future__ import annotations
 

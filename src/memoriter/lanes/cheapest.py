@@ -41,7 +41,9 @@ class CheapestLane(DistanceLane):
         """The paths found, cheapest first."""
         budget = WalkBudget(self.max_nodes, self.max_hops, self.max_cost)
         seeds = walk_graph.seeds.tolist()
-        return cheapest(walk_graph.steps, walk_graph.ways, seeds, self._costs(walk_graph), budget)
+        return cheapest(
+            walk_graph.steps, walk_graph.allowed, seeds, self._costs(walk_graph), budget
+        )
 
     def _costs(self, walk_graph: WalkGraph) -> NDArray[np.float64]:
         weights = walk_graph.graph.edges.weights

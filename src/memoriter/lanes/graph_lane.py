@@ -19,8 +19,8 @@ from memoriter.index.ids import ids_of
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, Seeded
 from memoriter.lanes.spec import option
-from memoriter.rank.walk import Adjacency, Nodes, Tree, Ways, hops_of, parallel
-from memoriter.rank.walks import Worth
+from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
+from memoriter.rank.walks import EdgeWorth
 
 
 class GraphLane(Seeded):
@@ -55,7 +55,7 @@ class WalkGraph:
     view: View
     graph: Graph
     """The edges of the view, or those recorded up to the queried time."""
-    ways: Ways
+    allowed: StepFilter
     inside: Mask
     """Which nodes are in the selection."""
     seeds: Nodes
@@ -66,13 +66,13 @@ class WalkGraph:
         graph = ctx.graph
         inside = graph.nodes(ctx.selection.masks)
         passed = inside if lane.through == "selection" else graph.nodes(ctx.selection.readable)
-        ways = Ways(
+        allowed = StepFilter(
             graph.edges.holding(ctx.time, lane.kinds),
             passed,
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.view, graph, ways, inside, graph.positions(ctx.seeds))
+        return cls(ctx.view, graph, allowed, inside, graph.positions(ctx.seeds))
 
     @property
     def steps(self) -> Adjacency:
@@ -101,7 +101,7 @@ class WalkGraph:
         edges = [
             edge
             for _, _, step in hops_of(tree, place)
-            for edge in parallel(self.steps, self.ways, step).tolist()
+            for edge in parallel(self.steps, self.allowed, step).tolist()
         ]
         return list(dict.fromkeys(self.kind(edge) for edge in edges))
 
@@ -110,7 +110,7 @@ class WalkGraph:
         return self.graph.edges.names[int(self.graph.edges.kinds[edge])]
 
     def path(
-        self, tree: Tree, place: int, names: dict[int, str], worth: Worth | None
+        self, tree: Tree, place: int, names: dict[int, str], worth: EdgeWorth | None
     ) -> list[dict[str, object]]:
         """The path to a place: its seed, then each hop with kind, direction and weight.
 
@@ -122,11 +122,11 @@ class WalkGraph:
         return [_named(start, names), *(self._hop(to, step, names, worth) for _, to, step in hops)]
 
     def _hop(
-        self, to: int, step: int, names: dict[int, str], worth: Worth | None
+        self, to: int, step: int, names: dict[int, str], worth: EdgeWorth | None
     ) -> dict[str, object]:
         edge = int(self.steps.edge[step])
         if worth is not None:
-            parallels = parallel(self.steps, self.ways, step)
+            parallels = parallel(self.steps, self.allowed, step)
             edge = int(parallels[np.argmax(worth.of(parallels))])
         direction = "out" if self.steps.forward[step] else "in"
         weight = float(self.graph.edges.weights[edge])

@@ -18,4 +18,4 @@ class HopsLane(DistanceLane):
 
     def tree(self, walk_graph: WalkGraph) -> Tree:
         """The paths found, level by level."""
-        return hops(walk_graph.steps, walk_graph.ways, walk_graph.seeds.tolist(), self.max_hops)
+        return hops(walk_graph.steps, walk_graph.allowed, walk_graph.seeds.tolist(), self.max_hops)

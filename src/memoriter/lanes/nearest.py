@@ -19,7 +19,7 @@ from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.view import View
 from memoriter.index.view_vectors import Places, SegmentVectors, held, rows_of
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
-from memoriter.rank.grid import cosines, scan_margin, snap
+from memoriter.rank.grid import exact_cosines, scan_margin, snap
 
 _ERRORS: Final = 2.1
 """Standard errors that an estimate may be off; with 2.1, recall is at least 99 % (ADR 0031)."""
@@ -190,7 +190,7 @@ def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArr
 
 def _exact(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> Scores:
     """Exact cosines of some vectors, on the grid."""
-    return snap(cosines(each.matrix[at], query))
+    return snap(exact_cosines(each.matrix[at], query))
 
 
 def _reached_by(scores: NDArray[np.float32], count: int) -> float:

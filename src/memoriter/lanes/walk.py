@@ -22,7 +22,7 @@ from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap
 from memoriter.rank.walk import Tree
-from memoriter.rank.walks import Forest, Gathered, Reached, Worth, gather, walks
+from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached, gather, walks
 
 BOOSTS: Final = {
     "continues_from": 0.60, "branches_from": 0.55, "corrects": 0.50, "invalidates": 0.50,
@@ -78,12 +78,12 @@ class WalkLane(GraphLane):
     def walked(self, ctx: Context) -> Walked:
         """One walk from each seed, and all records they reached."""
         walk_graph = WalkGraph.of(self, ctx)
-        steps, ways = walk_graph.steps, walk_graph.ways
-        forest = walks(steps, ways, walk_graph.seeds.tolist(), self.max_depth, self.max_visited)
+        steps, allowed = walk_graph.steps, walk_graph.allowed
+        forest = walks(steps, allowed, walk_graph.seeds.tolist(), self.max_depth, self.max_visited)
         edges = walk_graph.graph.edges
         table = np.array([self.boosts.get(kind, 0.0) for kind in edges.names], np.float64)
-        worth = Worth(table, edges.kinds)
-        return Walked(walk_graph, forest, gather(forest, steps, ways, worth), worth)
+        worth = EdgeWorth(table, edges.kinds)
+        return Walked(walk_graph, forest, gather(forest, steps, allowed, worth), worth)
 
     def _score_parts(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
         depths, worths = reached.depths[inside].astype(np.float64), reached.worths[inside]
@@ -119,7 +119,7 @@ class Walked:
     walk_graph: WalkGraph
     forest: Forest
     reached: Gathered
-    worth: Worth
+    worth: EdgeWorth
 
     @cached_property
     def trees(self) -> list[Tree]:

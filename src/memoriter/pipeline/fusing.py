@@ -15,7 +15,13 @@ from pydantic import Field, model_validator
 
 from memoriter.core.ranking import Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
-from memoriter.rank.fuse import SCALES, rrf, shares, smooth, weighted
+from memoriter.rank.fuse import (
+    SCALES,
+    rrf_parts,
+    shares,
+    smooth_parts,
+    weighted_parts,
+)
 from memoriter.rank.grid import snap
 
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
@@ -100,7 +106,7 @@ class Weighted(Fusion):
         weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
         parts = shares(weights, signals.answered, self.absent)
         details = np.where(np.isnan(signals.scores), np.nan, parts[:, None])
-        return Fused(weighted(signals.scores, parts), {"weight": details})
+        return Fused(weighted_parts(signals.scores, parts), {"weight": details})
 
 
 class Rrf(Fusion):
@@ -138,7 +144,8 @@ class Rrf(Fusion):
             weights = shares(weights, signals.answered, self.absent)
         details = np.where(np.isnan(signals.ranks), np.nan, weights[:, None])
         return Fused(
-            rrf(signals.ranks, weights, self.k, self.base, self.scale), {"weight": details}
+            rrf_parts(signals.ranks, weights, self.k, self.base, self.scale),
+            {"weight": details},
         )
 
 
@@ -166,9 +173,9 @@ class Smooth(Fusion):
             at = labels.index(self.lifted)
             none = np.full(out.shape[1], np.nan)
             base = signals.scores[labels.index(self.base)] if self.base in labels else none
-            out[at] = smooth(base, signals.scores[at], self.lift, self.fade)
+            out[at] = smooth_parts(base, signals.scores[at], self.lift, self.fade)
             known = np.where(np.isnan(out[at]), np.nan, 1.0)
-            lift[at] = smooth(base, known, self.lift, self.fade)
+            lift[at] = smooth_parts(base, known, self.lift, self.fade)
         return Fused(out, {"lift": lift})
 
 

@@ -20,7 +20,7 @@ from memoriter.index.vectors import units_of
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.rank.near import near_duplicates
+from memoriter.rank.diverse import near_duplicates
 from memoriter.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:

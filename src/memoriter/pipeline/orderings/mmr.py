@@ -14,7 +14,7 @@ from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.fusing import Label
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.rank.diverse import mmr
+from memoriter.rank.diverse import mmr_picks
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -60,7 +60,9 @@ class MmrOrdering(Ordering):
         count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
         units, known = units_of(ctx.view, slate.rows[:count])
         part = np.flatnonzero(known)
-        picks = mmr(self._relevance(slate.score[:count])[part], units[part], self.trade, self.take)
+        picks = mmr_picks(
+            self._relevance(slate.score[:count])[part], units[part], self.trade, self.take
+        )
         taken = part[picks.order]
         penalty, cause = np.full(size, np.nan), np.full(size, np.nan)
         penalty[taken] = picks.penalties
