@@ -1,6 +1,6 @@
 """Runs a plan: lanes, first pass, second pass, orderings, limit, budget.
 
-`run` reads top to bottom; each stage takes the slate of the one before. Called by
+`run_plan` reads top to bottom; each stage takes the slate of the one before. Called by
 `memory/search.py`.
 """
 
@@ -43,7 +43,7 @@ class Ran:
     """The seed rows, by lane."""
 
 
-def run(plan: Plan, ctx: Context) -> Ran:
+def run_plan(plan: Plan, ctx: Context) -> Ran:
     """Run a plan on the context it was made for."""
     rankings, seeds = _waves(plan, ctx)
     plan = _with_skipped(
