@@ -113,6 +113,7 @@ class Bm25Lane(Lane):
     def rank(self, ctx: Context) -> Ranking:
         """Records that match the query, best first; if there are none, those of the first rung."""
         search = _Search(self, ctx)
+        # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         return replace(search.climb(ctx.query.text, loosely=loosely), memo=search)
 

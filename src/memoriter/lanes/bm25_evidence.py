@@ -28,6 +28,7 @@ def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
             postings = scorer.stats.occurrences(n, leaf.what) if places.size else None
             few = None if postings is None else postings.at(places)
             for doc in () if few is None else few.docs.tolist():
+                # A match counts for AND and NOT even if it adds nothing to the score.
                 parts.setdefault((id(leaf), int(segment.rows[doc])), [])
             for share in () if few is None else scorer.shares(n, leaf, few):
                 _note(scorer, n, leaf, share, few, parts)

@@ -41,7 +41,7 @@ class Binder:
         bound_parts = [self.bound(part) for part in node.parts]
         parts = tuple(part for part in bound_parts if part is not None)
         if isinstance(node, Any) and self._scorer.adds:
-            # MaxScore handles one flat list of leaves; nested alternatives would go the slow way.
+            # MaxScore handles one flat list of leaves; nested ones would be evaluated node by node.
             parts = _flat(parts)
         if len(parts) <= 1:
             return next(iter(parts), None)

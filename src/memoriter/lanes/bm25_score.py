@@ -122,6 +122,7 @@ class Scorer:
         docs, each = postings.docs[kept], snap(each * postings.tfs)[kept]
         if not docs.size:
             return []
+        # Postings are sorted by row: the fields of one row are adjacent and can be summed in runs.
         begin = np.flatnonzero(np.diff(docs, prepend=-1))
         docs, tfs = docs[begin], np.add.reduceat(each, begin)
         lengths = self.stats.row_lengths(n)[docs].astype(np.float64)

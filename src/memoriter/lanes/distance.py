@@ -46,7 +46,7 @@ class DistanceLane(GraphLane):
         """The records that the seeds reach, nearest or cheapest first."""
         walk_graph = WalkGraph.of(self, ctx)
         tree = self.tree(walk_graph)
-        # A node can stand in the tree several times; its first place is its best.
+        # A node can occur in the tree several times; its first place is its best.
         at = np.sort(np.unique(tree.nodes, return_index=True)[1])
         at = at[(tree.depths[at] > 0) & walk_graph.inside[tree.nodes[at]]]
         rows = walk_graph.graph.rows[tree.nodes[at]]

@@ -65,6 +65,7 @@ class WalkGraph:
         """The edges valid at the query's time, and the nodes that the lane may pass."""
         graph = ctx.graph
         inside = graph.nodes(ctx.selection.masks)
+        # With `scope` a path may cross records that the filter excludes, never unreadable ones.
         passed = inside if lane.through == "selection" else graph.nodes(ctx.selection.readable)
         allowed = StepFilter(
             graph.edges.holding(ctx.time, lane.kinds),

@@ -103,6 +103,8 @@ class Nearest:
         probe = Probe.of(self._query)
         looks = [_Look(each, probe) for each in self._held]
         cut = _rough_cut(looks, max(_FIRST, 8 * pool))
+        # First a small set around the query gives a cosine that the pool surely reaches; with that
+        # bound the second, wider cut leaves out only vectors that are very unlikely to reach it.
         first = _estimated(looks, cut)
         least = _least(first, 2 * pool, -2.0)
         bound = max(floor, self._reached(first, least, pool))

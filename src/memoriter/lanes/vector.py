@@ -101,6 +101,7 @@ class VectorLane(Lane):
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
+        # Rounding can put an exact opposite just below -1, so -1 means no floor at all.
         floor = self.min_cosine if self.min_cosine > -1.0 else -np.inf
         rows, cosines, scan = near.best(self.pool, floor, self.exact_up_to)
         kept = np.flatnonzero(cosines >= floor)

@@ -88,7 +88,7 @@ class WalkLane(GraphLane):
     def _score_parts(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
         depths, worths = reached.depths[inside].astype(np.float64), reached.worths[inside]
         seeds = reached.seeds[inside].astype(np.float64)
-        near = np.maximum(depths, 1.0)
+        near = np.maximum(depths, 1.0)  # a seed has depth 0
         return {
             "graph": snap(np.where(depths > 0.0, 1.0 / near, 0.0)),
             "relation": snap(worths / near),

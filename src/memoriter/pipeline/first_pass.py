@@ -71,6 +71,8 @@ def first_pass(
         if (made := fuse.scaled(label, slate.columns[f"{label}.score"])) is not None
     }
     slate = slate.noting(scaled)
+    # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
+    # alone must not lift them into the answer.
     candidate = _any(slate, [f"{label}.score" for label in lanes])
     work = Boosting(recipe, ctx, {})
     weighed = [label for label in recipe.fused if label in boosts]
@@ -87,6 +89,7 @@ def first_pass(
     slate = fused(slate, FIRST, labels, fuse.fuse(signals))
     applied = [label for label in step.boosts if label in boosts or label in rankings]
     slate = work.applied(slate, FIRST, applied)
+    # Rows that still have no score were added by such a lane and no boost scored them.
     slate = slate.take(np.flatnonzero(~np.isnan(slate.score)))
     return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
 

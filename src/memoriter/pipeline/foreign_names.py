@@ -97,6 +97,7 @@ def _translated(recipe: Recipe, name: str, value: object) -> object:
     table = recipe.values.get(name)
     if table is None:
         return value
+    # TOML keys are texts, so true and 1 are looked up as "true" and "1".
     spelled = str(value).lower() if isinstance(value, bool) else str(value)
     if spelled in table:
         return table[spelled]

@@ -174,6 +174,7 @@ class Smooth(Fusion):
             none = np.full(out.shape[1], np.nan)
             base = signals.scores[labels.index(self.base)] if self.base in labels else none
             out[at] = smooth_parts(base, signals.scores[at], self.lift, self.fade)
+            # The factor itself, for the explanation: the same formula applied to a score of 1.
             known = np.where(np.isnan(out[at]), np.nan, 1.0)
             lift[at] = smooth_parts(base, known, self.lift, self.fade)
         return Fused(out, {"lift": lift})

@@ -273,7 +273,7 @@ def _below(data: object, key: str) -> object:
 
 
 def _inside(at: Any, key: str) -> Any:
-    """The type of what stands under a key: a field of a model, or the items of a table or list."""
+    """The type under a key: of a field of a model, or of the items of a table or list."""
     if isinstance(at, type) and issubclass(at, BaseModel):
         return _fields(at).get(key)
     parts: tuple[Any, ...] = get_args(at)

@@ -186,6 +186,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             field="require",
         )
     verdicts = _verdicts(recipe, ctx)
+    # The fallback lane is considered only if no lane of the mode can run.
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx.at(otherwise, {}))

@@ -176,7 +176,7 @@ class Recipe(Spec):
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
-        waves_of(self.lanes)
+        waves_of(self.lanes)  # raises for unknown seeds and cycles
         steps = {*RESERVED, "min_score", *(each.kind_name() for each in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
             raise ValueError(f"{sorted(taken)} are names of steps: choose other labels")

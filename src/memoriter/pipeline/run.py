@@ -128,6 +128,7 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
             if isinstance(lane, Seeded):
                 seeding = _together(plan.recipe, ctx, lane, ranked) if lane.together else ranked
                 seeds[label] = seed_rows(label, lane, ctx, seeding)
+                # Without seeds the lane has no ranking at all; `run_plan` marks it as skipped.
                 if not seeds[label].size:
                     continue
             ranked[label] = lane.rank(ctx.at(label, seeds))

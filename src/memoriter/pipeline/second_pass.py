@@ -152,6 +152,7 @@ def reranked(
     else:
         slate = slate.scored(Step(RERANK, "sum", (f"{RERANK}.score",), RERANK), column)
         slate = work.applied(slate, RERANK, _applicable(recipe, step, slate, boosts))
+        # Ties keep the former order: `at` is ascending, so the place decides.
         order = at[top(slate.score[at], np.arange(at.size), at.size)]
     inside = np.zeros(slate.rows.size, np.bool_)
     inside[at] = True

@@ -99,6 +99,7 @@ def _turned(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Bits (vectors, elements) packed into 64-bit words (vectors, words)."""
     octets = np.packbits(bits, axis=1)
+    # Padding bits are 0 in records and queries alike, so they never differ.
     wide = np.zeros((bits.shape[0], -(-bits.shape[1] // 64) * 8), np.uint8)
     wide[:, : octets.shape[1]] = octets
     return wide.view(np.uint64)

@@ -167,6 +167,7 @@ def weighted(
     kinds = _scales(scale, list(best))
     for kind, scores in zip(kinds, best.values(), strict=True):
         for item, score in scores.items():
+            # Scaled scores end in [0, 1]; the wide bound only keeps max − min finite.
             finite(score, f"score of {item!r}", MOST if kind == "none" else 2.0**1000)
     items = in_order({item for scores in best.values() for item in scores})
     scaled = fuse.scaled(_matrix(best, items), kinds)
@@ -267,7 +268,7 @@ def _matrix(
 def _summed(
     parts: NDArray[np.float64], items: Sequence[Item]
 ) -> tuple[list[FusedList], NDArray[np.intp]]:
-    """Items with the sum of their parts, best first, and where each stands among `items`."""
+    """(items with the sum of their parts, best first; the index of each in `items`)."""
     scores: NDArray[np.float64] = np.nansum(parts, axis=0)
     order = top(scores, np.arange(scores.size), scores.size)
     return [FusedList(items[at], float(scores[at])) for at in order], order

@@ -133,6 +133,8 @@ def bfs(graph: Adjacency, allowed: StepFilter, seed: int, max_depth: int, max_vi
     while at < len(grown.rows) and grown.rows[at][1] < max_depth and not grown.truncated:
         node, depth = grown.rows[at][:2]
         steps = grown.steps(graph, allowed, node)
+        # One step per run of parallel edges. At most max_visited targets are known already (each
+        # from two directions), so further steps cannot be needed.
         steps = steps[np.diff(graph.until[steps], prepend=ROOT) != 0][: 2 * max_visited + 1]
         for step, to in zip(steps.tolist(), graph.to[steps].tolist(), strict=True):
             if to in seen:
@@ -214,6 +216,7 @@ def cheapest(
     waiting = [(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
     while waiting:
         cost, depth, node, parent, step = heapq.heappop(waiting)
+        # Popped in order of cost: a later path is useful only if it has fewer hops.
         if depth >= nearest.get(node, depth + 1):
             continue
         if node not in nearest and len(nearest) >= budget.max_nodes:

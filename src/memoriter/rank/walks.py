@@ -130,6 +130,7 @@ class _GrowingForest:
         keys = self._key(walk, to)
         place = np.minimum(np.searchsorted(self._seen, keys), self._seen.size - 1)
         fresh = np.flatnonzero(self._seen[place] != keys)
+        # Of several steps to one node the first in walk order counts, as in `bfs`.
         first = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
         counts = np.bincount(walk[first], minlength=self._sizes.size)
         self.cut |= self._sizes + counts > max_visited
@@ -273,6 +274,7 @@ def worths(
     for at in np.flatnonzero(has_parallel).tolist():
         alone[at] = worth.of(parallel(graph, allowed, int(forest.steps[at]))).max()
     parents = forest.starts[owners] + forest.parents
+    # Level by level, because the value of a parent must be final before its children use it.
     for level in range(1, int(forest.depths.max(initial=0)) + 1):
         own = np.flatnonzero(forest.depths == level)
         alone[own] = np.maximum(alone[own], alone[parents[own]])

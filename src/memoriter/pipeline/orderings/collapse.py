@@ -73,6 +73,7 @@ class CollapseOrdering(Ordering):
             if self.keep == "newest":
                 newest = sorted(places, key=lambda at: (-created[at], -slate.rows[at]))
                 kept = newest[: self.most]
+            # The kept rows take the group's best places, in the order in which they were kept.
             stays += zip(places, kept, strict=False)
             dropped += len(places) - len(kept)
         head = [who for _, who in sorted(stays)]
