@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.claims.corpus import CORPUS, path_of
 
 from memoriter.core.record import Content, Source
-from memoriter.rank.fuse import rrf
+from memoriter.rank.fuse import rrf_parts
 from memoriter.text import stops
 from memoriter.text.english import ENGLISH, OTHERS, is_english
 from memoriter.text.intent import LONG, factors, intent_of, traits_of
@@ -133,7 +133,7 @@ def test_jb_34_preference_lifts_memories_and_lowers_documents(
 
 def test_jb_34_corpus_a() -> None:
     coffee = [record for record in CORPUS if record.id in ("m05", "m06")]
-    ranked = rrf(np.array([[1.0, 2.0]]), np.ones(1))[0]
+    ranked = rrf_parts(np.array([[1.0, 2.0]]), np.ones(1))[0]
     told = [
         score * factor("recommend a coffee", note(record.text, path_of(record.id)))
         for record, score in zip(coffee, ranked, strict=True)

@@ -144,7 +144,7 @@ def test_a_lane_is_three_files_and_one_line(tree: Path) -> None:
     ]
     at = outcome["hits"].index("pin")
     assert f"evidence/{at}/pins" in outcome["checked"]
-    assert outcome["missed"]["pins"] == "nobody pinned it"
+    assert outcome["missed"]["pins"] == "it is not pinned"
     assert "records that somebody pinned, newest first" in outcome["diff"]
     assert "### `pinned`\nRecords that somebody pinned, newest first." in outcome["docs"]
     assert "| `pool` | `100` | maximum candidates |" in outcome["docs"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memoriter import rank
 from memoriter.rank import fuse
+from memoriter.rank.diverse import near_duplicates
 from memoriter.rank.grid import STEP, snap_one, unit
-from memoriter.rank.near import near_duplicates
 from memoriter.rank.units import units
 
 items = st.integers(0, 6) | st.sampled_from("abcde")
@@ -92,7 +92,7 @@ def test_shares_are_on_the_grid_and_never_exceed_the_whole(lanes: list[tuple[flo
         whole = float(weights[counts].sum())
         assert made.sum() <= 1.0
         assert whole <= 0.0 or 1.0 - made.sum() <= len(lanes) * STEP
-        top = fuse.rrf(np.ones((len(lanes), 1)), made, scale="unit")
+        top = fuse.rrf_parts(np.ones((len(lanes), 1)), made, scale="unit")
         assert top.sum() == made.sum()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memoriter.rank import cluster
-from memoriter.rank.cluster import clusters, cohesion, joined, middle, near, propagated
+from memoriter.rank.cluster import clusters, cohesion, middle, near, propagated, single_link
 from memoriter.rank.grid import unit
 
 
@@ -51,15 +51,15 @@ def test_near_is_what_exact_cosines_say_whatever_the_block(
 
 def test_single_link_follows_chains() -> None:
     chain = pairs(5, (0, 2), (2, 4))
-    assert joined(chain).tolist() == [0, 1, 0, 3, 0]
-    assert [each.tolist() for each in clusters(joined(chain))] == [[0, 2, 4], [1], [3]]
+    assert single_link(chain).tolist() == [0, 1, 0, 3, 0]
+    assert [each.tolist() for each in clusters(single_link(chain))] == [[0, 2, 4], [1], [3]]
 
 
 def test_labels_spread_within_dense_parts_and_not_over_a_bridge() -> None:
     one = [(a, b) for a in range(4) for b in range(a)]
     other = [(a + 4, b + 4) for a, b in one]
     close = pairs(8, *one, *other, (0, 7))
-    assert joined(close).tolist() == [0] * 8
+    assert single_link(close).tolist() == [0] * 8
     # 0 takes 1 of {1, 2, 3, 7}, so do 1, 2 and 3; 4 takes 5 of {5, 6, 7}, so do 5 and 6; then 7
     # has three neighbours with 5 and one with 1.
     assert propagated(close).tolist() == [1, 1, 1, 1, 5, 5, 5, 5]

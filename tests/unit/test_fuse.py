@@ -8,10 +8,9 @@ from numpy.testing import assert_array_equal
 
 from memoriter import rank
 from memoriter.core.errors import BadQuery
-from memoriter.rank.diverse import mmr
-from memoriter.rank.fuse import SCALES, rrf, scaled, shares, smooth
+from memoriter.rank.diverse import mmr_picks, near_duplicates
+from memoriter.rank.fuse import SCALES, rrf_parts, scaled, shares, smooth_parts
 from memoriter.rank.grid import STEP, snap_one
-from memoriter.rank.near import near_duplicates
 from memoriter.text.fingerprint import fingerprint
 
 NAN = np.nan
@@ -19,25 +18,27 @@ ALL = np.ones(3, np.bool_)
 
 
 def unit_rrf(ranks: list[list[float]], weights: np.ndarray) -> list[float]:
-    fused = rrf(np.array(ranks), weights, scale="unit")
+    fused = rrf_parts(np.array(ranks), weights, scale="unit")
     return np.nansum(fused, axis=0).round(6).tolist()
 
 
 def test_rank_fusion_by_hand() -> None:
     ranks = np.array([[1.0, 2.0, NAN], [3.0, NAN, 1.0]])
-    fused = rrf(ranks, np.array([1.0, 1.5]))
+    fused = rrf_parts(ranks, np.array([1.0, 1.5]))
     expected = [[1 / 61, 1 / 62, NAN], [1.5 / 63, NAN, 1.5 / 61]]
     assert_array_equal(fused, np.rint(np.array(expected) / STEP) * STEP)
-    assert_array_equal(rrf(ranks, np.ones(2), k=0.0), [[1, 0.5, NAN], [snap_one(1 / 3), NAN, 1]])
-    assert rrf(np.zeros((0, 0)), np.zeros(0)).shape == (0, 0)
+    assert_array_equal(
+        rrf_parts(ranks, np.ones(2), k=0.0), [[1, 0.5, NAN], [snap_one(1 / 3), NAN, 1]]
+    )
+    assert rrf_parts(np.zeros((0, 0)), np.zeros(0)).shape == (0, 0)
 
 
 def test_the_best_rank_may_count_as_any_number() -> None:
     ranks = np.array([[1.0, 2.0]])
-    assert_array_equal(rrf(ranks, np.ones(1), 60.0, 0), rrf(ranks, np.ones(1), 59.0, 1))
-    assert_array_equal(rrf(ranks, np.ones(1), 60.0, 2), rrf(ranks, np.ones(1), 61.0))
-    assert rrf(ranks, np.ones(1), 1.0, 0).tolist() == [[1.0, 0.5]]
-    assert rrf(ranks, np.ones(1), 60.0, 0, "unit").round(6).tolist() == [[1.0, 0.983607]]
+    assert_array_equal(rrf_parts(ranks, np.ones(1), 60.0, 0), rrf_parts(ranks, np.ones(1), 59.0, 1))
+    assert_array_equal(rrf_parts(ranks, np.ones(1), 60.0, 2), rrf_parts(ranks, np.ones(1), 61.0))
+    assert rrf_parts(ranks, np.ones(1), 1.0, 0).tolist() == [[1.0, 0.5]]
+    assert rrf_parts(ranks, np.ones(1), 60.0, 0, "unit").round(6).tolist() == [[1.0, 0.983607]]
 
 
 def test_co_10_unit_scores_of_one_two_and_three_lanes() -> None:
@@ -82,9 +83,16 @@ def test_each_lane_has_its_scale() -> None:
 
 def test_md_42_the_lift_fades_smoothly() -> None:
     base = np.array([NAN, 0.0, 3.0, 6.0, -2.0, 1e6])
-    assert smooth(base, np.ones(6), 35.0, 3.0).round(2).tolist() == [36, 36, 13.88, 5.74, 36, 1]
-    assert_array_equal(smooth(base, np.full(6, NAN), 35.0, 3.0), [NAN] * 6)
-    falling = smooth(np.linspace(0.0, 9.0, 1001), np.ones(1001), 35.0, 3.0)
+    assert smooth_parts(base, np.ones(6), 35.0, 3.0).round(2).tolist() == [
+        36,
+        36,
+        13.88,
+        5.74,
+        36,
+        1,
+    ]
+    assert_array_equal(smooth_parts(base, np.full(6, NAN), 35.0, 3.0), [NAN] * 6)
+    falling = smooth_parts(np.linspace(0.0, 9.0, 1001), np.ones(1001), 35.0, 3.0)
     assert (np.diff(falling) < 0).all()
     assert np.abs(np.diff(falling)).max() < 0.11
     fused = rank.smooth([("a", 3.0), ("b", 0.5)], [("a", 0.1), ("c", 0.2)])
@@ -113,11 +121,11 @@ def test_weighted_lists() -> None:
 
 def test_a_pick_tells_what_likeness_cost_and_who_caused_it() -> None:
     units = np.array([[1, 0], [0, 1], [0, 1], [1, 0]], np.float32)
-    picks = mmr(np.array([1.0, 0.9, 0.8, 0.7]), units, 0.75)
+    picks = mmr_picks(np.array([1.0, 0.9, 0.8, 0.7]), units, 0.75)
     assert picks.order.tolist() == [0, 1, 2, 3]
     assert picks.penalties.tolist() == [0.0, 0.0, 0.25, 0.25]
     assert picks.causes.tolist() == [-1, 0, 1, 0]
-    none = mmr(np.zeros(0), np.zeros((0, 2), np.float32), 0.5)
+    none = mmr_picks(np.zeros(0), np.zeros((0, 2), np.float32), 0.5)
     assert [part.size for part in none] == [0, 0, 0]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from memoriter.rank.bm25 import contribution, idf
-from memoriter.rank.fuse import align, by_max, min_max, weighted
-from memoriter.rank.grid import STEP, UNIT_STEP, cosines, snap, snap_one, unit
+from memoriter.rank.bm25 import bm25_contribution, idf
+from memoriter.rank.fuse import align, by_max, min_max, weighted_parts
+from memoriter.rank.grid import STEP, UNIT_STEP, exact_cosines, snap, snap_one, unit
 from memoriter.rank.top import top
 
 STEPS = 2.0**32
@@ -56,7 +56,7 @@ def test_cosines_are_exact() -> None:
     vectors = np.stack([unit(row) for row in draw.normal(size=(20, 256))])  # type: ignore[type-var]
     query = unit(draw.normal(size=256))
     assert query is not None
-    for row, cosine in zip(vectors, cosines(vectors, query), strict=True):
+    for row, cosine in zip(vectors, exact_cosines(vectors, query), strict=True):
         exact = sum(
             Fraction(float(a)) * Fraction(float(b)) for a, b in zip(row, query, strict=True)
         )
@@ -86,7 +86,7 @@ def test_idf() -> None:
 def test_bm25(
     tf: float, length: float, mean: float, weight: float, shape: tuple[float, float], value: float
 ) -> None:
-    scores = contribution(np.array([tf]), np.array([length]), mean, weight, shape)
+    scores = bm25_contribution(np.array([tf]), np.array([length]), mean, weight, shape)
     assert scores.tolist() == [snap_one(value)]
 
 
@@ -120,7 +120,7 @@ def test_min_max_and_weights() -> None:
     )
     scaled = [[0.0, 1.0, nan, 0.5], [0.5, 0.5, nan, nan], [nan] * 4, [nan, nan, nan, 0.5]]
     assert_array_equal(min_max(scores), scaled)
-    given = weighted(min_max(scores), np.array([0.25, 0.5, 0.125, 1.0]))
+    given = weighted_parts(min_max(scores), np.array([0.25, 0.5, 0.125, 1.0]))
     assert_array_equal(
         given, [[0.0, 0.25, nan, 0.125], [0.25, 0.25, nan, nan], [nan] * 4, [nan, nan, nan, 0.5]]
     )
@@ -128,5 +128,5 @@ def test_min_max_and_weights() -> None:
         by_max(scores),
         [[1 / 3, 1.0, nan, 2 / 3], [1.0, 1.0, nan, nan], [nan] * 4, [nan, nan, nan, 0.0]],
     )
-    third = weighted(np.array([[0.0, 1.0]]), np.array([1 / 3]))
+    third = weighted_parts(np.array([[0.0, 1.0]]), np.array([1 / 3]))
     assert third.tolist() == [[0.0, 1431655765 / 2**32]]

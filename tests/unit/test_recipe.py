@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from memoriter.core.errors import BadRecipe, UnknownRecipe
-from memoriter.pipeline.load import library, overridden, read, recipe_of, source
+from memoriter.pipeline.load import library, overridden, read_recipe, recipe_of, source
 
 FINGERPRINTS = {
-    "memoriter": "697838bb6a9e0a6eabb4af40c7fff5832275233c9eaa1f73d41fdca7a1f68c23",
+    "memoriter": "1b2f3d35044d266ce2757de304c7ee893afabb3d473db781a839e07bc3c9bbac",
     "lexical": "0d1c6b96350696bec4f0087ddeec7a23cd3807f4ddfc2a8e0ebf793b0c691a98",
     "linked": "7ac37abf9cf95abcca9bfeb8eca001bc76bdf5525a14ab716855fdda8ca54f59",
-    "semantic": "03159560805ef1a25397f1736a9384016a83129312c6b61e0debd865eeb01dc7",
-    "reflections": "59fc7c39dc6d087966c48cd4ffc946fa1717bc5d58d5f487b25940a62106e0b5",
+    "semantic": "6d92f4aa153329088b3e587e652c0db938f3587a533de8cb7ed01013da7c01e3",
+    "reflections": "5fd896a6f0b6cec8fd584102a6f100ef8030100f374c02e3a83b209e69968afe",
     "comis": "cb2defd1036c33aa9f9575024ac1795bae145b6c5652e8860333c508251ca969",
     "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
     "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",
@@ -129,13 +129,13 @@ def test_recipes_from_files(tmp_path: Path) -> None:
         source("lexical").replace('name = "lexical"', 'name = "mine"'), encoding="utf-8"
     )
     recipe = recipe_of(str(path))
-    assert recipe == recipe_of(path) == read(path)
+    assert recipe == recipe_of(path) == read_recipe(path)
     assert (recipe.name, recipe.fingerprint == FINGERPRINTS["lexical"]) == ("mine", False)
     for wrong in (b"not toml", b"\xff\xfe", b"name = 1"):
         path.write_bytes(wrong)
         with pytest.raises(BadRecipe, match=r"mine\.toml"):
-            read(path)
+            read_recipe(path)
     with pytest.raises(UnknownRecipe):
-        read(tmp_path / "nothing.toml")
+        read_recipe(tmp_path / "nothing.toml")
     with pytest.raises(UnknownRecipe):
         source("../memoriter")

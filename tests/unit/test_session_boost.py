@@ -1,4 +1,4 @@
-"""Who stands beside whom in a conversation, and what that lends."""
+"""The boost `session`: neighbours in a conversation, and the share of score that they add."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.inside import log_of, view_of
 
 import memoriter
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.boosts.session import beside
+from memoriter.pipeline.boosts.session import session_neighbours
 
 acts = st.lists(
     st.tuples(
@@ -45,7 +45,7 @@ def test_a_neighbour_is_the_record_before_or_after_in_the_session(
     seen = zip(view.segments, view.visible, strict=True)
     rows = np.concatenate([segment.rows[mask] for segment, mask in seen])
     records = [r for r in log_of(memory).records("default", rows.tolist()) if r is not None]
-    before, after = beside(view, rows)
+    before, after = session_neighbours(view, rows)
     for at, record in enumerate(records):
         talk = sorted(
             (r.position, r.row) for r in records if record.session and r.session == record.session

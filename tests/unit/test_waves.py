@@ -8,7 +8,7 @@ import pytest
 
 from memoriter.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.load import parse
+from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.waves import waves_of
 from memoriter.why.receipt import columns_of
 
@@ -37,7 +37,7 @@ def linked(memory: Memory) -> Memory:
 
 
 def test_a_lane_runs_after_all_that_seed_it() -> None:
-    made = parse(recipe(far=walk("near", "words"), near=walk("words"), words=WORDS), "mine")
+    made = parse_recipe(recipe(far=walk("near", "words"), near=walk("words"), words=WORDS), "mine")
     assert waves_of(made.lanes) == [("words",), ("near",), ("far",)]
     assert made.seeded == ("far", "near")
 
@@ -54,7 +54,7 @@ def test_needs_that_cannot_be_met_are_an_error_of_the_recipe(
     lanes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadRecipe, match=message):
-        parse(recipe(**lanes), "mine")
+        parse_recipe(recipe(**lanes), "mine")
 
 
 def test_a_walk_goes_on_from_what_a_walk_found(linked: Memory) -> None:

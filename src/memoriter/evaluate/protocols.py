@@ -14,9 +14,9 @@ from memoriter.core import plugins
 from memoriter.core.errors import InputError
 from memoriter.evaluate.data import Dataset
 from memoriter.evaluate.metrics import METRICS
+from memoriter.pipeline.foreign_names import resolved_overrides
 from memoriter.pipeline.load import overridden
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.spoken import settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def compared(
     used: set[str] = set()
     for label, recipe in recipes.items():
         known = {name: value for name, value in settings.items() if name in recipe.names}
-        out[label] = own = overridden(recipe, settled(recipe, known)[0])
+        out[label] = own = overridden(recipe, resolved_overrides(recipe, known)[0])
         for part in without:
             place = "lanes" if part in own.lanes else "boosts" if part in own.boosts else None
             if place is not None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.view import View
 from memoriter.rank.cluster import middle
-from memoriter.rank.grid import cosines
+from memoriter.rank.grid import exact_cosines
 
 
 def _engine(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
@@ -54,7 +54,7 @@ def best_parts(
 ) -> dict[int, NDArray[np.float32]]:
     """Of each of these rows that has vectors the part nearest to a query, the first of equals."""
     owners, matrix = _engine(view, rows)
-    near = cosines(matrix, query) if owners.size else np.zeros(0)
+    near = exact_cosines(matrix, query) if owners.size else np.zeros(0)
     order = np.lexsort((np.arange(owners.size), -near, owners))
     found, first = np.unique(owners[order], return_index=True)
     return {int(row): matrix[order[at]] for row, at in zip(found, first, strict=True)}

@@ -1,4 +1,9 @@
-"""Which records share words with the query? Exact BM25 over the selection, in any dialect."""
+"""The BM25 lane: records that share words with the query, exactly scored, in any query dialect.
+
+`rank` parses the query (`text/dialects`), binds it to the view (`bm25_query`), finds the best rows
+(`maxscore`, which scores with `bm25_score`). If it finds nothing and `ladder` is on, looser queries
+are tried in a fixed order. The formula itself is `rank/bm25.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +17,12 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
-from memoriter.lanes.binding import Binder
 from memoriter.lanes.bm25_evidence import bm25_evidence
+from memoriter.lanes.bm25_query import Binder
+from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import Bound, best_rows
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
-from memoriter.lanes.scoring import Form, Formula, Measure, Scorer
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Rarity
 from memoriter.text.dialects import Options, dialect, known_dialect, read
@@ -28,14 +33,14 @@ TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
     "essence", "agent_registry",
 ]  # fmt: skip
-"""Where words may be looked for: what the recipe's analyzer reads, and what the registry says."""
+"""Searchable fields: those that the analyzer indexes, and the agent registry's."""
 
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Bm25Lane(Lane):
-    """BM25: each leaf of the query in each field of a record adds its share."""
+    """BM25: the score is the sum over query leaves and record fields."""
 
     about: ClassVar[str] = "records that share words with the query (BM25)"
     reads: ClassVar[tuple[str, ...]] = ("query",)
@@ -86,44 +91,48 @@ class Bm25Lane(Lane):
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the query has words; with a ladder, when it has any text to climb with."""
+        """Ready if the query has words; with a ladder, if it has any text."""
         if ctx.wording.unread is not None:
             return Skipped(ctx.wording.unread)
-        asked = self.parsed(ctx, ctx.query.text)
-        if asked.tree is None and not (self.ladder and ctx.query.text.strip()):
+        parsed = self.parsed(ctx, ctx.query.text)
+        if parsed.tree is None and not (self.ladder and ctx.query.text.strip()):
             return Skipped("the query has no words", idle=bool(ctx.query.text.strip()))
-        shows: dict[str, object] = _query(asked)
-        if asked.note is not None:
-            shows["note"] = asked.note
-        if asked.malformed:
+        shows: dict[str, object] = _query(parsed)
+        if parsed.note is not None:
+            shows["note"] = parsed.note
+        if parsed.malformed:
             shows["malformed"] = 1
         shows |= {"k1": self.k1, "b": self.b, "fields": self.fields, "pool": self.pool}
         return Ready(shows)
 
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
-        """A text as this lane's dialect reads it."""
+        """A text parsed by this lane's dialect."""
         options = Options(self.expert, self.stop, ctx.query.aliases)
         return read(self.dialect, text, ctx.wording.analyzer, options)
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
+        """Records that match the query, best first; if there are none, those of the first rung."""
         search = _Search(self, ctx)
+        # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
         return replace(search.climb(ctx.query.text, loosely=loosely), memo=search)
 
-    def strict(self, asked: ParsedQuery) -> bool:
-        """Whether a query means what it says: an empty answer to it is no accident."""
-        if asked.tree is None or not asked.expert:
+    def strict(self, parsed: ParsedQuery) -> bool:
+        """Whether an empty answer is what the query asked for, so that the ladder must not run.
+
+        True for a query with operators in our own dialect, and for any query that excludes terms.
+        """
+        if parsed.tree is None or not parsed.expert:
             return False
-        return self.dialect == "bare" or excludes(asked.tree)
+        return self.dialect == "bare" or excludes(parsed.tree)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Each row's score as the sum of its shares, with the counts behind them."""
+        """Each row's score as a sum, with term frequency, df and length of every part."""
         del ctx
         return cast("_Search", ranking.memo).evidence(ranking, rows)
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """It has none of the words, or does not fit the expression."""
+        """The record has none of the words, or does not match the expression."""
         del row
         ready = self.ready(ctx)
         terms = None if isinstance(ready, Skipped) else ready.shows.get("terms")
@@ -133,7 +142,7 @@ class Bm25Lane(Lane):
 
 
 class _Search:
-    """One query of this lane on one view; where it finds nothing, looser ones in its place."""
+    """One query of the lane on one view, with its looser retries; parses each text once."""
 
     def __init__(self, lane: Bm25Lane, ctx: Context) -> None:
         self._lane = lane
@@ -142,7 +151,7 @@ class _Search:
         self._trees: dict[str, Bound | None] = {}
 
     def parsed(self, text: str) -> ParsedQuery:
-        """A text as the lane's dialect reads it, each text once."""
+        """A text parsed by the lane's dialect; each text is parsed once."""
         if text not in self._parsed:
             self._parsed[text] = self._lane.parsed(self._ctx, text)
         return self._parsed[text]
@@ -151,9 +160,7 @@ class _Search:
     def _scorer(self) -> Scorer:
         lane = self._lane
         weights = cast("dict[str, float]", lane.fields)
-        ground = FieldStats(
-            self._ctx.view, tuple(weights), self._ctx.wording.analyzer, lane.records
-        )
+        stats = FieldStats(self._ctx.view, tuple(weights), self._ctx.wording.analyzer, lane.records)
         formula = Formula(
             form=lane.form,
             measure=lane.score,
@@ -164,7 +171,7 @@ class _Search:
             gate_from=lane.gate_from,
             least_mean=lane.least_mean,
         )
-        return Scorer(ground, formula)
+        return Scorer(stats, formula)
 
     def _bound(self, text: str) -> Bound | None:
         if text not in self._trees:
@@ -173,7 +180,7 @@ class _Search:
         return self._trees[text]
 
     def _search(self, text: str) -> Ranking:
-        """What a text finds."""
+        """The ranking for one query text."""
         bound = self._bound(text)
         if bound is None:
             return Ranking.empty()
@@ -184,12 +191,12 @@ class _Search:
         order = self._ctx.best(scores, rows, self._lane.pool)
         return Ranking(rows[order], scores[order])
 
-    # -- the ladder: an empty answer is asked for again, more loosely each time --------------------
+    # -- the ladder: an empty answer is retried with looser queries --------------------------------
 
     def climb(self, text: str, *, loosely: bool) -> Ranking:
-        """What a query finds; if nothing, and `loosely`, what the first rung above finds.
+        """The ranking for a query; if it is empty and `loosely`, that of the first rung with hits.
 
-        Every attempt is recorded; the first rung that finds something is the last that runs.
+        Every attempt is recorded. No rung runs after the first one with hits.
         """
         ranking = self._search(text)
         attempts = [Attempt(0, "initial", text, ranking.rows.size)]
@@ -205,8 +212,10 @@ class _Search:
         word = strongest(text, self._df)
         if word is not None and word != text.strip().lower():
             yield self._rung(1, "strongest_term", word)
-        # An index that is caught up on every read has nothing to refresh; the rung keeps its place.
-        yield Attempt(2, "force-refresh", None, 0), Ranking.empty()
+        if self._lane.dialect != "bare":
+            # A system that we imitate refreshes its index here and reports that as an attempt. Our
+            # index is current on every read, so the row finds nothing and our own dialect omits it.
+            yield Attempt(2, "force-refresh", None, 0), Ranking.empty()
         clean = sanitised(text)
         if clean:
             yield self._rung(3, "refreshed_sanitised", clean)
@@ -229,10 +238,10 @@ class _Search:
 
     @cached_property
     def _fuzzy(self) -> Fuzzy:
-        return Fuzzy(self._scorer.ground, self._ctx.wording.analyzer, self._ctx.selection.masks)
+        return Fuzzy(self._scorer.stats, self._ctx.wording.analyzer, self._ctx.selection.masks)
 
     def evidence(self, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Why the rung that found these rows scored them as it did."""
+        """The explanation of these rows' scores, for the attempt that found them."""
         won = next((a for a in ranking.attempts if a.hits), Attempt(0, "initial", "", 0))
         if won.near:
             return self._fuzzy.evidence((won.query or "").split(), won.near, rows)
@@ -241,9 +250,9 @@ class _Search:
         return [] if bound is None else bm25_evidence(self._scorer, bound, rows)
 
 
-def _query(asked: ParsedQuery) -> dict[str, object]:
-    """The query as the plan shows it: plain terms as a list, anything else as an expression."""
-    tree = asked.tree
+def _query(parsed: ParsedQuery) -> dict[str, object]:
+    """The query as plans show it: plain terms as a list, anything else as an expression."""
+    tree = parsed.tree
     parts = tree.parts if isinstance(tree, Any) else (tree,)
     terms = [part.term for part in parts if isinstance(part, Term)]
     return {"terms": terms} if len(terms) == len(parts) else {"query": spelled(tree)}

@@ -1,4 +1,7 @@
-"""How a row came by its words' score: every count behind every share."""
+"""Explains BM25 scores: for each row a sum whose parts carry term frequency, df, idf and length.
+
+Called by the lane `bm25` for the final hits only, because it reads posting lists again.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,24 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows
 from memoriter.index.match import Close
 from memoriter.index.segment import Postings
+from memoriter.lanes.bm25_score import BoundLeaf, Scorer, Share
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
-from memoriter.lanes.scoring import Counted, Scorer, Share
 
 Parts = dict[tuple[int, int], list[Explanation]]
-"""What a leaf (by identity) adds to a row that has it; perhaps nothing."""
+"""By (identity of a leaf, row): what the leaf adds. An empty list: it matches and adds nothing."""
 
 
 def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
-    """The score of each of these rows, which satisfy the tree."""
+    """One explanation per row, in the order of `rows`; all of them must match the tree."""
     parts: Parts = {}
-    segments = scorer.ground.view.segments
+    segments = scorer.stats.view.segments
     sought = [(n, s, np.sort(s.places(rows)[0])) for n, s in enumerate(segments) if rows.size]
     for leaf in _leaves(tree) if rows.size else ():
         for n, segment, places in sought:
-            postings = scorer.ground.occurrences(n, leaf.what) if places.size else None
+            postings = scorer.stats.occurrences(n, leaf.what) if places.size else None
             few = None if postings is None else postings.at(places)
             for doc in () if few is None else few.docs.tolist():
+                # A match counts for AND and NOT even if it adds nothing to the score.
                 parts.setdefault((id(leaf), int(segment.rows[doc])), [])
             for share in () if few is None else scorer.shares(n, leaf, few):
                 _note(scorer, n, leaf, share, few, parts)
@@ -32,9 +36,9 @@ def bm25_evidence(scorer: Scorer, tree: Bound, rows: Rows) -> list[Explanation]:
     return [trees.whole(tree, int(row)) for row in rows]
 
 
-def _leaves(node: Bound) -> list[Counted]:
+def _leaves(node: Bound) -> list[BoundLeaf]:
     match node:
-        case Counted():
+        case BoundLeaf():
             return [node]
         case Minus():
             return _leaves(node.keep) + _leaves(node.drop)
@@ -43,11 +47,11 @@ def _leaves(node: Bound) -> list[Counted]:
 
 
 def _note(
-    scorer: Scorer, n: int, leaf: Counted, share: Share, few: Postings | None, parts: Parts
+    scorer: Scorer, n: int, leaf: BoundLeaf, share: Share, few: Postings | None, parts: Parts
 ) -> None:
-    """What a leaf adds to rows of the n-th segment, with every count behind it."""
-    ground, rows = scorer.ground, scorer.ground.view.segments[n].rows
-    common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": ground.total}
+    """Add to `parts` what a leaf contributes in the n-th segment, with the counts behind it."""
+    stats, rows = scorer.stats, scorer.stats.view.segments[n].rows
+    common: dict[str, object] = {"term": leaf.label, "df": leaf.df, "records": stats.total}
     common |= _tokens(leaf)
     if scorer.formula.measure != "tf":
         common["idf"] = leaf.idf
@@ -56,14 +60,14 @@ def _note(
     if leaf.times > 1:
         common["times"] = leaf.times
     if share.field is None:
-        lengths = ground.row_lengths(n)[share.docs]
+        lengths = stats.row_lengths(n)[share.docs]
     else:
-        lengths = ground.lengths(n, share.field, share.docs)
+        lengths = stats.lengths(n, share.field, share.docs)
     mean = scorer.mean(share.field)
     counts = (share.docs.tolist(), lengths.tolist(), share.tfs.tolist(), share.values.tolist())
     for doc, length, tf, value in zip(*counts, strict=True):
         if share.field is not None:
-            name = ground.names[share.field]
+            name = stats.names[share.field]
             place = {"field": name, "weight": share.weight, "tf": int(tf)}
             label = f"{leaf.label} in {name}"
         else:
@@ -75,8 +79,8 @@ def _note(
         parts.setdefault(key, []).append(Explanation(label, value, facts=facts))
 
 
-def _tokens(leaf: Counted) -> dict[str, object]:
-    """The terms of the index behind a leaf; nothing for one that is named by its term."""
+def _tokens(leaf: BoundLeaf) -> dict[str, object]:
+    """The index terms of a leaf; nothing if its label is its only term."""
     parts = leaf.what.parts if isinstance(leaf.what, Close) else (leaf.what,)
     begun = [part.tokens[-1][0] for part in parts if part.prefix]
     whole = [t for part in parts for t, _ in part.tokens[: -1 if part.prefix else None]]
@@ -87,23 +91,25 @@ def _tokens(leaf: Counted) -> dict[str, object]:
 
 
 def _fields(scorer: Scorer, few: Postings | None, doc: int) -> dict[str, int]:
-    """How often in each field, unweighted."""
+    """Unweighted term frequency by field name."""
     if few is None:
         return {}
     at = few.docs == doc
-    names = scorer.ground.names
+    names = scorer.stats.names
     pairs = zip(few.fields[at].tolist(), few.tfs[at].tolist(), strict=True)
     return {names[field]: tf for field, tf in pairs}
 
 
 class _Trees:
+    """Builds explanation trees in the shape of the query tree."""
+
     def __init__(self, scorer: Scorer, parts: Parts) -> None:
         self._name = scorer.formula.measure
         self._adds = self._name == "bm25"
-        self._engine = parts
+        self._parts = parts
 
     def whole(self, tree: Bound, row: int) -> Explanation:
-        """The row's score; plain sums within sums are one sum."""
+        """The row's score; nested sums are flattened into one."""
         parts = self._node(tree, row) or []
         if len(parts) == 1 and parts[0].op != "leaf":
             return parts[0]
@@ -112,10 +118,10 @@ class _Trees:
         return Explanation(self._name, total, "sum", ordered)
 
     def _node(self, node: Bound, row: int) -> list[Explanation] | None:
-        """The parts that a row gets from a node, to be added; None when it does not satisfy it."""
+        """The parts that a node adds to a row; None if the row does not match the node."""
         match node:
-            case Counted():
-                return self._engine.get((id(node), row))
+            case BoundLeaf():
+                return self._parts.get((id(node), row))
             case Minus():
                 dropped = self._node(node.drop, row) is not None
                 return None if dropped else self._node(node.keep, row)

@@ -1,4 +1,4 @@
-"""All records by one of their attributes."""
+"""The lane `by`: all records of the selection, ordered by one attribute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memoriter.rank.top import top
 
 
 class ByLane(Lane):
-    """Every record that may be found, by one of its attributes."""
+    """Every record of the selection, ordered by one of its attributes."""
 
     about: ClassVar[str] = "all records, by an attribute"
 
@@ -38,13 +38,13 @@ class ByLane(Lane):
         return self
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Always ready."""
+        """Always ready; a blank-only lane returns nothing for a query with text."""
         del ctx
         shows = {"by": self.by, "flat": self.flat, "pool": self.pool}
         return Ready({**shows, "blank": True} if self.blank else shows)
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records that have the attribute; all of them where only the order counts."""
+        """Records that have the attribute; all records if `flat`."""
         if self.blank and ctx.query.text.strip():
             return Ranking.empty()
         rows = ctx.selection.rows(ctx.view)
@@ -53,6 +53,7 @@ class ByLane(Lane):
             return Ranking(rows[order], np.zeros(order.size))
         values = numbers(ctx.view, rows, self.by.removeprefix("-"))
         rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]
+        # Scores sort descending, so "smallest first" is negated; 0.0 - x avoids a negative zero.
         scores = values if self.by.startswith("-") else 0.0 - values
         order = ctx.best(scores, rows, self.pool)
         return Ranking(rows[order], scores[order])
@@ -65,11 +66,11 @@ class ByLane(Lane):
         return plain_evidence(name, ranking, rows, whole=whole)
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """It lacks the attribute."""
+        """The record lacks the attribute."""
         del ctx, row
         return Miss("it does not have that attribute")
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """Where all score 0, the attribute alone puts them in order."""
+        """The attribute, if all scores are 0 and it alone decides the order."""
         return (self.by,) if self.flat else ()

@@ -1,4 +1,4 @@
-"""Which records does a cheap way of links lead to from given ones?"""
+"""The lane `cheapest`: records by the cost of the cheapest path from any seed (Dijkstra)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.lanes.legs import Leg
+from memoriter.lanes.distance import DistanceLane
+from memoriter.lanes.graph_lane import WalkGraph
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.lanes.terrain import Terrain
 from memoriter.rank.grid import snap
 from memoriter.rank.walk import Tree, WalkBudget, cheapest
 
 
-class CheapestLane(Leg):
-    """The cheapest way from any seed, within a budget: a score of −cost."""
+class CheapestLane(DistanceLane):
+    """The cheapest path from any seed, within a budget; the score is −cost."""
 
     about: ClassVar[str] = "records that a cheap way of links leads to from seeds"
 
@@ -30,19 +30,21 @@ class CheapestLane(Leg):
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """As every leg."""
+        """Ready, with the budget for the plan."""
         ready = cast("Ready", super().ready(ctx))
         budget: dict[str, object] = {"cost": self.cost, "max_nodes": self.max_nodes}
         if self.max_cost is not None:
             budget["max_cost"] = self.max_cost
         return Ready({**ready.shows, **budget})
 
-    def tree(self, terrain: Terrain) -> Tree:
-        """Cheapest first."""
+    def tree(self, walk_graph: WalkGraph) -> Tree:
+        """The paths found, cheapest first."""
         budget = WalkBudget(self.max_nodes, self.max_hops, self.max_cost)
-        seeds = terrain.seeds.tolist()
-        return cheapest(terrain.steps, terrain.ways, seeds, self._costs(terrain), budget)
+        seeds = walk_graph.seeds.tolist()
+        return cheapest(
+            walk_graph.steps, walk_graph.allowed, seeds, self._costs(walk_graph), budget
+        )
 
-    def _costs(self, terrain: Terrain) -> NDArray[np.float64]:
-        weights = terrain.graph.edges.weights
+    def _costs(self, walk_graph: WalkGraph) -> NDArray[np.float64]:
+        weights = walk_graph.graph.edges.weights
         return snap(weights) if self.cost == "weight" else np.ones(weights.size)

@@ -1,8 +1,9 @@
-"""Which records speak of the same people and things as the best ones?
+"""The lane `entity`: records that mention the same people and things as the seeds.
 
-One hop: entities of the seeds, then other records that mention one of them, best those that share
-most. Two names are one entity when their keys are equal or nearly so (Dice over pairs of
-characters). Without entities or seeds the lane finds nothing and nobody misses it.
+One hop: the entities of the seeds, then other records that mention any of them; records that share
+most come first. Two names are one entity if their keys are equal or their Dice coefficient over
+character bigrams reaches `alike`. Without entities or seeds the ranking is empty and the answer
+still counts as complete.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _HALF = 0.5
 
 
 class EntityLane(Seeded):
-    """Shared entities: tanh(½ · how many)."""
+    """The score is tanh(½ · number of shared entities)."""
 
     about: ClassVar[str] = "records that name the same people and things as good hits"
 
@@ -42,13 +43,13 @@ class EntityLane(Seeded):
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready: what it starts from is known when it runs."""
+        """Always ready: the seeds are known only when other lanes have run."""
         del ctx
         shows = {"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool}
         return Ready({**shows, "together": True} if self.together else shows)
 
     def rank(self, ctx: Context) -> Ranking:
-        """Rows that share entities with the seeds, seeds left out."""
+        """Rows that share entities with the seeds, without the seeds themselves."""
         join = _Join(self, ctx)
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
@@ -65,7 +66,7 @@ class EntityLane(Seeded):
         return Ranking(every[order], values[order], noted=noted, memo=join)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """How many entities each row shares, and which."""
+        """The number and names of the entities that each row shares."""
         join = cast("_Join", ranking.memo)
         score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         out: list[Explanation] = []
@@ -76,14 +77,14 @@ class EntityLane(Seeded):
         return out
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """It shares nothing."""
+        """The record shares no entity."""
         del ctx, row
         return Miss("it shares no entity with the best hits")
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The entity names of a segment: their keys, and which pairs of characters each has."""
+    """The entity names of a segment: their keys, and an inverted index of character bigrams."""
 
     keys: tuple[str, ...]
     exact: dict[str, list[int]]
@@ -92,6 +93,7 @@ class _Names:
 
     @classmethod
     def of(cls, segment: Segment) -> _Names:
+        # A segment never changes, so the index is built once and cached on it.
         known = segment.bounds.get("entity names")
         if known is None:
             known = cls._made([key(name) for name in dictionary_of(segment.arrays, "entities")])
@@ -113,7 +115,7 @@ class _Names:
         return cls(tuple(keys), exact, sizes, arrays)
 
     def alike(self, folded: str) -> NDArray[np.float64]:
-        """How alike each name is to a key; 1 for the key itself."""
+        """The Dice coefficient of each name with a key; 1 for the key itself."""
         pairs = bigrams(folded)
         shared = np.zeros(len(self.keys), np.int64)
         for pair in pairs:
@@ -125,7 +127,7 @@ class _Names:
 
 
 class _Join:
-    """The entities of the seeds, as clusters of keys, and who shares them."""
+    """The entities of the seeds as clusters of similar keys, and the rows that share them."""
 
     def __init__(self, lane: EntityLane, ctx: Context) -> None:
         self._lane = lane
@@ -141,7 +143,7 @@ class _Join:
         self.worth = np.array([snap_one(math.tanh(_HALF * n)) for n in range(most + 1)])
 
     def _cluster(self, name: str) -> int:
-        """The cluster of a name: the one most like it, or a new one; -1 for an empty name."""
+        """The cluster of a name: the most similar one, or a new one; -1 for an empty name."""
         folded = key(name)
         if not folded:
             return -1
@@ -179,6 +181,7 @@ class _Join:
         clusters = self._assigned(segment)[codes]
         docs = np.repeat(np.arange(len(segment)), np.diff(starts))
         kept = (clusters >= 0) & self._allowed(segment)[docs, np.maximum(clusters, 0)]
+        # (row, cluster) packed into one integer, so that one `unique` drops repeated mentions.
         each = np.unique(docs[kept] * len(self.clusters) + clusters[kept])
         return each // len(self.clusters), each % len(self.clusters)
 
@@ -190,6 +193,7 @@ class _Join:
         table = np.zeros((len(names) + 1, len(self.clusters)), np.bool_)
         for agent, clusters in self._of_agent.items():
             code = names.find(agent) if agent else -1
+            # Rows without an agent have code -1, which indexes the last line of the table.
             if code >= 0 or not agent:
                 table[code, list(clusters)] = True
         return table[segment.arrays["agent.codes"]]

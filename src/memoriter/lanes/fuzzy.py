@@ -1,7 +1,7 @@
-"""Rows with a word that is spelled nearly like a word of the query: shared trigrams.
+"""The last rung of the BM25 ladder: rows with a word spelled similarly, by trigram similarity.
 
-What is compared are the surface words, as people wrote them: cofee is near coffee, not near its
-stem. A row's score is the similarity of its nearest word.
+Surface words are compared, as people wrote them, not stems. A row's score is the similarity
+(Jaccard over trigrams) of its most similar word.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import Sought
-from memoriter.lanes.binding import unstacked
+from memoriter.lanes.bm25_query import unstacked
 from memoriter.rank.grid import snap_one
 from memoriter.text.port import Analyzer
 from memoriter.text.retry import jaccard, nearest, trigrams
 
 Nearby = tuple[float, str]
-"""How near, and which word."""
+"""(similarity, word of the query)."""
 
 
 class Fuzzy:
-    """The surface words of a view."""
+    """Searches the surface words of a view."""
 
-    def __init__(self, ground: FieldStats, analyzer: Analyzer, masks: Sequence[Mask]) -> None:
-        self._ground = ground
+    def __init__(self, stats: FieldStats, analyzer: Analyzer, masks: Sequence[Mask]) -> None:
+        self._stats = stats
         self._analyzer = analyzer
         self._masks = masks
 
     def near(self, words: list[str], floor: float) -> tuple[Rows, Scores, tuple[str, ...]]:
-        """(rows, how near their nearest word is, those words, nearest first)."""
+        """(rows, similarity of their best word, all similar words, most similar first)."""
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
         met: dict[str, float] = {}
         for n, mask in enumerate(self._masks):
             values, near = self._segment(n, mask, words, floor)
             hit = values > 0.0
-            rows.append(self._ground.view.segments[n].rows[hit])
+            rows.append(self._stats.view.segments[n].rows[hit])
             scores.append(values[hit])
             met |= near
         words_met = sorted(met, key=lambda word: (-met[word], word))
@@ -48,7 +48,7 @@ class Fuzzy:
     def _segment(
         self, n: int, mask: Mask, words: list[str], floor: float
     ) -> tuple[Scores, dict[str, float]]:
-        segment = self._ground.view.segments[n]
+        segment = self._stats.view.segments[n]
         values, met = np.zeros(mask.size), dict[str, float]()
         for word, similarity in nearest(words, segment.surfaces, floor).items():
             docs = segment.surface_docs(word)
@@ -60,17 +60,20 @@ class Fuzzy:
         return values, met
 
     def _searched(self, n: int, word: str, docs: np.ndarray) -> Mask:
-        """Which of these rows have the word in a field that the search looks at."""
+        """Which of these rows have the word in a searched field.
+
+        Surface words are not indexed by field, so the posting lists decide.
+        """
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        postings = self._ground.occurrences(n, Sought(tokens)) if tokens and docs.size else None
+        postings = self._stats.occurrences(n, Sought(tokens)) if tokens and docs.size else None
         return np.zeros(docs.size, np.bool_) if postings is None else np.isin(docs, postings.docs)
 
     def evidence(self, words: Sequence[str], met: Sequence[str], rows: Rows) -> list[Explanation]:
-        """For each row its nearest word of `met`, and which word of the query it is near to."""
+        """For each row its most similar word of `met`, and the query word that it resembles."""
         return [self._one(words, met, row) for row in rows.tolist()]
 
     def _one(self, words: Sequence[str], met: Sequence[str], row: int) -> Explanation:
-        for n, segment in enumerate(self._ground.view.segments):
+        for n, segment in enumerate(self._stats.view.segments):
             (places, _) = segment.places(np.array([row]))
             for word in met if places.size else ():
                 docs = segment.surface_docs(word)
@@ -85,12 +88,12 @@ class Fuzzy:
         return Explanation("gone", 0.0)
 
     def _fields(self, n: int, word: str, place: int) -> list[str]:
-        """The fields of a row that have a word."""
+        """The names of a row's fields that contain a word."""
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        postings = self._ground.occurrences(n, Sought(tokens))
+        postings = self._stats.occurrences(n, Sought(tokens))
         if postings is None:
             return []
-        return [self._ground.names[f] for f in postings.fields[postings.docs == place].tolist()]
+        return [self._stats.names[f] for f in postings.fields[postings.docs == place].tolist()]
 
     def _nearness(self, words: Sequence[str], word: str) -> Nearby:
         grams = trigrams(word)

@@ -1,21 +1,21 @@
-"""Which records are few links away from given ones?"""
+"""The lane `hops`: records by the least number of links from any seed."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from memoriter.lanes.legs import Leg
-from memoriter.lanes.terrain import Terrain
+from memoriter.lanes.distance import DistanceLane
+from memoriter.lanes.graph_lane import WalkGraph
 from memoriter.rank.walk import Tree, hops
 
 
-class HopsLane(Leg):
-    """The least number of hops from any seed: a score of −distance."""
+class HopsLane(DistanceLane):
+    """The least number of hops from any seed; the score is −distance."""
 
     about: ClassVar[str] = "records that are few links away from seeds"
 
     kind: Literal["hops"]
 
-    def tree(self, terrain: Terrain) -> Tree:
-        """Level by level."""
-        return hops(terrain.steps, terrain.ways, terrain.seeds.tolist(), self.max_hops)
+    def tree(self, walk_graph: WalkGraph) -> Tree:
+        """The paths found, level by level."""
+        return hops(walk_graph.steps, walk_graph.allowed, walk_graph.seeds.tolist(), self.max_hops)

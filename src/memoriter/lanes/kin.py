@@ -1,8 +1,8 @@
-"""Which records have words like those of the query? Word by word, in the same stretch of text.
+"""The lane `kin`: records whose words are similar to those of the query, by word vectors.
 
-Each word of the query meets the nearest word to it in a window of a record; how near that is, times
-how much the word of the query says, is its share. The shares of a window add up to its score, and a
-record's best window counts.
+In a window of a record's text each query word is matched with the most similar word there. The
+match adds weight · cosine, where the weight is the query word's share of norm · idf. The sum is the
+window's score, and a record scores as its best window.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from memoriter.core.ranking import Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
-from memoriter.lanes.kin_scan import KinScan, QueryWord, Track
-from memoriter.lanes.missed import EVERY, place_of, pooled, ranked, with_options
+from memoriter.lanes.kin_scan import KinScan, QueryWord, SegmentWindows
+from memoriter.lanes.missed import EVERY, lane_with_options, place_of, run_lane, with_pool
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap
 
 _NEIGHBOURS: Final = 32
-"""The table knows no more of a word."""
+"""The word table stores no more neighbours of a word."""
 
 
 class KinLane(Lane):
-    """Σ over the words of the query of weight · cosine to the nearest word of a window."""
+    """Σ over query words of weight · cosine to the most similar word of a window."""
 
     about: ClassVar[str] = "records whose words are similar to those of the query"
     reads: ClassVar[tuple[str, ...]] = ("query",)
@@ -45,7 +45,7 @@ class KinLane(Lane):
     min_cosine: float = option("minimum cosine of two words", 0.0, ge=0.0, le=1.0)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when there is a table, and the query has words of it."""
+        """Ready if there is a word table and the query has words of it."""
         if ctx.wording.kin is None:
             return Skipped("a memory without an embedder has no table of words")
         words = list(
@@ -57,7 +57,7 @@ class KinLane(Lane):
         return Ready({"words": words, **options, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records with a word like one of the query's, by their best window."""
+        """Records with a word similar to one of the query's, by their best window."""
         words = self._words(ctx)
         rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
         met = scores > 0.0
@@ -65,7 +65,7 @@ class KinLane(Lane):
         return Ranking(rows[met][order], scores[met][order], memo=words)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Which word met which, how nearly, and what that was worth, in each row's best window."""
+        """The pairs of similar words in each row's best window, with cosine and weight."""
         words = cast("list[QueryWord]", ranking.memo)
         trees: dict[int, Explanation] = {}
         for segment in ctx.view.segments:
@@ -73,30 +73,31 @@ class KinLane(Lane):
         return [trees[int(row)] for row in rows]
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """Its nearest word is too far, or no word of it is near at all."""
-        loose = with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
+        """The cosine of its most similar word, and the options that would have found the record."""
+        loose = lane_with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
         place = place_of(loose, ctx, row)
         if place is None:
             return Miss("no word of it is near a word of the query")
-        (why,) = loose.evidence(ctx, ranked(loose, ctx), np.array([row]))
+        (why,) = loose.evidence(ctx, run_lane(loose, ctx), np.array([row]))
         best = max(why.parts, key=_cosine)
         options: dict[str, object] = {}
         if _cosine(best) < self.min_cosine:
             options["min_cosine"] = _cosine(best)
-        wider = with_options(self, pool=EVERY, **options)
+        wider = lane_with_options(self, pool=EVERY, **options)
         if self.neighbours < _NEIGHBOURS and place_of(wider, ctx, row) is None:
             options["neighbours"] = _NEIGHBOURS
         reason = f"its nearest word: {best.label}, cosine {_cosine(best):.4f}, which is too far"
-        return Miss(reason, pooled(self.pool, place, options))
+        return Miss(reason, with_pool(self.pool, place, options))
 
     def _words(self, ctx: Context) -> list[QueryWord]:
-        """The distinct words of the query, weighed by the view."""
+        """The distinct words of the query, weighted by norm · idf in the view."""
         kin = cast("Kindred", ctx.wording.kin)
         tokens = list(dict.fromkeys(kin.tokens(ctx.query.text)))
         dfs = [_df(ctx.view, token) for token in tokens]
         idfs = [idf(ctx.view.total, df) for df in dfs]
         norms = [kin.norm(token) for token in tokens]
         weighed = [norm * rare for norm, rare in zip(norms, idfs, strict=True)]
+        # fsum is correctly rounded, so the weights do not depend on the order of the words.
         whole = math.fsum(weighed)
         out: list[QueryWord] = []
         for n, token in enumerate(tokens):
@@ -110,7 +111,7 @@ class KinLane(Lane):
 
 
 def _df(view: View, token: int) -> int:
-    """How many records of the view have a word."""
+    """The document frequency of a word in the view."""
     count = 0
     for segment, seen in zip(view.segments, view.seen, strict=True):
         rows = segment.windows.rows
@@ -123,22 +124,22 @@ def _df(view: View, token: int) -> int:
 def _evidence(
     ctx: Context, segment: Segment, words: Sequence[QueryWord], rows: Rows
 ) -> dict[int, Explanation]:
-    """Why each of these rows that are in a segment has its score: what was met in its best window.
+    """By row of a segment, the explanation of its score: the matches in its best window.
 
-    Of windows that are equally good it is the first.
+    Of equally good windows the first counts.
     """
     places, inside = segment.places(rows)
     if not places.size:
         return {}
     mask = np.zeros(len(segment), np.bool_)
     mask[places] = True
-    track = Track(segment, mask, words)
-    met = [track.met(n) for n in range(len(words))]
+    windows_of = SegmentWindows(segment, mask, words)
+    met = [windows_of.met(n) for n in range(len(words))]
     scores = np.zeros(len(segment.windows))
     for each, (windows, nth) in zip(words, met, strict=True):
         scores[windows] += each.shares[nth]
     begins = segment.windows.begins
-    # A window meets one word for each of the query's.
+    # A window has at most one match for each word of the query.
     nearest = [dict(zip(windows.tolist(), nth.tolist(), strict=True)) for windows, nth in met]
     whole = math.fsum(each.norm * each.idf for each in words)
     trees: dict[int, Explanation] = {}
@@ -158,12 +159,12 @@ def _evidence(
 
 def _part(ctx: Context, each: QueryWord, at: int) -> Explanation:
     kin = cast("Kindred", ctx.wording.kin)
-    asked, met = kin.word(each.token), kin.word(int(each.near[at]))
+    query_word, met = kin.word(each.token), kin.word(int(each.near[at]))
     facts = {
-        "asked": asked, "met": met, "cosine": float(each.cosines[at]), "weight": each.weight,
+        "asked": query_word, "met": met, "cosine": float(each.cosines[at]), "weight": each.weight,
         "norm": each.norm, "idf": each.idf, "df": each.df, "records": ctx.view.total,
     }  # fmt: skip
-    return Explanation(f"{asked} ~ {met}", float(each.shares[at]), facts=facts)
+    return Explanation(f"{query_word} ~ {met}", float(each.shares[at]), facts=facts)
 
 
 def _cosine(part: Explanation) -> float:

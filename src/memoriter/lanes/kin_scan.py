@@ -1,8 +1,8 @@
-"""From the words of a query to the windows that have words like them.
+"""The scan of the lane `kin`: from query words to the windows that contain similar words.
 
-Words that weigh most go first. Once the rest can lift no new window into the pool, it is looked up
-for the windows still in the race only, as in `lanes.maxscore`. All numbers are on the grid, so that
-changes no bit of the answer.
+MaxScore, as in `lanes.maxscore`: words with the largest upper bound go first; once the remaining
+words cannot lift a new window into the pool, they are added only to windows that are still
+candidates. All numbers are on the grid, so skipping changes no bit of the answer.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from memoriter.index.segment import Segment
 from memoriter.index.view import View
 
 _SHORT: Final = 2_000
-"""With fewer windows to read for a word, nobody asks whether they need be read."""
+"""With fewer windows to read for a word, computing the threshold costs more than it saves."""
 Met = tuple[NDArray[np.int32], NDArray[np.intp]]
-"""Windows, no two alike, and which of its nearest words a word of the query meets in each."""
+"""Distinct windows, and for each the index of the similar word that matched there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryWord:
-    """A word of the query: how rare it is in the view, its weight, and the words it may meet."""
+    """A word of the query: its df and weight in the view, and the similar words it may match."""
 
     token: int
     df: int
@@ -35,59 +35,60 @@ class QueryWord:
     norm: float
     weight: float
     near: NDArray[np.int64]
-    """Nearest first."""
+    """Similar words, most similar first."""
     cosines: NDArray[np.float64]
     shares: Scores
-    """What meeting each of them is worth: weight · cosine, on the grid."""
+    """What a match with each of them adds: weight · cosine, on the grid."""
 
 
 class KinScan:
-    """Words of the query, the heaviest first, until the rest can change nothing."""
+    """Adds query words by descending upper bound until the rest cannot change the pool."""
 
     def __init__(
         self, view: View, words: Sequence[QueryWord], masks: Sequence[Mask], pool: int
     ) -> None:
         self._pool = pool
         chosen = [(s, mask) for s, mask in zip(view.segments, masks, strict=True) if mask.any()]
-        self._tracks = [Track(segment, mask, words) for segment, mask in chosen]
+        self._segments = [SegmentWindows(segment, mask, words) for segment, mask in chosen]
         weighed = [(self._most(n), n) for n in range(len(words))]
         self._order = sorted(weighed, key=lambda pair: -pair[0])
 
     def _most(self, n: int) -> float:
-        """No window gets more than this from a word of the query."""
-        return max((track.most(n) for track in self._tracks), default=0.0)
+        """The upper bound of what the n-th query word adds to a window."""
+        return max((segment.most(n) for segment in self._segments), default=0.0)
 
     def run(self) -> tuple[Rows, Scores]:
-        """Rows and scores; of those below the pool some are missing or too low."""
+        """(rows, scores): exact for the pool; rows below it may be missing or scored too low."""
         left, ceiling = sum(most for most, _ in self._order), 0.0
         is_open = True
         for most, n in self._order:
-            work = sum(track.work(n) for track in self._tracks)
-            if work > _SHORT and ceiling > left:  # the floor is nowhere above the ceiling
+            work = sum(segment.work(n) for segment in self._segments)
+            # `ceiling` bounds every score so far: below `left` the threshold cannot help yet.
+            if work > _SHORT and ceiling > left:
                 ceiling = floor = self._floor()
                 if floor > left:
-                    # No new window can reach the pool any more, nor any of these too far behind.
+                    # No new window can reach the pool any more, nor can one this far below it.
                     is_open = False
-                    for track in self._tracks:
-                        track.keep(floor - left)
+                    for segment in self._segments:
+                        segment.keep(floor - left)
             left, ceiling = left - most, ceiling + most
-            for track in self._tracks:
-                track.add(n, only_known=not is_open)
-        best = [track.best() for track in self._tracks]
+            for segment in self._segments:
+                segment.add(n, only_known=not is_open)
+        best = [segment.best() for segment in self._segments]
         rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in best)])
         return rows, np.concatenate([np.zeros(0), *(scores for _, scores in best)])
 
     def _floor(self) -> float:
-        """What the last row of a full pool has by now, or less; 0 while the pool is not full."""
-        known = [track.best(2 * self._pool)[1] for track in self._tracks]
+        """A lower bound of the pool's last score so far; 0 while the pool is not full."""
+        known = [segment.best(2 * self._pool)[1] for segment in self._segments]
         every = np.concatenate([np.zeros(0), *known])
         if every.size < self._pool:
             return 0.0
         return float(np.partition(every, -self._pool)[-self._pool])
 
 
-class Track:
-    """The windows of some rows of a segment, with what they have so far."""
+class SegmentWindows:
+    """The windows of the selected rows of a segment, with their partial scores."""
 
     def __init__(self, segment: Segment, mask: Mask, words: Sequence[QueryWord]) -> None:
         self._rows = segment.rows
@@ -103,19 +104,19 @@ class Track:
         self._spans = [(first[a:b], last[a:b]) for a, b in pairwise(cuts)]
 
     def work(self, n: int) -> int:
-        """How much there is to read for a word of the query."""
+        """The number of postings to read for the n-th query word."""
         first, last = self._spans[n]
         return int((last - first).sum())
 
     def most(self, n: int) -> float:
-        """No window gets more than this from it."""
+        """The upper bound of what the n-th query word adds to a window here."""
         first, last = self._spans[n]
         return float(self._shares[n][last > first].max(initial=0.0))
 
     def met(self, n: int) -> Met:
-        """In which windows a word of the query meets another, and the nearest one that it meets."""
+        """The windows with a word similar to the n-th query word, and the best word there."""
         first, last = self._spans[n]
-        there = np.flatnonzero(last > first)[::-1]  # the nearest come last, and stay
+        there = np.flatnonzero(last > first)[::-1]  # most similar last: the last write wins below
         if not there.size:
             return np.zeros(0, np.int32), there
         spans = zip(first[there].tolist(), last[there].tolist(), strict=True)
@@ -128,14 +129,14 @@ class Track:
             inside = np.flatnonzero(self._open[windows])
             windows = windows[inside]
             nth = there[np.searchsorted(np.cumsum(sizes), inside, side="right")]
-        # Of several words that stand in a window, the last written here keeps the slot.
+        # One slot per window: of several similar words in a window the last written one stays.
         turn = np.arange(windows.size, dtype=np.int32)
         self._slots[windows] = turn
         kept = self._slots[windows] == turn
         return windows[kept], nth[kept]
 
     def add(self, n: int, *, only_known: bool) -> None:
-        """Add what a word of the query brings: to all windows, or to those in the race."""
+        """Add the n-th query word to all windows, or only to those that are still candidates."""
         windows, nth = self.met(n)
         before = self._scores[windows]
         self._scores[windows] = before + self._shares[n][nth]
@@ -143,7 +144,7 @@ class Track:
             self._known.append(windows[before == 0.0])
 
     def keep(self, need: float) -> None:
-        """From now on only the windows that have what they need are in the race."""
+        """Keep only windows with at least this partial score as candidates."""
         known = np.concatenate(self._known)
         known = known[self._scores[known] >= need]
         self._open = np.zeros(len(self._windows), np.bool_)
@@ -151,7 +152,7 @@ class Track:
         self._known = [known]
 
     def best(self, windows: int | None = None) -> tuple[Rows, Scores]:
-        """Rows with a window in the race, and what their best one has; of the best windows only."""
+        """(rows, score of their best window), over all candidates or the best `windows` of them."""
         known = np.concatenate(self._known)
         if windows is not None and windows < known.size:
             scores = self._scores[known]

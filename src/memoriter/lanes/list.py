@@ -1,4 +1,4 @@
-"""A ranked list that comes with the call."""
+"""The lane `list`: a ranked list that comes with the call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memoriter.lanes.spec import option
 
 
 class ListLane(Lane):
-    """A list of the caller's own, under this lane's label."""
+    """The caller's list that has this lane's label as its name."""
 
     about: ClassVar[str] = "a ranked list that comes with the call"
 
@@ -21,13 +21,13 @@ class ListLane(Lane):
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the call brings the list."""
+        """Ready if the call brings the list."""
         if ctx.label not in ctx.call.lists:
             return Skipped("the call brings no such list", idle=True)
         return Ready({"given": int(ctx.call.lists[ctx.label][0].size), "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
-        """The rows of the list that may be found, by the caller's scores."""
+        """The rows of the list that are in the selection, by the caller's scores."""
         rows, scores = ctx.call.lists[ctx.label]
         places = np.isin(rows, ctx.selection.rows(ctx.view))
         rows, scores = rows[places], scores[places]
@@ -43,6 +43,6 @@ class ListLane(Lane):
         return plain_evidence("given", ranking, rows, whole=whole)
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """The list does not name it."""
+        """The list does not name the record."""
         del ctx, row
         return Miss("it is not on the list")

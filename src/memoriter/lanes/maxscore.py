@@ -1,11 +1,10 @@
-"""MaxScore: from a query tree to the best rows.
+"""MaxScore: from a bound query tree to the best rows. Called by the lane `bm25`.
 
-All leaves at once where any may match, else node by node.
-
-Where a query is a plain alternative of leaves, as nearly all are, leaves are taken in the order of
-the most that they can add. Once what is left can lift no new row into the pool, it is looked up for
-the rows still in the race only (Turtle & Flood, Query Evaluation: Strategies and Optimizations,
-1995). All numbers are on the grid, so skipping changes no bit of the answer.
+If the query is a plain OR of leaves, as nearly all are, leaves are read in descending order of
+their upper bound. Once the remaining leaves cannot lift a new row into the pool, they are added
+only to rows that are still candidates (Turtle & Flood, Query Evaluation: Strategies and
+Optimizations, 1995). All numbers are on the grid, so skipping changes no bit of the answer. Any
+other tree is evaluated node by node.
 """
 
 from __future__ import annotations
@@ -19,44 +18,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
-from memoriter.lanes.scoring import Counted, Scorer
+from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 
 _FEW: Final = 16
-"""Rows are looked up in a list this many times longer, rather than the list read through."""
+"""Rows are looked up in a posting list that is this many times longer, instead of reading it."""
 _SHORT: Final = 500
-"""A shorter list is read without asking whether it need be."""
+"""For a shorter posting list, computing the threshold costs more than reading the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Rows that satisfy every part."""
+    """Rows that match every part."""
 
     parts: tuple[Bound, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """Rows that satisfy at least one part."""
+    """Rows that match at least one part."""
 
     parts: tuple[Bound, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """Rows that satisfy `keep` and not `drop`."""
+    """Rows that match `keep` and not `drop`."""
 
     keep: Bound
     drop: Bound
 
 
-Bound: TypeAlias = Counted | Every | Some | Minus
+Bound: TypeAlias = BoundLeaf | Every | Some | Minus
 """A query tree bound to a view."""
 
 
 def best_rows(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
-    """Rows inside the masks, at least all that can be in the pool, in no order."""
+    """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)
-    flat = [leaf for leaf in leaves if isinstance(leaf, Counted)]
+    flat = [leaf for leaf in leaves if isinstance(leaf, BoundLeaf)]
     adds = scorer.adds or len(leaves) == 1
     if len(flat) == len(leaves) and adds:
         return _MaxScore(scorer, flat, masks, pool).run()
@@ -64,47 +63,48 @@ def best_rows(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> 
 
 
 class _MaxScore:
-    """Leaves, the most promising first, until the rest can change nothing."""
+    """Adds leaves by descending upper bound until the rest cannot change the pool."""
 
     def __init__(
-        self, scorer: Scorer, leaves: Sequence[Counted], masks: Sequence[Mask], pool: int
+        self, scorer: Scorer, leaves: Sequence[BoundLeaf], masks: Sequence[Mask], pool: int
     ) -> None:
         self._scorer = scorer
         self._pool = pool
         weighed = [(scorer.most(leaf), leaf) for leaf in leaves if leaf.df]
         self._leaves = sorted(weighed, key=lambda pair: -pair[0])
-        self._tracks = [_Track(scorer, n, mask) for n, mask in enumerate(masks)]
+        self._segments = [_SegmentScores(scorer, n, mask) for n, mask in enumerate(masks)]
 
     def run(self) -> tuple[Rows, Scores]:
         left = whole = sum(most for most, _ in self._leaves)
         floor, open_to_all = -1.0, True
         for most, leaf in self._leaves:
-            if leaf.df > _SHORT and left < whole - left:  # nobody has more than was to be had
+            # No row has more than `whole - left`, so below that the threshold cannot help yet.
+            if leaf.df > _SHORT and left < whole - left:
                 floor = self._floor()
             if floor > left:
-                # No new row can reach the pool any more, nor any of these that is too far behind.
+                # No new row can reach the pool any more, nor can one this far below it.
                 open_to_all = False
-                for track in self._tracks:
-                    track.keep(floor - left)
+                for segment in self._segments:
+                    segment.keep(floor - left)
             left -= most
-            for track in self._tracks:
-                track.add(leaf, only_known=not open_to_all)
-        rows = [track.rows for track in self._tracks]
-        scores = [track.known for track in self._tracks]
+            for segment in self._segments:
+                segment.add(leaf, only_known=not open_to_all)
+        rows = [segment.rows for segment in self._segments]
+        scores = [segment.known for segment in self._segments]
         return np.concatenate([np.zeros(0, np.int64), *rows]), np.concatenate(
             [np.zeros(0), *scores]
         )
 
     def _floor(self) -> float:
-        """What the last row of a full pool has by now; below 0 while the pool is not full."""
-        known = np.concatenate([np.zeros(0), *(track.known for track in self._tracks)])
+        """The pool's last score so far; below 0 while the pool is not full."""
+        known = np.concatenate([np.zeros(0), *(segment.known for segment in self._segments)])
         if known.size < self._pool:
             return -1.0
         return float(np.partition(known, -self._pool)[-self._pool])
 
 
-class _Track:
-    """The rows of one segment in the race, with what they have so far."""
+class _SegmentScores:
+    """The candidates of one segment with their partial scores."""
 
     def __init__(self, scorer: Scorer, n: int, mask: Mask) -> None:
         self._scorer = scorer
@@ -124,31 +124,31 @@ class _Track:
 
     @property
     def docs(self) -> NDArray[np.int32]:
-        """The rows in the race, by place."""
+        """The candidates, by place in the segment."""
         if len(self._docs) > 1:
             self._docs = [np.concatenate(self._docs)]
         return self._docs[0]
 
     @property
     def known(self) -> Scores:
-        """What they have."""
+        """Their partial scores."""
         return self._scores[self.docs]
 
     @property
     def rows(self) -> Rows:
-        """The rows themselves."""
-        return self._scorer.ground.view.segments[self._n].rows[self.docs]
+        """Their row numbers."""
+        return self._scorer.stats.view.segments[self._n].rows[self.docs]
 
     def keep(self, need: float) -> None:
-        """Drop rows that have less than they need."""
+        """Drop candidates with less than this partial score."""
         docs = self.docs
         stays = self._scores[docs] >= need
         self._hit[docs[~stays]] = False
         self._docs = [docs[stays]]
 
-    def add(self, leaf: Counted, *, only_known: bool) -> None:
-        """Add what a leaf brings: to all rows that may be found, or to those in the race."""
-        postings = self._scorer.ground.occurrences(self._n, leaf.what)
+    def add(self, leaf: BoundLeaf, *, only_known: bool) -> None:
+        """Add a leaf to all selected rows, or only to those that are already candidates."""
+        postings = self._scorer.stats.occurrences(self._n, leaf.what)
         if postings is None:
             return
         if only_known:
@@ -175,29 +175,29 @@ class _Track:
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """Of each row of a segment: whether it satisfies a node, scores through it, and how much."""
+    """For each row of a segment: whether it matches a node, whether that counts, and the score."""
 
     hit: Mask
     counts: Mask
-    """A word may be there and count nothing: its field weighs nothing, or is closed to it."""
+    """False if a word matches but counts nothing: its field has weight 0, or the gate is closed."""
     values: NDArray[np.float64]
 
 
 def _all(scorer: Scorer, tree: Bound, masks: Sequence[Mask]) -> tuple[Rows, Scores]:
-    """Every row that satisfies the tree and scores, with its score."""
+    """(rows, scores) of every row that matches the tree and whose match counts."""
     rows: list[Rows] = [np.zeros(0, np.int64)]
     scores: list[Scores] = [np.zeros(0)]
     for n, mask in enumerate(masks):
         hits = _node(scorer, tree, n, mask)
         kept = hits.hit & hits.counts
-        rows.append(scorer.ground.view.segments[n].rows[kept])
+        rows.append(scorer.stats.view.segments[n].rows[kept])
         scores.append(hits.values[kept])
     return np.concatenate(rows), np.concatenate(scores)
 
 
 def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> _Hits:
     match node:
-        case Counted():
+        case BoundLeaf():
             return _leaf(scorer, node, n, mask)
         case Minus():
             keep = _node(scorer, node.keep, n, mask)
@@ -218,10 +218,10 @@ def _node(scorer: Scorer, node: Bound, n: int, mask: Mask) -> _Hits:
             )
 
 
-def _leaf(scorer: Scorer, leaf: Counted, n: int, mask: Mask) -> _Hits:
+def _leaf(scorer: Scorer, leaf: BoundLeaf, n: int, mask: Mask) -> _Hits:
     hit, counts = np.zeros(mask.size, np.bool_), np.zeros(mask.size, np.bool_)
     values = np.zeros(mask.size)
-    postings = scorer.ground.occurrences(n, leaf.what) if leaf.df else None
+    postings = scorer.stats.occurrences(n, leaf.what) if leaf.df else None
     if postings is not None:
         postings = postings.take(mask[postings.docs])
         hit[postings.docs] = True

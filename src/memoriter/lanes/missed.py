@@ -1,4 +1,7 @@
-"""Tries a lane with other options, to say why it did not find a row."""
+"""Runs a lane with other options, to say why it did not find a row.
+
+Lanes use it in `missed`, which `why_not` shows; `why/missed.py` uses it for pools.
+"""
 
 from __future__ import annotations
 
@@ -11,47 +14,47 @@ from memoriter.core.ranking import Ranking
 from memoriter.lanes.port import Context, Lane, Miss, Skipped
 
 EVERY: Final = 10_000_000
-"""A pool that holds whatever a lane finds."""
+"""A pool size that cuts off nothing."""
 _FURTHER: Final = 4
-"""So many links more than the recipe follows are tried."""
+"""How many links beyond the recipe's maximum are tried."""
 AnyLane = TypeVar("AnyLane", bound=Lane)
 
 
-def with_options(lane: AnyLane, **options: object) -> AnyLane:
-    """The lane with other options."""
+def lane_with_options(lane: AnyLane, **options: object) -> AnyLane:
+    """A copy of the lane with other options."""
     return lane.model_copy(update=options)
 
 
-def ranked(lane: Lane, ctx: Context) -> Ranking:
-    """What a lane finds; nothing where it cannot run."""
+def run_lane(lane: Lane, ctx: Context) -> Ranking:
+    """The lane's ranking; empty if it cannot run."""
     return Ranking.empty() if isinstance(lane.ready(ctx), Skipped) else lane.rank(ctx)
 
 
 def place_of(lane: Lane, ctx: Context, row: int) -> int | None:
-    """Where a lane ranks a row, counted from 1; None where it does not find it."""
-    at = np.flatnonzero(ranked(lane, ctx).rows == row)
+    """The rank of a row in a lane, from 1; None if the lane does not find it."""
+    at = np.flatnonzero(run_lane(lane, ctx).rows == row)
     return int(at[0]) + 1 if at.size else None
 
 
 def score_of(lane: Lane, ctx: Context, row: int) -> tuple[int, float] | None:
-    """Where a lane ranks a row, and its score; None where it does not find it."""
-    ranking = ranked(lane, ctx)
+    """(rank from 1, score) of a row in a lane; None if the lane does not find it."""
+    ranking = run_lane(lane, ctx)
     at = np.flatnonzero(ranking.rows == row)
     return (int(at[0]) + 1, float(ranking.scores[at[0]])) if at.size else None
 
 
-def pooled(pool: int, place: int, options: Mapping[str, object]) -> dict[str, object]:
-    """These options, and a larger pool where the row needs one."""
+def with_pool(pool: int, place: int, options: Mapping[str, object]) -> dict[str, object]:
+    """These options, plus a larger pool if the row's place lies outside the pool."""
     return {**options, **({"pool": place} if place > pool else {})}
 
 
 def too_far(lane: Lane, ctx: Context, row: int, *, limit: str, pool: int) -> Miss:
-    """For a lane that follows so many links as an option says: had it gone further?"""
+    """For a lane with a maximum number of links: whether a few more would have reached the row."""
     depth = int(getattr(lane, limit))
     seeds = f"{ctx.seeds.size} seed{'' if ctx.seeds.size == 1 else 's'}"
     for further in range(depth + 1, depth + _FURTHER + 1):
-        place = place_of(with_options(lane, pool=EVERY, **{limit: further}), ctx, row)
+        place = place_of(lane_with_options(lane, pool=EVERY, **{limit: further}), ctx, row)
         if place is not None:
             reason = f"it is {further} links from {seeds}, and {limit} = {depth}"
-            return Miss(reason, pooled(pool, place, {limit: further}))
+            return Miss(reason, with_pool(pool, place, {limit: further}))
     return Miss(f"no path from {seeds} leads to it")

@@ -1,8 +1,8 @@
-"""Which records are of the time that the question names?
+"""The lane `moment`: records of the time that the question names ("last week").
 
-A record's time is when it happened, else when it was made. Inside the span it scores 1, outside
-1 / (1 + how many spans away): the nearer, the better. A question without a hint has nothing to ask
-this lane, and nobody misses it.
+A record's time is `occurred`, else `created`. It scores 1 inside the named span, and
+1 / (1 + distance in spans) outside. If the question names no time, the lane is skipped and the
+answer still counts as complete.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memoriter.core.ranking import Ranking, Rows, Scores
 from memoriter.core.times import iso
 from memoriter.index.columns import NO_TIME
 from memoriter.index.segment import Segment
-from memoriter.lanes.missed import EVERY, pooled, score_of, with_options
+from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.decay import nearness
@@ -25,7 +25,7 @@ from memoriter.text.moments import Moment, moment_of
 
 
 class MomentLane(Lane):
-    """Nearness to the time that the question names, seen from the query's `now`."""
+    """Nearness to the time that the question names, relative to the query's `now`."""
 
     about: ClassVar[str] = "records of the time that the question names"
     independent: ClassVar[bool] = True
@@ -36,7 +36,7 @@ class MomentLane(Lane):
     min_score: float = option("minimum nearness (0.5: one span away)", 0.5, gt=0.0, le=1.0)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the question names a time."""
+        """Ready if the question names a time."""
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)
@@ -44,7 +44,7 @@ class MomentLane(Lane):
         return Ready({**span, "min_score": self.min_score, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records by how near they are."""
+        """Records by nearness."""
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Ranking.empty()
@@ -60,7 +60,7 @@ class MomentLane(Lane):
         return Ranking(every[order], values[order])
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Each record's time, and the span it was compared with."""
+        """Each record's time, and the words of the question that it was compared with."""
         score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         moment = moment_of(ctx.query.text, ctx.query.now)
         words = "" if moment is None else moment.said
@@ -75,14 +75,14 @@ class MomentLane(Lane):
         ]
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """It is too far from that time."""
-        scored = score_of(with_options(self, pool=EVERY, min_score=STEP), ctx, row)
+        """The record is too far from that time."""
+        scored = score_of(lane_with_options(self, pool=EVERY, min_score=STEP), ctx, row)
         if scored is None:
             return Miss("it is too far from the time that the question names")
         place, score = scored
         floor = f"min_score = {self.min_score:g}"
         reason = f"its nearness of {score:.4f} to that time lies below {floor}"
-        return Miss(reason, pooled(self.pool, place, {"min_score": score}))
+        return Miss(reason, with_pool(self.pool, place, {"min_score": score}))
 
 
 def _times(segment: Segment) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""The vectors nearest to one: exactly, or by codes first and exactly after.
+"""Nearest-neighbour search for the lane `vector`: exact, or approximate by quantized codes.
 
-Exactly: a float32 scan finds every vector that could belong to the pool, with a proven margin for
-its rounding; dot products on the grid decide. By codes: two estimates, rough and fine, leave out
-what stands more than some standard errors below the pool; what is left is decided on the grid as
-well. Either way the same vectors give the same answer, whatever segments they are in.
+Exact: a float32 scan keeps every vector that could belong to the pool, with a proven margin for
+rounding errors; exact dot products on the grid decide. Approximate: two estimates from the codes
+(`rank/codes.py`), rough and fine, drop vectors that lie more than some standard errors below the
+pool; the rest is decided by exact dot products as well. Either way the answer does not depend on
+how vectors are spread over segments.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.view import View
 from memoriter.index.view_vectors import Places, SegmentVectors, held, rows_of
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
-from memoriter.rank.grid import cosines, scan_margin, snap
+from memoriter.rank.grid import exact_cosines, scan_margin, snap
 
 _ERRORS: Final = 2.1
-"""How many standard errors an estimate may be off: recall is 99 % and more (ADR 0031)."""
+"""Standard errors that an estimate may be off; with 2.1, recall is at least 99 % (ADR 0031)."""
 _FIRST: Final = 4096
-"""How many vectors a first look takes, to learn how near the pool is."""
+"""How many vectors are estimated first, to learn the pool's lowest cosine."""
 _SAMPLE: Final = 16
+"""One in this many vectors is in a segment's sample."""
 _FARTHEST: Final = float(np.iinfo(np.uint16).max)
-"""No rough distance is larger."""
+"""The largest possible rough distance."""
 _BLOCK: Final = 2048
+"""Vectors copied at a time, so that a block stays in the cache."""
 _RUN: Final = 64
 _FEW: Final = 4
-"""What is less than a quarter of a segment is taken out before it is scanned."""
+"""If less than 1/4 of a segment is selected, its vectors are copied out before they are scanned."""
 T = TypeVar("T", np.float32, np.float64)
 Chosen = list[tuple[SegmentVectors, Places]]
 Near = list[tuple[SegmentVectors, Places, Scores]]
@@ -38,7 +41,7 @@ Scan = Literal["exact", "approximate"]
 
 
 def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
-    """How the vectors inside some masks are to be read."""
+    """Whether the vectors inside some masks are searched exactly or approximately."""
     return _scan_of(held(view, masks), exact_up_to)
 
 
@@ -52,28 +55,28 @@ class Nearest:
     """One query against the vectors of the rows inside some masks."""
 
     def __init__(self, view: View, masks: Sequence[Mask], query: NDArray[np.float32]) -> None:
-        self._reading = view
+        self._view = view
         self._query = query
         self._held = held(view, masks)
         self._is_plain = all(each.is_plain for each in self._held)
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
-        """(rows, their cosines, how they were found): the best `pool` above the floor, and more."""
+        """(rows, cosines, kind of scan): at least the best `pool` rows above the floor."""
         scan = _scan_of(self._held, exact_up_to)
         chosen = self._by_codes(pool, floor) if scan == "approximate" else None
         if chosen is None:
             scan, chosen = "exact", [(each, np.flatnonzero(each.seen)) for each in self._held]
         docs, scores = self._decided(self._narrowed(chosen, pool, floor))
-        return rows_of(self._reading, docs), scores, scan
+        return rows_of(self._view, docs), scores, scan
 
     def _decided(self, chosen: Chosen) -> tuple[Places, Scores]:
-        """(where rows stand, the exact cosine of their best vector among the chosen ones)."""
+        """(places of rows, the exact cosine of each row's best vector among the chosen ones)."""
         docs = np.concatenate([np.zeros(0, np.intp), *(each.docs(at) for each, at in chosen)])
         scores = np.concatenate([np.zeros(0), *(_exact(e, at, self._query) for e, at in chosen)])
         return (docs, scores) if self._is_plain else _best_part(docs, scores)
 
     def _narrowed(self, chosen: Chosen, pool: int, floor: float) -> Chosen:
-        """Those of the chosen vectors whose scanned cosine may reach the pool and the floor."""
+        """The chosen vectors whose float32 cosine, within its margin, may reach pool and floor."""
         scans = [(each, at, _scan(each, at, self._query)) for each, at in chosen]
         cutoff = self._cutoff(scans, pool, floor)
         return [(each, at[scores >= cutoff]) for each, at, scores in scans]
@@ -84,7 +87,7 @@ class Nearest:
         pool: int,
         floor: float,
     ) -> float:
-        """Below this a scanned cosine can neither reach the pool nor the floor."""
+        """The float32 cosine below which a vector can reach neither the pool nor the floor."""
         margin = scan_margin(self._query.size)
         scores = np.concatenate([np.zeros(0, np.float32), *(s for _, _, s in scans)])
         if not self._is_plain:
@@ -92,13 +95,16 @@ class Nearest:
             _, scores = _best_part(docs, scores)
         if scores.size <= pool:
             return floor - margin
+        # Twice the margin: both this score and the pool's last one may be off, in opposite ways.
         return max(_reached_by(scores, pool) - 2 * margin, floor - margin)
 
     def _by_codes(self, pool: int, floor: float) -> Chosen | None:
-        """The vectors that estimates leave; None where they leave too many to be worth it."""
+        """The vectors that the estimates keep; None if they keep too many to save anything."""
         probe = Probe.of(self._query)
         looks = [_Look(each, probe) for each in self._held]
         cut = _rough_cut(looks, max(_FIRST, 8 * pool))
+        # First a small set around the query gives a cosine that the pool surely reaches; with that
+        # bound the second, wider cut leaves out only vectors that are very unlikely to reach it.
         first = _estimated(looks, cut)
         least = _least(first, 2 * pool, -2.0)
         bound = max(floor, self._reached(first, least, pool))
@@ -111,7 +117,7 @@ class Nearest:
         return _reaching(near, bound)
 
     def _reached(self, near: Near, least: float, pool: int) -> float:
-        """A cosine that `pool` rows reach, by those vectors whose estimates are not less."""
+        """An exact cosine that at least `pool` rows reach, by the vectors estimated at `least`."""
         _, scores = self._decided(_reaching(near, least))
         return float(np.partition(scores, -pool)[-pool]) if scores.size >= pool else -1.0
 
@@ -127,13 +133,13 @@ def _reaching(near: Near, least: float) -> Chosen:
 
 
 def _least(near: Near, count: int, floor: float) -> float:
-    """The estimate that so many reach; `floor` does that already, or they are fewer."""
+    """The count-th largest estimate; `floor` if no more than `count` reach it."""
     flat = np.concatenate([estimates[estimates >= floor] for _, _, estimates in near])
     return float(np.partition(flat, -count)[-count]) if flat.size > count else floor
 
 
 class _Look:
-    """The wanted vectors of a segment, held against a probe."""
+    """The selected vectors of a segment with their rough distances from the query."""
 
     def __init__(self, each: SegmentVectors, probe: Probe) -> None:
         self.held = each
@@ -147,13 +153,13 @@ class _Look:
 
     @property
     def sample(self) -> NDArray[np.uint16]:
-        """The rough distances of one wanted vector in sixteen."""
+        """The rough distances of the sampled vectors, one in sixteen."""
         at = self.held.segment.sampled
         at = at[self.held.seen[at]]
         return self._rough[at if self._some is None else np.searchsorted(self._some, at)]
 
     def within(self, distance: float) -> Places:
-        """The wanted vectors that are not further away."""
+        """The selected vectors within a rough distance."""
         near = np.flatnonzero(self._rough <= int(min(max(distance, 0.0), _FARTHEST)))
         return near[self.held.seen[near]] if self._some is None else self._some[near]
 
@@ -171,7 +177,7 @@ def _rough_cut(looks: Sequence[_Look], count: int) -> float:
 
 
 def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cosines of some vectors in float32: of all at once where most are wanted."""
+    """Float32 cosines of some vectors; computed for all at once if most are selected."""
     if _FEW * at.size > each.seen.size:
         scores = np.vecdot(each.matrix, query)
         return scores if at.size == scores.size else scores[at]
@@ -185,14 +191,15 @@ def _scan(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> NDArr
 
 
 def _exact(each: SegmentVectors, at: Places, query: NDArray[np.float32]) -> Scores:
-    """Cosines of some vectors on the grid."""
-    return snap(cosines(each.matrix[at], query))
+    """Exact cosines of some vectors, on the grid."""
+    return snap(exact_cosines(each.matrix[at], query))
 
 
 def _reached_by(scores: NDArray[np.float32], count: int) -> float:
-    """A score that at least `count` of them reach, and hardly more.
+    """A score that at least `count` of them reach, and few more.
 
-    Of many, the best of each run of 64: among those the count-th is such a score too.
+    For many scores the maximum of each run of 64 is taken first, which is faster than partitioning
+    all of them: the count-th largest maximum is reached by at least `count` scores as well.
     """
     if scores.size >= 4 * _RUN * count:
         whole = scores.size // _RUN * _RUN

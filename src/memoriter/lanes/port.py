@@ -1,4 +1,8 @@
-"""What a lane is: it finds and ranks rows by one signal, inside the selection, and can say why."""
+"""The interface of a lane: it finds and ranks rows by one signal, and can explain each score.
+
+`Lane` is the base class of every kind of lane; `Context` is all that a lane may read. The pipeline
+calls `ready` while planning, `rank` while running, `evidence` for the final hits.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +31,11 @@ from memoriter.text.port import Analyzer
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The lane can run; `shows` is what the plan prints beside it."""
+    """The lane can run; `shows` is what the plan prints for it."""
 
     shows: Mapping[str, object]
     lacks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Parts of it that cannot, by name, and why: the answer is degraded."""
+    """Parts of the lane that cannot run, by name, and why: the answer is degraded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +44,17 @@ class Skipped:
 
     reason: str
     idle: bool = False
-    """Whether that is because there is nothing for it to do: nobody misses it then."""
+    """Whether there is nothing for it to do: then the answer still counts as complete."""
 
 
 def no_records(rows: Sequence[int]) -> list[None]:
-    """A context without records knows none."""
+    """The default `fetch`: no record can be read."""
     return [None] * len(rows)
 
 
 Vector = NDArray[np.float32]
 Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
-"""Asks a reranker about the query: rows, their texts, milliseconds; scores, or why none came."""
+"""Calls a reranker with (rows, texts, timeout in ms); returns scores, or the reason for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +62,17 @@ class InSpace:
     """A query in one vector space."""
 
     name: str
-    """Who embeds there."""
+    """The name of its embedder."""
     view: View
     """The view with the vectors of that space."""
     vector: Vector | None = None
-    """The query's vector on the grid; None while planning, and where there is none."""
+    """The query's vector on the grid; None while planning, or if there is none."""
     lacks: Skipped | None = None
-    """Why there is none: the outcome of the one effect."""
+    """Why embedding the query gave no vector."""
 
 
 def in_space(name: str, view: View, outcome: Vector | Skipped | None) -> InSpace:
-    """A query in a space, by what became of embedding it; None: nobody has asked yet."""
+    """A query in a space, by the outcome of embedding it; None while nothing is embedded yet."""
     if isinstance(outcome, Skipped):
         return InSpace(name, view, lacks=outcome)
     return InSpace(name, view, outcome)
@@ -76,14 +80,14 @@ def in_space(name: str, view: View, outcome: Vector | Skipped | None) -> InSpace
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How words are read."""
+    """What text analysis a search uses."""
 
     analyzer: Analyzer
-    """Who reads the words of the query."""
+    """Splits the query into terms."""
     unread: str | None = None
-    """Why the recipe's analyzer cannot be used on this store; None when it can."""
+    """Why the recipe's analyzer cannot be used on this store; None if it can."""
     kin: Kindred | None = None
-    """The table of similar words that the index was read with; None where there is none."""
+    """The table of similar words that the index was built with; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +95,29 @@ class CallRows:
     """The rows that come with a call."""
 
     seeds: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
-    """By lane, the rows to start from."""
+    """Seed rows by label of the lane."""
     lists: Mapping[str, tuple[Rows, Scores]] = field(default_factory=dict[str, tuple[Rows, Scores]])
     """Ranked lists, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a search may ask of the world beside its view."""
+    """Everything outside the view that a search may call."""
 
     fetch: Fetch = no_records
-    """Reads records, for steps that look at texts."""
+    """Reads records, for steps that need texts."""
     judge: Judge | None = None
-    """The reranker; None where there is none."""
+    """The reranker; None if the memory has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The lane at work."""
+    """The lane that is running."""
 
     label: str = ""
-    """What the recipe calls it."""
+    """Its label in the recipe."""
     seeds: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
-    """The rows that it starts from, best first; none for a lane that needs none."""
+    """Its seed rows, best first; empty for a lane without seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,57 +126,56 @@ class Context:
 
     query: Query
     view: View
-    """The view."""
     selection: Selection
-    """What of it may be found."""
+    """The rows of the view that pass scope, filters and the recipe's `select`."""
     wording: Wording
     spaces: tuple[InSpace, ...]
-    """The query in every vector space that is read, the one that serves first."""
+    """The query in every vector space that is read; the serving space is first."""
     call: CallRows = CallRows()
     effects: Effects = Effects()
     turn: Turn = Turn()
     recorded: int | None = None
-    """The last entry of the log at the time asked about, where append time decides."""
+    """The last log entry at the queried time, if the recipe goes by append time; else None."""
     keys: Keys = by_row
-    """How the recipe puts equals in order, inside its lanes too."""
+    """How the recipe orders rows with equal scores, inside lanes too."""
 
     @property
     def label(self) -> str:
-        """What the recipe calls the lane at work."""
+        """The label of the running lane."""
         return self.turn.label
 
     @property
     def seeds(self) -> Rows:
-        """The rows that the lane at work starts from, best first."""
+        """The seed rows of the running lane, best first."""
         return self.turn.seeds
 
     def fetch(self, rows: Sequence[int]) -> Sequence[Record | None]:
-        """Records by row; None for what was forgotten."""
+        """Records by row; None for a forgotten one."""
         return self.effects.fetch(rows)
 
     def at(self, label: str, seeds: Mapping[str, Rows]) -> Context:
-        """The context as one lane sees it, with its seeds where it has some."""
+        """The context for one lane, with its seeds if it has some."""
         turn = Turn(label, seeds[label]) if label in seeds else Turn(label)
         return replace(self, turn=turn)
 
     def best(self, scores: Scores, rows: Rows, pool: int) -> NDArray[np.intp]:
-        """Where the best of a lane's rows stand, equals as the recipe says."""
+        """The places of the best `pool` rows, best first; ties by the recipe's `ties`."""
         return top(scores, rows, pool, self.keys)
 
     @property
     def time(self) -> int:
-        """The time asked about."""
+        """The time that the query is about: `as_of`, else `now`."""
         return self.query.now if self.query.as_of is None else self.query.as_of
 
     @property
     def graph(self) -> Graph:
-        """The edges of the view; where append time decides, as they were recorded by then."""
+        """The edges of the view; by append time, only those recorded up to then."""
         return self.view.graph.upto(self.recorded)
 
     def replaced_by(self, rows: Rows) -> list[tuple[str, ...]]:
-        """For each of these rows the ids of what took its place, as far as it may be read.
+        """For each row the ids of the readable records that replaced it.
 
-        Where append time decides, what was replaced by then is not found at all.
+        Empty if the recipe goes by append time: what was replaced by then is not in the selection.
         """
         if self.recorded is not None:
             return [()] * rows.size
@@ -189,54 +192,54 @@ class Miss:
 
 
 class Lane(RecipePart):
-    """A signal, as a recipe declares it: finds and ranks rows, and says why."""
+    """A lane as a recipe declares it. Its pydantic fields are the recipe's options."""
 
     brings: ClassVar[bool] = False
-    """Whether it only brings rows, and a boost may give them a score."""
+    """Whether it only adds candidates, without a score; a boost may score them."""
     reads: ClassVar[tuple[str, ...]] = ()
-    """What of a question it needs: `query`, its text; `vector`, or the text in its place."""
+    """What it needs of a question: `query` (the text), `vector` (or the text to embed)."""
     generation: ClassVar[Literal["words", "vectors", "kin"] | None] = None
-    """What somebody's analyzer or model made that it reads: another one changes its scores."""
+    """The derived data that it reads. Another analyzer or model changes its scores."""
     independent: ClassVar[bool] = False
-    """Whether its raw score of a record does not depend on which other records may be found."""
+    """Whether a record's raw score is independent of the other records in the selection."""
     reads_time: ClassVar[bool] = False
-    """Whether its score depends on when the question is asked."""
+    """Whether its score depends on the query's `now`."""
 
     enabled: bool = option("whether it runs", default=True)
 
     @abstractmethod
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Whether it can run."""
+        """Whether it can run; called while planning, before any lane has run."""
 
     @abstractmethod
     def rank(self, ctx: Context) -> Ranking:
-        """Its rows, best first, cut to its pool; scores on the grid, ties by row."""
+        """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
 
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """How it scored these rows of its ranking; asked only for final hits."""
+        """One explanation per row, whose value is the row's score; called for final hits only."""
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """Why it does not find a row, however large its pool is."""
+        """Why it would not find a row even with an unlimited pool."""
         del ctx, row
         return Miss("did not find it")
 
     def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
-        """By space, the vectors of these rows that its evidence rests on: inputs of the receipt."""
+        """By space and row, the vectors that its scores follow from: inputs of the receipt."""
         del ctx, rows
         return {}
 
     @property
     def ties(self) -> tuple[str, ...]:
-        """Attributes by which it puts equals in order by itself: inputs of the receipt."""
+        """Attributes by which it orders equal scores itself: inputs of the receipt."""
         return ()
 
 
 class Seeded(Lane):
-    """A lane that starts from rows: given with the call, or the best that other lanes found."""
+    """A lane that starts from seed rows: those of the call, and the best rows of other lanes."""
 
     must_start: ClassVar[bool] = False
-    """Whether it is an error that no lane seeds it and none are given."""
+    """Whether it is an error if neither a lane nor the call provides seeds."""
 
     seeds: tuple[str, ...] = option("lanes whose best rows it starts from", ())
     seed_count: int = option("best rows taken from each of them", 20, ge=1, le=1000)
@@ -246,7 +249,7 @@ class Seeded(Lane):
 def plain_evidence(
     name: str, ranking: Ranking, rows: Rows, *, whole: bool = False
 ) -> list[Explanation]:
-    """The score of each of these rows as one number; a whole one beside it, where it was one."""
+    """The score of each row as a leaf; with `whole`, the fact `number` has it as an integer."""
     score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
     return [
         Explanation(name, score[row], facts={"number": int(score[row])} if whole else {})

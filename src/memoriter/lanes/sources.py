@@ -1,4 +1,4 @@
-"""What were the reflections made from that other lanes found? Brought in, without a score."""
+"""The lane `sources`: adds the records that found reflections were made from, with score 0."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ class SourcesLane(Seeded):
     kinds: tuple[str, ...] | None = option("record kinds that may be brought in", None)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready: whether there are reflections is seen when other lanes have run."""
+        """Always ready: the reflections are known only when other lanes have run."""
         del ctx
         return Ready({"seeds": list(self.seeds), "seed_count": self.seed_count, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
-        """The sources, all alike."""
+        """The sources, all with score 0."""
         sources = sources_of(ctx, ctx.seeds, self.kinds)
         rows = np.unique(sources.targets[sources.wanted])
         order = ctx.best(np.zeros(rows.size), rows, self.pool)
         return Ranking(rows[order], np.zeros(order.size))
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """A source has no score of its own."""
+        """A leaf of 0 for each row: the boost `sources` scores them."""
         del ctx, ranking
         return [Explanation("source of a reflection", 0.0) for _ in rows]
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """No reflection that was found names it."""
+        """No reflection among the seeds was made from the record."""
         del ctx, row
         return Miss("it is no source of a reflection that was found")
 
 
 def sources_of(ctx: Context, rows: Rows, kinds: Sequence[str] | None = None) -> Sources:
-    """The sources of the reflections among these rows, at the time asked about.
+    """The sources of the reflections among these rows, at the query's time.
 
-    Wanted are those that the selection lets be found and, if kinds are named, that are of these.
+    `wanted` marks sources that are in the selection and, if `kinds` is not None, of these kinds.
     """
     graph = ctx.graph
     edges = graph.edges
@@ -68,7 +68,7 @@ def sources_of(ctx: Context, rows: Rows, kinds: Sequence[str] | None = None) -> 
 
 
 def _masks(ctx: Context, kinds: Sequence[str] | None) -> Sequence[Mask]:
-    """The selection, or what of it is of these kinds."""
+    """The selection, limited to these kinds unless None."""
     masks = ctx.selection.masks
     if kinds is None:
         return masks

@@ -1,7 +1,6 @@
-"""The base of everything a recipe declares: closed, frozen, checked before it runs.
+"""The base classes of everything that a recipe declares: frozen pydantic models.
 
-Every option carries what it means, so that a person, the docs and a comparison of two recipes read
-the same words.
+Every option carries its description (`option`), which plans, docs and comparisons of recipes print.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from memoriter.core.shown import plain, shown
 
 
 class Spec(BaseModel):
-    """Data; an unknown key is an error that names its path."""
+    """A frozen, strict model; an unknown key is an error that names its path."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -29,19 +28,19 @@ class Spec(BaseModel):
 
 
 class RecipePart(Spec):
-    """A part of a recipe that is chosen by its `kind`: a lane, a fusion, a boost, an ordering."""
+    """A part of a recipe that is selected by `kind`: a lane, a fusion, a boost, an ordering."""
 
     about: ClassVar[str] = ""
-    """What it does, in the one line that a person reads."""
+    """What it does, in one line for people."""
 
     @classmethod
     def kind_name(cls) -> str:
-        """The one value of its `kind`."""
+        """The only value that its field `kind` accepts."""
         annotation: Any = cls.model_fields["kind"].annotation
         return str(annotation.__args__[0])
 
     def shows(self) -> dict[str, object]:
-        """What the plan prints beside it: every option that has a value."""
+        """What the plan prints for it: every option with a value."""
         options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
         return {key: value for key, value in options.items() if value is not None}
 
@@ -54,11 +53,11 @@ def option(
     always: bool = False,
     **rules: Any,
 ) -> Any:
-    """An option of a part of a recipe: what it means, its default, and what is allowed.
+    """A pydantic field with a description, for an option of a recipe part.
 
-    `values` puts single values in words: a table, or a function where other packages bring some.
-    `always` says that its value is worth telling even where
-    it is the default. Rules are those of pydantic: `ge`, `le`, `min_length`, `default_factory`.
+    `values` describes single values: a table, or a function if other packages can add values. With
+    `always`, recipe texts show the option even if it has its default. `rules` are pydantic's: `ge`,
+    `le`, `min_length`, `default_factory`.
     """
     if "default_factory" not in rules:
         rules["default"] = default
@@ -73,21 +72,21 @@ def options_of(part: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def meaning_of(part: type[BaseModel] | None, key: str) -> str:
-    """What an option means; its name where nobody says."""
+    """The description of an option; its name if it has none."""
     field = None if part is None else options_of(part).get(key)
     return (field.description if field is not None else None) or key.replace("_", " ")
 
 
 def worded(part: type[BaseModel] | None, key: str, value: object = None) -> Mapping[object, str]:
-    """Values of an option that say more in other words; where a function says it, of this value."""
+    """Descriptions of an option's values; if a function gives them, of `value` only."""
     values = _extra(part, key).get("values", {})
     if callable(values):
         return {value: str(values(value))} if isinstance(value, str) else {}
     return cast("Mapping[object, str]", values)
 
 
-def always_told(part: type[BaseModel] | None, key: str) -> bool:
-    """Whether the value of an option is worth telling even where it is the default."""
+def always_shown(part: type[BaseModel] | None, key: str) -> bool:
+    """Whether recipe texts show an option even if it has its default."""
     return bool(_extra(part, key).get("always"))
 
 

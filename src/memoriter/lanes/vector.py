@@ -1,9 +1,8 @@
-"""Which records mean something like the query? Cosine over the selection, best part first.
+"""The lane `vector`: records by the cosine between their vector and the query's.
 
-Where a memory reads several spaces, a record counts what it is worth in the best of them.
-
-Exact up to a number of vectors that the recipe names; above it, by codes first (`lanes.nearest`),
-and the plan says so.
+A record with several vectors (one per part of its text) counts by the best of them; with several
+embedding spaces, by its best space. The search is exact up to `exact_up_to` vectors; above that it
+is approximate (`lanes.nearest`), and the plan says so.
 """
 
 from __future__ import annotations
@@ -13,13 +12,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import numpy as np
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import holds
-from memoriter.lanes.missed import EVERY, pooled, score_of, with_options
+from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
 from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
 from memoriter.lanes.spec import option
@@ -40,9 +40,9 @@ class VectorLane(Lane):
     exact_up_to: int = option(
         "number of vectors up to which the search is exact", 300_000, ge=0, le=2**31
     )
-    breadth: int = option(
-        "breadth of a graph search, which no search here is: it changes no answer",
-        50,
+    breadth: int | None = option(
+        "accepted for recipes of systems that search a graph of vectors; it changes no answer",
+        None,
         ge=1,
         le=1_000_000,
     )
@@ -51,8 +51,14 @@ class VectorLane(Lane):
     )
     stale: float = option("weight of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
 
+    @model_serializer(mode="wrap")
+    def _without_unset_breadth(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+        # An option without effect is left out of our own recipes and of their fingerprints.
+        data = cast("dict[str, object]", dump(self))
+        return {key: value for key, value in data.items() if (key, value) != ("breadth", None)}
+
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the query has a vector and the view has some to compare it with."""
+        """Ready if the query has a vector and the view has some, in at least one space."""
         verdicts = {each.name: (each, _able(each)) for each in ctx.spaces}
         able = [each for each, why in verdicts.values() if why is None]
         lacks = {name: why for name, (_, why) in verdicts.items() if why is not None}
@@ -76,7 +82,7 @@ class VectorLane(Lane):
         return self.stale if view.behind else self.fresh
 
     def rank(self, ctx: Context) -> Ranking:
-        """Records with a vector, by the cosine of their best part, in their best space."""
+        """Records with a vector, by the cosine of their best part in their best space."""
         hits = [self._near(ctx, each) for each in ctx.spaces if _able(each) is None]
         rows = np.unique(np.concatenate([each.rows for each in hits]))
         values = np.full(rows.size, -np.inf)
@@ -95,6 +101,7 @@ class VectorLane(Lane):
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
+        # Rounding can put an exact opposite just below -1, so -1 means no floor at all.
         floor = self.min_cosine if self.min_cosine > -1.0 else -np.inf
         rows, cosines, scan = near.best(self.pool, floor, self.exact_up_to)
         kept = np.flatnonzero(cosines >= floor)
@@ -102,7 +109,7 @@ class VectorLane(Lane):
         return _SpaceHits(each.name, rows[kept], cosines[kept], weight, scan)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Each row's cosine, weighed, in each space that found it."""
+        """Each row's weighted cosine, in each space that found it."""
         del ctx
         hits = cast("list[_SpaceHits]", ranking.memo)
         if len(hits) == 1:
@@ -115,17 +122,17 @@ class VectorLane(Lane):
         return out
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """Its cosine is too low, or it has no vector."""
+        """The record's cosine is too low, or it has no vector."""
         options = {"min_cosine": -1.0, "fresh": 1.0, "stale": 1.0, "exact_up_to": 2**31}
-        scored = score_of(with_options(self, pool=EVERY, **options), ctx, row)
+        scored = score_of(lane_with_options(self, pool=EVERY, **options), ctx, row)
         if scored is None:
             return Miss("it has no vector")
         place, cosine = scored
         reason = f"its cosine of {cosine:.4f} lies below min_cosine = {self.min_cosine:g}"
-        return Miss(reason, pooled(self.pool, place, {"min_cosine": max(cosine, -1.0)}))
+        return Miss(reason, with_pool(self.pool, place, {"min_cosine": max(cosine, -1.0)}))
 
     def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
-        """The best part of each row, by space."""
+        """By space and row, the vector of the row's best part."""
         parts = {
             each.name: best_parts(each.view, rows, each.vector)
             for each in ctx.spaces
@@ -136,7 +143,7 @@ class VectorLane(Lane):
 
 @dataclass(frozen=True, slots=True)
 class _SpaceHits:
-    """What one space gives: rows ascending, their cosines, what a cosine counts there."""
+    """The hits of one space: rows ascending, their cosines, the weight of a cosine there."""
 
     name: str
     rows: Rows
@@ -154,7 +161,7 @@ class _SpaceHits:
         return at < self.rows.size and int(self.rows[at]) == row
 
     def evidence(self, label: str, row: int, *, bare: bool = False) -> Explanation:
-        """The cosine of a row times what it counts; bare where it counts 1."""
+        """The cosine of a row times the weight; only the cosine if `bare` and the weight is 1."""
         at = int(np.searchsorted(self.rows, row))
         cosine = float(self.cosines[at])
         leaf = Explanation("cosine", cosine, facts={"distance": 1.0 - cosine})
@@ -165,7 +172,7 @@ class _SpaceHits:
 
 
 def _able(each: InSpace) -> Skipped | None:
-    """Why a space cannot take part; None when it can."""
+    """Why a space cannot be searched; None if it can."""
     if each.lacks is not None:
         return each.lacks
     if each.view.damage is not None:
@@ -176,7 +183,7 @@ def _able(each: InSpace) -> Skipped | None:
 
 
 def _masks(ctx: Context, each: InSpace) -> tuple[Mask, ...]:
-    """What may be found, in the segments of a space: the rows are the same, their places not."""
+    """The selection as masks of a space's segments, which may hold the same rows elsewhere."""
     if each.view is ctx.view:
         return ctx.selection.masks
     rows = ctx.selection.rows(ctx.view)

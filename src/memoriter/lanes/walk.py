@@ -1,7 +1,7 @@
-"""Which records hang on what was found? A bounded walk from each seed, nearest first.
+"""The lane `walk`: records linked to the seeds, by a bounded breadth-first walk from each seed.
 
-A record reached scores 1/depth, plus what the best kind of edge on its path is worth by depth, plus
-a little for every further seed that reaches it.
+A reached record scores 1/depth + worth of the best link on its path / depth + `support` for every
+further seed that reaches it.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows
+from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.lanes.terrain import Linked, Terrain, on_paths
 from memoriter.rank.grid import snap
 from memoriter.rank.walk import Tree
-from memoriter.rank.walks import Forest, Gathered, Reached, Worth, gather, walks
+from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached, gather, walks
 
 BOOSTS: Final = {
     "continues_from": 0.60, "branches_from": 0.55, "corrects": 0.50, "invalidates": 0.50,
     "supersedes": 0.45, "derived_from": 0.40, "summarizes": 0.20, "caused_by": 0.20,
     "supports": 0.15, "contradicts": 0.15, "related_to": 0.08, "references": 0.06,
 }  # fmt: skip
-"""What a kind of edge is worth; any other kind nothing."""
+"""Default worth of a link by kind; any other kind is worth 0."""
 LinkWorth = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
-class WalkLane(Linked):
+class WalkLane(GraphLane):
     """A breadth-first walk from each seed."""
 
     about: ClassVar[str] = "records linked to good hits, by a walk from each of them"
@@ -51,20 +51,20 @@ class WalkLane(Linked):
     support_most: int = option("maximum further seeds that count", 5, ge=0, le=1000)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready: whether there are seeds is decided when other lanes have run."""
+        """Always ready: the seeds are known only when other lanes have run."""
         del ctx
         bounds = {"max_depth": self.max_depth, "max_visited": self.max_visited}
-        return Ready({**self.walking(), **bounds, "pool": self.pool})
+        return Ready({**self.walk_options(), **bounds, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
-        """What the seeds reach, by graph + relation + seed_support."""
+        """The records that the seeds reach, by graph + relation + seed_support."""
         walked = self.walked(ctx)
         reached = walked.reached
-        inside = walked.terrain.inside[reached.nodes]
+        inside = walked.walk_graph.inside[reached.nodes]
         if not self.include_seeds:
             inside = inside & (reached.depths > 0)
-        rows = walked.terrain.graph.rows[reached.nodes[inside]]
-        parts = self._engine(reached, inside)
+        rows = walked.walk_graph.graph.rows[reached.nodes[inside]]
+        parts = self._score_parts(reached, inside)
         scores = np.sum(list(parts.values()), axis=0)
         order = ctx.best(scores, rows, self.pool)
         return Ranking(
@@ -76,19 +76,19 @@ class WalkLane(Linked):
         )
 
     def walked(self, ctx: Context) -> Walked:
-        """One walk from each seed, and what they reached together."""
-        terrain = Terrain.of(self, ctx)
-        steps, ways = terrain.steps, terrain.ways
-        forest = walks(steps, ways, terrain.seeds.tolist(), self.max_depth, self.max_visited)
-        edges = terrain.graph.edges
+        """One walk from each seed, and all records they reached."""
+        walk_graph = WalkGraph.of(self, ctx)
+        steps, allowed = walk_graph.steps, walk_graph.allowed
+        forest = walks(steps, allowed, walk_graph.seeds.tolist(), self.max_depth, self.max_visited)
+        edges = walk_graph.graph.edges
         table = np.array([self.boosts.get(kind, 0.0) for kind in edges.names], np.float64)
-        worth = Worth(table, edges.kinds)
-        return Walked(terrain, forest, gather(forest, steps, ways, worth), worth)
+        worth = EdgeWorth(table, edges.kinds)
+        return Walked(walk_graph, forest, gather(forest, steps, allowed, worth), worth)
 
-    def _engine(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
+    def _score_parts(self, reached: Gathered, inside: Mask) -> dict[str, NDArray[np.float64]]:
         depths, worths = reached.depths[inside].astype(np.float64), reached.worths[inside]
         seeds = reached.seeds[inside].astype(np.float64)
-        near = np.maximum(depths, 1.0)
+        near = np.maximum(depths, 1.0)  # a seed has depth 0
         return {
             "graph": snap(np.where(depths > 0.0, 1.0 / near, 0.0)),
             "relation": snap(worths / near),
@@ -96,7 +96,7 @@ class WalkLane(Linked):
         }
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
-        """Each row's three parts, and the path that led to it."""
+        """The three parts of each row's score, and its best path."""
         del ctx
         walked = cast("Walked", ranking.memo)
         place = {row: at for at, row in enumerate(ranking.rows.tolist())}
@@ -108,18 +108,18 @@ class WalkLane(Linked):
         return out
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """It is too many links away, or no path leads to it."""
+        """The record is too many links away, or no path leads to it."""
         return too_far(self, ctx, row, limit="max_depth", pool=self.pool)
 
 
 @dataclass(frozen=True)
 class Walked:
-    """Walks from some seeds."""
+    """Finished walks from the seeds; also used by bundles (`why/bundles.py`)."""
 
-    terrain: Terrain
+    walk_graph: WalkGraph
     forest: Forest
     reached: Gathered
-    worth: Worth
+    worth: EdgeWorth
 
     @cached_property
     def trees(self) -> list[Tree]:
@@ -127,29 +127,29 @@ class Walked:
         return [self.forest.tree(n) for n in range(len(self.forest))]
 
     def noted(self) -> dict[str, object]:
-        """What the plan shows after the walks."""
+        """Counts of the walks, shown by the plan."""
         return {
-            "started": int(self.terrain.seeds.size),
+            "started": int(self.walk_graph.seeds.size),
             "edges_read": int(self.forest.read.sum()),
             "visited": self.forest.nodes.size,
             "truncated": bool(self.forest.truncated.any()),
         }
 
     def facts(self, rows: Rows) -> list[dict[str, object]]:
-        """How these rows were reached: distance, seeds, kinds, and the best path."""
-        reached = self.reached.of(self.terrain.graph.positions(rows))
-        names = self.terrain.names(on_paths([(self.trees[e.tree], e.place) for e in reached]))
+        """For each row: distance, number of seeds, kinds of links, and the best path."""
+        reached = self.reached.of(self.walk_graph.graph.positions(rows))
+        names = self.walk_graph.names(on_paths([(self.trees[e.tree], e.place) for e in reached]))
         return [
             {
                 "distance": each.depth,
                 "seed_paths": each.seeds,
                 "kinds": self._kinds(each),
-                "path": self.terrain.path(self.trees[each.tree], each.place, names, self.worth),
+                "path": self.walk_graph.path(self.trees[each.tree], each.place, names, self.worth),
             }
             for each in reached
         ]
 
     def _kinds(self, each: Reached) -> list[str]:
-        """The kinds on all paths, in the order of first sight."""
-        seen = (k for tree, at in each.trees for k in self.terrain.kinds(self.trees[tree], at))
+        """The kinds of links on all paths, in order of first occurrence."""
+        seen = (k for tree, at in each.trees for k in self.walk_graph.kinds(self.trees[tree], at))
         return list(dict.fromkeys(seen))

@@ -15,10 +15,9 @@ from memoriter.core.scope import Scope
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import Where, dated, parse, tagged
 from memoriter.memory.options import Ask
-from memoriter.pipeline.alone import alone
-from memoriter.pipeline.load import overridden, recipe_of, with_lists
+from memoriter.pipeline.foreign_names import both, in_callers_words, resolved_overrides
+from memoriter.pipeline.load import only_kind, overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.spoken import both, by_name, settled
 
 
 def asked_for(
@@ -63,11 +62,11 @@ def recipe_for(ask: Ask, usual: str) -> tuple[Recipe, dict[str, object], Where]:
     overrides = metadata(ask.get("overrides") or {}, "overrides", BadRecipe)
     given = ask.get("recipe")
     recipe = recipe_of(usual if given is None else given)
-    mine, tests = settled(recipe, overrides)
+    mine, tests = resolved_overrides(recipe, overrides)
     try:
         return overridden(recipe, mine), mine, tests
     except BadRecipe as error:
-        raise by_name(recipe, overrides, error) from None
+        raise in_callers_words(recipe, overrides, error) from None
 
 
 def words_alone(ask: Ask, clock: Now) -> Ask:
@@ -75,7 +74,7 @@ def words_alone(ask: Ask, clock: Now) -> Ask:
     recipe, _, tests = recipe_for(ask, "lexical")
     now = _time(ask.get("now"), "now", clock)
     where = both(parse(dated(ask.get("where"), clock if now is None else lambda: now)), tests)
-    told = {"recipe": alone(recipe, "bm25"), "overrides": None, "mode": None, "where": where}
+    told = {"recipe": only_kind(recipe, "bm25"), "overrides": None, "mode": None, "where": where}
     return cast("Ask", {**ask, **told})
 
 

@@ -23,7 +23,7 @@ from memoriter.memory.spaces import name_of, vector_in
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import run
+from memoriter.pipeline.run import run_plan
 from memoriter.store.rows import erased
 from memoriter.text.analyzers import analyzer, by_fingerprint
 from memoriter.text.port import Analyzer
@@ -144,7 +144,7 @@ class Rerun:
         ctx = bind(query, recipe, view, effects, wording, recorded)
         serving = in_space(case.space, view, self._vector(query, recipe))
         ctx = replace(ctx, spaces=(serving, *self._beside(view.seq)))
-        ran = noting(run(plan(recipe, ctx), ctx), ctx, case.generations)
+        ran = noting(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)
         return Finished(ran, ctx, answer(ran, ctx, fetch))
 
     def _beside(self, seq: int) -> tuple[InSpace, ...]:

@@ -14,7 +14,7 @@ from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import Plan, plan, reranks
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import run
+from memoriter.pipeline.run import run_plan
 from memoriter.rerank.call import Failed, scored
 from memoriter.text.analyzers import analyzer
 from memoriter.why.answer import answer
@@ -92,7 +92,7 @@ def _answered(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     words = ctx.wording.analyzer if ctx.wording.unread is None else engine.write_context.analyzer
     kin = None if engine.kin is None else engine.kin.fingerprint
     through = Generations(words.fingerprint, engine.write_context.space, kin)
-    ran = noting(run(plan(recipe, ctx), ctx), ctx, through)
+    ran = noting(run_plan(plan(recipe, ctx), ctx), ctx, through)
     return answer(ran, ctx, engine.fetch(ctx.query.scope.tenant))
 
 

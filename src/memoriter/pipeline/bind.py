@@ -1,4 +1,7 @@
-"""From a question to everything its lanes may look at."""
+"""Builds the context of a search: selection, seeds and lists of the call.
+
+Called by `memory/search.py` before planning; embedding the query comes later.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from memoriter.pipeline.recipe import Recipe
 
 
 def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
-    """What narrows the search: the query's own words and the recipe's defaults."""
+    """The selection criteria: scope and filter of the query, `select` of the recipe."""
     return Criteria(
         query.scope,
         query.where,
@@ -39,7 +42,10 @@ def bind(
     wording: Wording,
     recorded: int | None = None,
 ) -> Context:
-    """The context of a search: view, selection, and what comes with the call; no vector yet."""
+    """The context of a search, without the query's vector.
+
+    Raises BadQuery if a seed or a list names an id that the caller cannot read.
+    """
     selection = select(view, criteria_of(query, recipe, recorded), effects.fetch)
     seeds = {
         label: _rows(ids, f"seeds.{label}", view, selection) for label, ids in query.seeds.items()
@@ -64,7 +70,7 @@ def bind(
 def _listed(
     pairs: tuple[tuple[str, float], ...], field: str, view: View, selection: Selection
 ) -> tuple[Rows, Scores]:
-    """A list of the caller's own as rows and scores; of an id that comes twice the best counts."""
+    """A list of the caller as (rows, scores); an id that occurs twice keeps its best score."""
     best: dict[str, float] = {}
     for one, score in pairs:
         best[one] = max(score, best.get(one, score))
@@ -72,7 +78,7 @@ def _listed(
 
 
 def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) -> Rows:
-    """The rows of these ids, which the caller must be able to read."""
+    """The rows of these ids; BadQuery if the caller cannot read one of them."""
     known = rows_of(view, ids, selection.readable)
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(

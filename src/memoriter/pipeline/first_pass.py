@@ -1,6 +1,7 @@
-"""The first pass: every candidate gets its score, boosts change it, all are put in order.
+"""The first pass: lanes are fused into one score per candidate, boosts change it, rows are sorted.
 
-Everything here adds columns to a slate.
+Every function takes a slate and returns one with more columns; no column is overwritten. `run`
+calls `first_pass`; the second pass uses `Boosting`, `fused` and `order_of` too.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from memoriter.rank.fuse import align
 from memoriter.rank.top import top
 
 FIRST: Final = "fuse"
-"""The stage of the first pass."""
+"""The column with the fused score of the first pass."""
 
 
 @dataclass(frozen=True, slots=True)
-class FirstPass:
-    """A slate with its scores, in order, and what the plan is to show of each boost."""
+class Scored:
+    """A scored and sorted slate, and by boost what the plan shows for it."""
 
     slate: Slate
     noted: Mapping[str, Mapping[str, object]] = field(
@@ -36,10 +37,10 @@ class FirstPass:
     )
 
 
-def gathered(rankings: Mapping[str, Ranking]) -> Slate:
-    """Every candidate with what each lane says of it."""
-    found = list(rankings.values())
-    aligned = align([each.rows for each in found], [each.scores for each in found])
+def candidate_slate(rankings: Mapping[str, Ranking]) -> Slate:
+    """All candidates with score, rank and partial scores of each lane; NaN if it missed a row."""
+    lists = list(rankings.values())
+    aligned = align([each.rows for each in lists], [each.scores for each in lists])
     columns: dict[str, Scores] = {}
     for at, (label, ranking) in enumerate(rankings.items()):
         columns[f"{label}.score"] = aligned.scores[at]
@@ -53,16 +54,16 @@ def gathered(rankings: Mapping[str, Ranking]) -> Slate:
 
 def first_pass(
     recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], boosts: Sequence[str]
-) -> FirstPass:
-    """The first pass: lanes and weighed boosts fused, other boosts applied, all in order.
+) -> Scored:
+    """Fuse lanes and weighted boosts, apply the other boosts, sort.
 
-    `boosts` are those that can run.
+    `boosts` are the labels of those that can run.
     """
     step = recipe.passes[0]
     fuse = step.fuse
     if fuse is None:
         raise InvariantError("the first pass fuses")
-    slate = gathered(rankings)
+    slate = candidate_slate(rankings)
     lanes = [label for label in rankings if not recipe.lanes[label].brings]
     scaled = {
         f"{label}.scaled": made
@@ -70,6 +71,8 @@ def first_pass(
         if (made := fuse.scaled(label, slate.columns[f"{label}.score"])) is not None
     }
     slate = slate.noting(scaled)
+    # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
+    # alone must not lift them into the answer.
     candidate = _any(slate, [f"{label}.score" for label in lanes])
     work = Boosting(recipe, ctx, {})
     weighed = [label for label in recipe.fused if label in boosts]
@@ -86,12 +89,13 @@ def first_pass(
     slate = fused(slate, FIRST, labels, fuse.fuse(signals))
     applied = [label for label in step.boosts if label in boosts or label in rankings]
     slate = work.applied(slate, FIRST, applied)
+    # Rows that still have no score were added by such a lane and no boost scored them.
     slate = slate.take(np.flatnonzero(~np.isnan(slate.score)))
-    return FirstPass(_sorted(slate, ctx, step.ties or recipe.ties), work.told)
+    return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
 
 
 def _any(slate: Slate, names: Sequence[str]) -> Mask:
-    """Rows that at least one of these columns knows."""
+    """Rows with a value in at least one of these columns."""
     if not names:
         return np.zeros(slate.rows.size, np.bool_)
     return np.logical_or.reduce(~np.isnan(_stacked(slate, names)), axis=0)
@@ -105,42 +109,44 @@ def _stacked(slate: Slate, names: Sequence[str]) -> np.ndarray:
 
 
 def fused(slate: Slate, stage: str, labels: Sequence[str], made: Fused) -> Slate:
-    """The slate with what each signal adds, and their sum."""
-    beside = {
+    """The slate with the contribution of each signal and, as column `stage`, their sum."""
+    details = {
         f"{label}.{key}": matrix[at]
-        for key, matrix in made.beside.items()
+        for key, matrix in made.details.items()
         for at, label in enumerate(labels)
         if not np.isnan(matrix[at]).all() and f"{label}.{key}" not in slate.columns
     }
     inputs = tuple(f"{stage}.{label}" for label in labels)
     new = dict(zip(inputs, made.contributions, strict=True))
-    if not inputs:  # nothing was asked for
+    if not inputs:  # no lane ran: there is no candidate either
         return replace(
             slate,
             columns={**slate.columns, stage: np.full(slate.rows.size, np.nan)},
             steps=(*slate.steps, Step(stage, "sum", (), stage)),
         )
-    return slate.noting(beside).scored(Step(stage, "sum", inputs, stage), new)
+    return slate.noting(details).scored(Step(stage, "sum", inputs, stage), new)
 
 
 class Boosting:
-    """Applies boosts to a slate, each computed once."""
+    """Applies boosts to a slate; each is computed once per search."""
 
-    def __init__(self, recipe: Recipe, ctx: Context, told: dict[str, Mapping[str, object]]) -> None:
+    def __init__(
+        self, recipe: Recipe, ctx: Context, notes: dict[str, Mapping[str, object]]
+    ) -> None:
         self._recipe = recipe
         self._ctx = ctx
-        self.told = told
+        self.notes = notes
 
     def noted(self, slate: Slate, label: str, column: str, among: Mask) -> Slate:
-        """The slate with a boost's values, for these rows, and what stands beside them."""
+        """The slate with a boost's values, limited to some rows, and its detail columns."""
         made = self._recipe.boosts[label].boost(self._ctx, slate)
-        self.told[label] = made.noted
-        beside = {f"{label}.{key}": values for key, values in made.beside.items()}
+        self.notes[label] = made.noted
+        details = {f"{label}.{key}": values for key, values in made.details.items()}
         values = np.where(among, made.values, np.nan)
-        return slate.noting({column: values, **beside})
+        return slate.noting({column: values, **details})
 
     def applied(self, slate: Slate, stage: str, labels: Sequence[str]) -> Slate:
-        """The slate after these boosts, neighbours of one kind in one step."""
+        """The slate after these boosts; consecutive boosts with the same operation are one step."""
         base = stage
         for n, group in enumerate(self._groups(labels)):
             op = self._op(group[0])
@@ -149,6 +155,7 @@ class Boosting:
             for label in group:
                 name = self._column(label)
                 if name not in slate.columns:
+                    # "max" may score a row that fusion left without one (lane `sources`).
                     among = known if op != "max" else np.ones(known.size, np.bool_)
                     slate = self.noted(slate, label, name, among)
                 names.append(name)
@@ -163,14 +170,14 @@ class Boosting:
     def _masked(
         self, slate: Slate, name: str, other: str, known: Mask, op: Op
     ) -> tuple[str, Scores]:
-        """A column's name and values, under another name where some rows must not have it."""
+        """(name, values) of a column; a masked copy as `other` if some rows have no score."""
         values = slate.columns[name]
         if op == "max" or not (~np.isnan(values) & ~known).any():
             return name, values
         return other, np.where(known, values, np.nan)
 
     def _groups(self, labels: Sequence[str]) -> list[list[str]]:
-        """Labels whose boosts share a step: one op, and none that reads the score between."""
+        """Consecutive labels with one operation; one that reads the score starts a new group."""
         at = 0
         marks: list[tuple[int, str]] = []
         for label in labels:
@@ -189,12 +196,12 @@ class Boosting:
 
 
 def _sorted(slate: Slate, ctx: Context, ties: Sequence[str]) -> Slate:
-    """Every row by its score, equals by columns and record attributes."""
+    """All rows by score; ties by columns and record attributes."""
     return slate.take(order_of(slate, slate.score, ctx, ties))
 
 
 def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) -> np.ndarray:
-    """Where rows stand by these scores, equals by columns and record attributes."""
+    """The places of the rows, best score first; ties by columns and record attributes."""
 
     def keys(rows: Rows) -> list[Scores]:
         order = np.argsort(slate.rows)

@@ -1,7 +1,7 @@
-"""How the signals of a search become one score: a fusion is declared, its kernel is in `rank/`.
+"""Fusions: how a recipe combines signals into one score (`weighted`, `rrf`, `smooth`).
 
-A signal is a lane, or a boost that a recipe weighs beside its lanes. None of the kinds knows a
-signal by name but those that the recipe names.
+A signal is a lane, or a boost that the recipe weights together with its lanes. The arithmetic is in
+`rank/fuse.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from pydantic import Field, model_validator
 
 from memoriter.core.ranking import Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
-from memoriter.rank.fuse import SCALES, rrf, shares, smooth, weighted
+from memoriter.rank.fuse import (
+    SCALES,
+    rrf_parts,
+    shares,
+    smooth_parts,
+    weighted_parts,
+)
 from memoriter.rank.grid import snap
 
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
@@ -26,25 +32,25 @@ Absent = Literal["redistribute", "keep"]
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What there is to fuse: signals × rows, NaN where a signal has no opinion."""
+    """The input of a fusion: matrices (signals × rows), NaN if a signal has no value for a row."""
 
     labels: Sequence[str]
     scores: Matrix
     ranks: Matrix
     answered: Mask
-    """Whether a signal said anything at all."""
+    """Whether a signal has a value for any row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """What each signal adds to each row, and what stands beside that in the explanation."""
+    """What each signal adds to each row, and detail matrices for the explanation."""
 
     contributions: Matrix
-    beside: Mapping[str, Matrix]
+    details: Mapping[str, Matrix]
 
 
 class Fusion(RecipePart):
-    """What every kind of fusion has."""
+    """The base of every kind of fusion."""
 
     absent: Absent = option(
         "weight of a lane that finds nothing",
@@ -64,7 +70,7 @@ class Fusion(RecipePart):
         return frozenset(self.weighed)
 
     def scaled(self, label: str, scores: Scores) -> Scores | None:
-        """A lane's scores as this fusion counts them; None where it counts ranks."""
+        """A lane's scores on the fusion's scale; None if the fusion uses ranks or raw scores."""
         del label, scores
         return None
 
@@ -74,7 +80,7 @@ class Fusion(RecipePart):
 
 
 class Weighted(Fusion):
-    """Scores scaled signal by signal, weighted and added."""
+    """The weighted sum of scaled scores."""
 
     about: ClassVar[str] = "weighted sum of scaled scores"
 
@@ -96,15 +102,15 @@ class Weighted(Fusion):
         return SCALES[how](scores[None, :])[0]
 
     def fuse(self, signals: Signals) -> Fused:
-        """Weight · scaled score; `heard` holds the scaled ones."""
+        """Weight · scaled score; `signals.scores` are scaled already."""
         weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
         parts = shares(weights, signals.answered, self.absent)
-        beside = np.where(np.isnan(signals.scores), np.nan, parts[:, None])
-        return Fused(weighted(signals.scores, parts), {"weight": beside})
+        details = np.where(np.isnan(signals.scores), np.nan, parts[:, None])
+        return Fused(weighted_parts(signals.scores, parts), {"weight": details})
 
 
 class Rrf(Fusion):
-    """Reciprocal ranks, weighted and added."""
+    """Reciprocal rank fusion, weighted."""
 
     about: ClassVar[str] = "reciprocal rank fusion: Σ weight / (k + rank)"
 
@@ -136,12 +142,15 @@ class Rrf(Fusion):
         weights = np.array([self.weights.get(label, 1.0) for label in signals.labels])
         if self.scale == "unit":
             weights = shares(weights, signals.answered, self.absent)
-        beside = np.where(np.isnan(signals.ranks), np.nan, weights[:, None])
-        return Fused(rrf(signals.ranks, weights, self.k, self.base, self.scale), {"weight": beside})
+        details = np.where(np.isnan(signals.ranks), np.nan, weights[:, None])
+        return Fused(
+            rrf_parts(signals.ranks, weights, self.k, self.base, self.scale),
+            {"weight": details},
+        )
 
 
 class Smooth(Fusion):
-    """Raw scores added; one signal counts the more, the less another one says."""
+    """The sum of raw scores, where one signal is multiplied if another one is low."""
 
     about: ClassVar[str] = "raw scores added, one lifted where the other says little"
 
@@ -164,9 +173,10 @@ class Smooth(Fusion):
             at = labels.index(self.lifted)
             none = np.full(out.shape[1], np.nan)
             base = signals.scores[labels.index(self.base)] if self.base in labels else none
-            out[at] = smooth(base, signals.scores[at], self.lift, self.fade)
+            out[at] = smooth_parts(base, signals.scores[at], self.lift, self.fade)
+            # The factor itself, for the explanation: the same formula applied to a score of 1.
             known = np.where(np.isnan(out[at]), np.nan, 1.0)
-            lift[at] = smooth(base, known, self.lift, self.fade)
+            lift[at] = smooth_parts(base, known, self.lift, self.fade)
         return Fused(out, {"lift": lift})
 
 

@@ -1,8 +1,9 @@
-"""Every kind of lane, boost and ordering that a recipe can name: ours, and those of other packages.
+"""The table of every lane, boost and ordering that a recipe can name: ours and those of plugins.
 
-A package brings its own by an entry point in the group `memoriter.lanes`, `memoriter.boosts` or
-`memoriter.orderings`, named as the kind, that leads to a class like those here. One that cannot be
-loaded is left out, and said to be when a recipe asks for it.
+To add a kind, add one line here (see CONTRIBUTING.md). Another package adds its own by an entry
+point in the group `memoriter.lanes`, `memoriter.boosts` or `memoriter.orderings` whose name is the
+kind and whose value is a class like those here. A plugin that cannot be loaded is left out; a
+recipe that names it gets an error with the reason.
 """
 
 from __future__ import annotations
@@ -61,42 +62,42 @@ _BASES: Final[Mapping[str, type[RecipePart]]] = {
     "orderings": Ordering,
 }
 broken: Final[dict[str, str]] = {}
-"""Kinds that another package promises and that cannot be loaded, and why."""
+"""By kind, why a plugin could not be loaded."""
 
 
 @cache
-def kinds(what: str) -> tuple[type[RecipePart], ...]:
-    """The classes of lanes, boosts or orderings, ours first."""
+def kinds(group: str) -> tuple[type[RecipePart], ...]:
+    """The classes of a group (`lanes`, `boosts`, `orderings`), ours first."""
     ours: list[type[RecipePart]] = []
-    for place in _OURS[what]:
+    for place in _OURS[group]:
         module, _, name = place.partition(":")
         ours.append(getattr(import_module(module), name))
     known = {each.kind_name() for each in ours}
-    for point in plugins.points(what).values():
-        made = _loaded(point, what, known)
-        if made is not None:
-            ours.append(made)
+    for point in plugins.points(group).values():
+        part = _loaded(point, group, known)
+        if part is not None:
+            ours.append(part)
             known.add(point.name)
     return tuple(ours)
 
 
-def part_of(what: str, kind: str) -> type[RecipePart] | None:
-    """The class of a kind; None where there is none."""
-    return next((each for each in kinds(what) if each.kind_name() == kind), None)
+def part_of(group: str, kind: str) -> type[RecipePart] | None:
+    """The class of a kind; None if it is unknown."""
+    return next((each for each in kinds(group) if each.kind_name() == kind), None)
 
 
-def _loaded(point: EntryPoint, what: str, known: set[str]) -> type[RecipePart] | None:
+def _loaded(point: EntryPoint, group: str, known: set[str]) -> type[RecipePart] | None:
     try:
-        made = point.load()
-        base = _BASES[what]
-        if not (isinstance(made, type) and issubclass(made, base)):
+        part = point.load()
+        base = _BASES[group]
+        if not (isinstance(part, type) and issubclass(part, base)):
             raise TypeError(f"{point.value} is no {base.__module__}.{base.__name__}")  # noqa: TRY301  # reported below
-        if made.kind_name() != point.name:
-            raise TypeError(f"{point.value} is of kind {made.kind_name()!r}")  # noqa: TRY301  # reported below
+        if part.kind_name() != point.name:
+            raise TypeError(f"{point.value} is of kind {part.kind_name()!r}")  # noqa: TRY301  # reported below
         if point.name in known:
             raise TypeError(f"there is a kind {point.name!r} already")  # noqa: TRY301  # reported below
     except Exception as error:  # whatever another package raises when it is loaded
         broken[point.name] = f"{type(error).__name__}: {message_of(error)}"
-        _log.warning("%s %r cannot be loaded: %s", what, point.name, broken[point.name])
+        _log.warning("%s %r cannot be loaded: %s", group, point.name, broken[point.name])
         return None
-    return made
+    return part

@@ -1,30 +1,34 @@
-"""Recipes from where they are kept: the library, a file, data, an entry point; and overrides."""
+"""Loads recipes (by name, from a TOML file, from data, from an entry point) and applies overrides.
+
+`recipe_of` is the entry for callers; `overridden` and `with_lists` derive the recipe of one call.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+import types
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
-from memoriter.pipeline.keys import known_at
+from memoriter.index.ties import ATTRIBUTES
 from memoriter.pipeline.kinds import broken
-from memoriter.pipeline.recipe import TAKEN, Recipe
+from memoriter.pipeline.recipe import RESERVED, Recipe
 
 
 def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
     """The recipe with some values changed for one call, by dotted path.
 
-    A whole lane or boost may be added as a table, or taken away with None. A path may lead into
-    what an override before it has put there, defaults included.
+    A lane or boost may be added as a table, or removed with None. A path may point into a part that
+    an earlier override added, defaults included. Raises BadRecipe for an unknown path.
     """
     if not overrides:
         return recipe
@@ -34,55 +38,82 @@ def overridden(recipe: Recipe, overrides: Mapping[str, object]) -> Recipe:
         try:
             _set(data, path, value, known)
         except BadRecipe:
-            data = parse(data, origin).to_data()
+            # An added table lacks its defaults until the recipe is parsed: parse, then try again.
+            data = parse_recipe(data, origin).to_data()
             _set(data, path, value, known)
-    return parse(data, origin)
+    return parse_recipe(data, origin)
 
 
 def is_path(text: str) -> bool:
-    """Whether a name stands for a place in the recipe, and not for something else."""
+    """Whether a text is a dotted path into a recipe, such as `lanes.words.pool`."""
     top = {field.alias or name for name, field in Recipe.model_fields.items()}
     return bool(_PATH.fullmatch(text)) and text.partition(".")[0] in {"fusion", *top}
 
 
 def value_at(data: object, path: str) -> object:
-    """What stands at a path of a recipe's data; None where nothing does."""
-    for key in full(path).split("."):
+    """The value at a path of a recipe's data; None if there is none."""
+    for key in full_path(path).split("."):
         data = _children(data).get(key)
     return data
 
 
-def full(path: str) -> str:
-    """A path in full."""
+def full_path(path: str) -> str:
+    """A path with the short form `fusion.` expanded to `pass.0.fuse.`."""
     return path.replace("fusion.", "pass.0.fuse.", 1)
 
 
 def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
-    """The recipe with a lane for each list that comes with a call and that it does not declare."""
-    new = {label: given for label, given in lists.items() if label not in recipe.lanes}
-    for label, given in lists.items():
+    """The recipe with a lane added for each list of a call that it does not declare.
+
+    Raises BadQuery if a label is taken.
+    """
+    new = {label: value for label, value in lists.items() if label not in recipe.lanes}
+    for label, value in lists.items():
         lane = recipe.lanes.get(label) or recipe.boosts.get(label)
-        fits = getattr(lane, "kind", "") == "list" and not isinstance(given, str)
-        if label in TAKEN or (lane is not None and not fits):
+        fits = getattr(lane, "kind", "") == "list" and not isinstance(value, str)
+        if label in RESERVED or (lane is not None and not fits):
             raise BadQuery(
                 f"lists: {label!r} is taken by the recipe", hint="choose another", field="lists"
             )
     if not new:
         return recipe
     data = recipe.to_data()
-    for label, given in new.items():
-        by = {"kind": "by", "by": f"-{given}"} if isinstance(given, str) else {"kind": "list"}
+    for label, value in new.items():
+        by = {"kind": "by", "by": f"-{value}"} if isinstance(value, str) else {"kind": "list"}
         data["lanes"][label] = by
         fuse = data["pass"][0]["fuse"]
         if "weights" in fuse:
             fuse["weights"][label] = fuse["lists"]
         for mode in data["modes"].values():
             mode["lanes"] = [*mode["lanes"], label]
-    return parse(data, f"recipe {recipe.name} with lists")
+    return parse_recipe(data, f"recipe {recipe.name} with lists")
+
+
+def only_kind(recipe: Recipe, kind: str) -> Recipe:
+    """The recipe cut down to its lanes of one kind, ranked by their raw scores.
+
+    A recipe that has nothing else is returned unchanged. Raises BadRecipe if it has no such lane.
+    """
+    labels = [label for label, lane in recipe.lanes.items() if lane.kind_name() == kind]
+    if not labels:
+        raise BadRecipe(f"recipe {recipe.name} has no lane of kind {kind}", field="recipe")
+    if len(labels) == len(recipe.lanes) and not recipe.boosts and not recipe.order:
+        return recipe
+    data = recipe.to_data()
+    scores = {"kind": "weighted", "scale": "none", "weights": dict.fromkeys(labels, 1.0)}
+    kept = ("format", "version", "about", "analyzer", "window", "select", "final")
+    parts = {key: data[key] for key in kept}
+    parts |= {
+        "name": f"{recipe.name}-alone",
+        "ties": [tie for tie in data["ties"] if tie.removeprefix("-") in ATTRIBUTES],
+        "lanes": {label: {**data["lanes"][label], "enabled": True} for label in labels},
+        "pass": [{"fuse": scores}],
+    }
+    return parse_recipe(parts, f"recipe {recipe.name}")
 
 
 def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...]) -> None:
-    keys = full(path).split(".")
+    keys = full_path(path).split(".")
     if len(keys) == 2 and keys[0] in _OPEN and isinstance(value, Mapping):  # noqa: PLR2004  # as written
         data[keys[0]][keys[1]] = value
         return
@@ -101,16 +132,16 @@ def _set(data: dict[str, Any], path: str, value: object, names: tuple[str, ...])
 
 
 def _children(at: object) -> dict[str, object]:
-    """What lies below a part of a recipe, by the key that a path names it with."""
+    """The children of a part of a recipe, by the key that a path uses."""
     if isinstance(at, list):
         return {str(n): item for n, item in enumerate(cast("list[object]", at))}
     return cast("dict[str, object]", at) if isinstance(at, dict) else {}
 
 
-def parse(data: object, origin: str) -> Recipe:
-    """A recipe from data, or BadRecipe with the path of the first thing wrong.
+def parse_recipe(data: object, origin: str) -> Recipe:
+    """A recipe from data; BadRecipe with the path of the first mistake.
 
-    Types are what they are: "1" is no number, and true is neither.
+    Types are strict: neither "1" nor true is a number.
     """
     try:
         return Recipe.model_validate_json(json.dumps(data, default=_plain))
@@ -119,10 +150,10 @@ def parse(data: object, origin: str) -> Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         path = _path(data, first["loc"]) or "recipe"
-        asked = str(first.get("ctx", {}).get("tag", ""))
-        hint = f"{asked} cannot be loaded: {broken[asked]}" if asked in broken else _HINT
+        tag = str(first.get("ctx", {}).get("tag", ""))
+        hint = f"{tag} cannot be loaded: {broken[tag]}" if tag in broken else _HINT
         if first["type"] == "extra_forbidden":
-            hint = f"known there: {', '.join(known_at(data, path))}"
+            hint = f"known there: {', '.join(_known_keys(data, path))}"
         raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=hint, field=path) from None
 
 
@@ -133,7 +164,7 @@ def _plain(value: object) -> object:
 
 
 def _path(data: object, parts: Sequence[int | str]) -> str:
-    """Where in the data the mistake is; kinds that were tried on the way are left out."""
+    """The path of a mistake; pydantic also lists the kinds that it tried, which are left out."""
     out: list[str] = []
     at = data
     for n, part in enumerate(parts):
@@ -146,16 +177,16 @@ def _path(data: object, parts: Sequence[int | str]) -> str:
 
 
 _OPEN: Final = ("lanes", "boosts")
-"""Tables to which a call may add."""
+"""Tables to which an override may add an entry."""
 _PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
-_FOLDER: Final = "memoriter.pipeline.library"
+_FOLDER: Final = "memoriter.pipeline.recipes"
 _HINT: Final = "`memoriter recipe show memoriter` prints a complete example"
 
 
-def read(path: Path) -> Recipe:
-    """A recipe from a TOML file."""
+def read_recipe(path: Path) -> Recipe:
+    """A recipe from a TOML file; BadRecipe if it is invalid, UnknownRecipe if unreadable."""
     try:
-        return parse(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
+        return parse_recipe(tomllib.loads(path.read_text(encoding="utf-8")), path.name)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadRecipe(f"{path.name}: not TOML: {error}", hint=_HINT) from None
     except OSError as error:
@@ -164,20 +195,20 @@ def read(path: Path) -> Recipe:
 
 @cache
 def ours() -> tuple[str, ...]:
-    """The names of the recipes that the core itself brings."""
+    """The names of our own recipes (`pipeline/recipes/*.toml`)."""
     names = (file.name for file in resources.files(_FOLDER).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def library() -> tuple[str, ...]:
-    """The names of all recipes: the core's, and those that come by `memoriter.recipes`."""
+    """The names of all recipes: our own, and those of entry points (`memoriter.recipes`)."""
     return tuple(sorted({*ours(), *plugins.points("recipes")}))
 
 
 def source(name: str) -> str:
-    """The TOML text of a library recipe, comments included.
+    """The TOML text of a named recipe, comments included; UnknownRecipe if there is none.
 
-    An entry point of the group `memoriter.recipes` leads to TOML text, or to the path of a file.
+    The value of an entry point (`memoriter.recipes`) is TOML text, or the path of a file.
     """
     if name in ours():
         return (resources.files(_FOLDER) / f"{name}.toml").read_text(encoding="utf-8")
@@ -198,7 +229,7 @@ def source(name: str) -> str:
 @lru_cache(maxsize=64)
 def _from_library(name: str) -> Recipe:
     try:
-        return parse(tomllib.loads(source(name)), name)
+        return parse_recipe(tomllib.loads(source(name)), name)
     except tomllib.TOMLDecodeError as error:
         raise BadRecipe(f"recipe {name}: not TOML: {error}", hint=_HINT) from None
 
@@ -208,9 +239,61 @@ def recipe_of(what: str | Path | Recipe | Mapping[str, object]) -> Recipe:
     if isinstance(what, Recipe):
         return what
     if isinstance(what, Mapping):
-        return parse(what, "recipe")
+        return parse_recipe(what, "recipe")
     if not isinstance(what, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
         raise UnknownRecipe(f"recipe: {type(what).__name__} is no recipe", field="recipe")
     if isinstance(what, Path) or what.endswith(".toml"):
-        return read(Path(what))
+        return read_recipe(Path(what))
     return _from_library(what)
+
+
+# -- the keys of a part of a recipe, for errors about misspelt ones --------------------------------
+
+
+def _known_keys(data: object, path: str) -> list[str]:
+    """The keys that are allowed at the last level of a path, for the hint of an error."""
+    at: Any = Recipe
+    for key in path.split(".")[:-1]:
+        data = _below(data, key)
+        at = _chosen(_inside(at, key), data)
+    return list(_fields(at)) if isinstance(at, type) and issubclass(at, BaseModel) else []
+
+
+def _fields(model: type[BaseModel]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+
+
+def _below(data: object, key: str) -> object:
+    if isinstance(data, Mapping):
+        return cast("Mapping[str, object]", data).get(key)
+    if isinstance(data, Sequence) and not isinstance(data, str) and key.isdigit():
+        items = cast("Sequence[object]", data)
+        return items[int(key)] if int(key) < len(items) else None
+    return None
+
+
+def _inside(at: Any, key: str) -> Any:
+    """The type under a key: of a field of a model, or of the items of a table or list."""
+    if isinstance(at, type) and issubclass(at, BaseModel):
+        return _fields(at).get(key)
+    parts: tuple[Any, ...] = get_args(at)
+    return parts[-1] if get_origin(at) is dict else cast("Any", at)
+
+
+def _chosen(annotation: Any, data: object) -> Any:
+    """The model that data is meant to be: by its kind, where there are several."""
+    if get_origin(annotation) is dict:
+        return annotation
+    models = list(_models(annotation))
+    kind = _below(data, "kind")
+    named = [one for one in models if kind in get_args(_fields(one).get("kind"))]
+    return next(iter(named or models), None) if isinstance(data, Mapping) else annotation
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Every model inside a type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Annotated, Union, types.UnionType, dict, tuple):
+        for each in get_args(annotation):
+            yield from _models(each)

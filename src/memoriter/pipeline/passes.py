@@ -1,4 +1,4 @@
-"""Passes, declared: which rows get a score, from what, and what changes it."""
+"""The declaration of passes: which rows get a score, from what, and what changes it. Data only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tie = Annotated[str, Field(pattern=r"^-?[a-z][a-z0-9_.]{0,63}$")]
 
 
 class PassHead(Spec):
-    """The rows that a pass takes: the first, or the first by each of some columns together."""
+    """The rows that a pass scores: the first ones, or the union of the first by each column."""
 
     count: int = option("rows that are taken, by each column", ge=1, le=10_000)
     by: tuple[str, ...] = option(  # a list, after a validator of Pass
@@ -24,7 +24,7 @@ class PassHead(Spec):
 
 
 class Unanimity(Spec):
-    """When two lanes agree on the best rows, nobody need judge them again."""
+    """Skips the reranker if two lanes agree on the best rows."""
 
     lanes: tuple[Label, Label] = option("the two lanes")
     depth: int = option("best rows of each that are compared", 3, ge=1, le=100)
@@ -54,7 +54,7 @@ class Rerank(Spec):
 
 
 class Pass(Spec):
-    """Gives a head of rows its score; the rest stay below, in a tier of their own."""
+    """Scores the head of the rows; the rest stay below in their former order."""
 
     enabled: bool = option("whether it runs (a second pass)", default=True)
     head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
@@ -69,8 +69,8 @@ class Pass(Spec):
 
     @field_validator("head", mode="before")
     @classmethod
-    def _first(cls, given: object) -> object:
-        return {"count": given} if isinstance(given, int) and not isinstance(given, bool) else given
+    def _first(cls, value: object) -> object:
+        return {"count": value} if isinstance(value, int) and not isinstance(value, bool) else value
 
     @model_validator(mode="after")
     def _one_score(self) -> Self:

@@ -1,4 +1,7 @@
-"""What a search will do, decided before it does it: which lanes run, which are skipped and why."""
+"""Plans a search before it runs: which lanes and steps run, which are skipped, and why.
+
+`plan` is called by `memory/search.py`; `run` executes the plan and returns it with row counts.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +14,36 @@ from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
 from memoriter.lanes.port import Context, Lane, Ready, Seeded, Skipped
+from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
-from memoriter.pipeline.plan_text import spelled, tried
+from memoriter.pipeline.plan_text import attempt_text, step_text
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.spoken import first_fitting
-from memoriter.pipeline.strict import refuse
+from memoriter.pipeline.strict import refuse_unused
 from memoriter.pipeline.waves import cannot_start, waves_of
 from memoriter.text.prompt import head_size
 
 BUDGET: Final = "budget"
-"""The step that leaves out hits for which a prompt has no room."""
+"""The step that drops hits that do not fit into the prompt's budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One line of a plan: what runs with which numbers, or why not; later, how many rows."""
+    """One step of a plan: its options, or why it is skipped; after the run, its row count."""
 
     name: str
     shows: Mapping[str, object]
     skipped: str | None = None
     rows: int | None = None
     attempts: tuple[Attempt, ...] = ()
-    """How a lane came by its rows, where it tried more than once."""
+    """Every query that a lane tried, if it tried more than one."""
     idle: bool = False
-    """Whether it was skipped because there was nothing for it to do: nobody misses it."""
+    """Whether it was skipped because there was nothing to do: the answer is still complete."""
 
     def __repr__(self) -> str:
-        told = "" if self.rows is None else counted(self.rows, "row")
+        text = "" if self.rows is None else counted(self.rows, "row")
         if self.skipped is not None:
-            told = f"skipped, {plain(self.skipped)}"
-        return shown(f"PlanStep {plain(self.name)}", told)
+            text = f"skipped, {plain(self.skipped)}"
+        return shown(f"PlanStep {plain(self.name)}", text)
 
     def to_dict(self) -> dict[str, object]:
         """The step as plain data."""
@@ -66,25 +69,25 @@ class Plan:
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The lanes that take part."""
+        """The labels of the lanes that run."""
         return tuple(
             s.name for s in self.steps if s.name in self.recipe.lanes and s.skipped is None
         )
 
     @property
     def boosting(self) -> tuple[str, ...]:
-        """The boosts that take part."""
+        """The labels of the boosts that run."""
         return tuple(
             s.name for s in self.steps if s.name in self.recipe.boosts and s.skipped is None
         )
 
     def runs(self, name: str) -> bool:
-        """Whether a step takes part."""
+        """Whether a step runs."""
         return any(s.name == name and s.skipped is None for s in self.steps)
 
     @property
     def skipped(self) -> dict[str, str]:
-        """What cannot take part, and why; what is off, or nobody misses, is not here."""
+        """By step, why it is skipped; without lanes that are off or that the mode may miss."""
         mode = self.recipe.mode(self.mode)
         wanted = {
             name
@@ -98,41 +101,41 @@ class Plan:
 
     @property
     def missing(self) -> dict[str, str]:
-        """Those of them that had something to do."""
+        """The skipped steps that had something to do: these make the answer degraded."""
         idle = {step.name for step in self.steps if step.idle}
         return {label: reason for label, reason in self.skipped.items() if label not in idle}
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms that its lanes ask for, in the order of the question."""
+        """The query terms of its lanes, each once."""
         shown = (cast("list[str]", step.shows.get("terms", [])) for step in self.steps)
         return tuple(dict.fromkeys(term for terms in shown for term in terms))
 
     @property
     def backend(self) -> str | None:
-        """What the recipe calls the mix of lanes that ran, and of those that found something."""
-        found = {step.name for step in self.steps if step.rows}
-        return first_fitting(self.recipe.labels, self.running, found)
+        """The recipe's name (`labels`) for the lanes that ran and those with hits; None if none."""
+        with_hits = {step.name for step in self.steps if step.rows}
+        return first_fitting(self.recipe.labels, self.running, with_hits)
 
     @property
     def fell_back(self) -> bool:
-        """Whether a mode's lanes could not run and the one kept for that case answers alone."""
+        """Whether the mode's lanes could not run and its `otherwise` lane answers alone."""
         otherwise = self.recipe.mode(self.mode).otherwise
         return bool(self.missing) and otherwise is not None and self.running == (otherwise,)
 
     @property
     def approximate(self) -> bool:
-        """Whether a lane looks for nearly all of the best instead of all."""
+        """Whether a lane uses an approximate scan."""
         return any(step.shows.get("scan") == "approximate" for step in self.steps)
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every search of a lane that may search again."""
+        """Every attempt of lanes that retry with looser queries."""
         return tuple(attempt for step in self.steps for attempt in step.attempts)
 
     @property
     def status(self) -> str:
-        """`complete`, or `degraded` when an enabled lane was skipped."""
+        """`complete`, or `degraded` if a step that had something to do was skipped."""
         return "degraded" if self.missing else "complete"
 
     def __repr__(self) -> str:
@@ -162,16 +165,19 @@ class Plan:
         lines = [f"{title}   tenant {self.tenant}   view {self.seq}"]
         for at, step in enumerate(self.steps):
             branch = "└─" if at == len(self.steps) - 1 else "├─"
-            told = f"skipped: {step.skipped}" if step.skipped else spelled(step.shows)
+            text = f"skipped: {step.skipped}" if step.skipped else step_text(step.shows)
             count = "" if step.rows is None else f"   {step.rows} rows"
-            lines.append(f"{branch} {step.name:<9} {told}{count}")
+            lines.append(f"{branch} {step.name:<9} {text}{count}")
             stem = " " if at == len(self.steps) - 1 else "│"
-            lines += [f"{stem}            {tried(each)}" for each in step.attempts[1:]]
+            lines += [f"{stem}            {attempt_text(each)}" for each in step.attempts[1:]]
         return "\n".join(lines)
 
 
 def plan(recipe: Recipe, ctx: Context) -> Plan:
-    """Decide what runs. No lane is called; only readiness is read."""
+    """Decide what runs, by each part's `ready`; no lane is run.
+
+    Raises BadQuery, Unavailable (a required lane cannot run) or NothingToRun.
+    """
     query = ctx.query
     if unknown := query.require - {*recipe.lanes, *(("rerank",) if reranks(recipe) else ())}:
         raise BadQuery(
@@ -180,6 +186,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
             field="require",
         )
     verdicts = _verdicts(recipe, ctx)
+    # The fallback lane is considered only if no lane of the mode can run.
     otherwise = recipe.mode(query.mode).otherwise
     if otherwise is not None and not any(isinstance(v, Ready) for v in verdicts.values()):
         verdicts[otherwise] = recipe.lanes[otherwise].ready(ctx.at(otherwise, {}))
@@ -205,20 +212,20 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
         query.mode,
     )
     if recipe.missing == "refuse":
-        refuse(made, query)
+        refuse_unused(made, query)
     _must_run(made, query.require)
     return made
 
 
 def _seeded(verdict: Ready | Skipped, label: str, ctx: Context) -> Ready | Skipped:
-    """What a lane says, with the seeds that the call gives it."""
+    """A lane's verdict, with the seeds of the call."""
     if isinstance(verdict, Skipped) or label not in ctx.query.seeds:
         return verdict
     return Ready({**verdict.shows, "given": list(ctx.query.seeds[label])})
 
 
 def _whole(verdict: Ready | Skipped, lane: Lane) -> Ready | Skipped:
-    """What a lane says, with every number that it does not show by itself."""
+    """A lane's verdict, with every option that it does not show by itself."""
     if isinstance(verdict, Skipped):
         return verdict
     rest = {
@@ -231,14 +238,17 @@ def _whole(verdict: Ready | Skipped, lane: Lane) -> Ready | Skipped:
 
 def _fusing(recipe: Recipe, at: int) -> dict[str, object]:
     fuse = recipe.passes[at].fuse
-    told: dict[str, object] = {}
+    shows: dict[str, object] = {}
     if fuse is not None:
-        told = {"kind": fuse.kind_name(), **fuse.model_dump(mode="json", exclude={"kind", "lists"})}
+        shows = {
+            "kind": fuse.kind_name(),
+            **fuse.model_dump(mode="json", exclude={"kind", "lists"}),
+        }
     if recipe.passes[at].ties or recipe.ties != ("row",):
-        told["ties"] = list(recipe.passes[at].ties or recipe.ties)
+        shows["ties"] = list(recipe.passes[at].ties or recipe.ties)
     if recipe.passes[at].boosts:
-        told["boosts"] = list(recipe.passes[at].boosts)
-    return told
+        shows["boosts"] = list(recipe.passes[at].boosts)
+    return shows
 
 
 def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
@@ -248,14 +258,14 @@ def _step(name: str, verdict: Ready | Skipped) -> PlanStep:
 
 
 def _steps(label: str, verdict: Ready | Skipped) -> Iterator[PlanStep]:
-    """A lane, and those parts of it that cannot take part."""
+    """The step of a lane, and a skipped step for each part of it that cannot run."""
     yield _step(label, verdict)
     if isinstance(verdict, Ready):
         yield from (PlanStep(f"{label}.{part}", {}, why) for part, why in verdict.lacks.items())
 
 
 def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
-    """The boosts that a pass uses."""
+    """The steps of the boosts that a pass uses; BadQuery if two of them exclude each other."""
     running: set[str] = set()
     used = {*recipe.fused, *(label for each in recipe.passes for label in each.boosts)}
     for label, boost in recipe.boosts.items():
@@ -277,26 +287,26 @@ def _boosting(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
 
 
 def reranks(recipe: Recipe) -> bool:
-    """Whether a recipe has a place for a reranker."""
+    """Whether a recipe's second pass is a reranker."""
     return len(recipe.passes) > 1 and recipe.passes[1].rerank is not None
 
 
 def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
-    """The second pass, if there is one."""
+    """The step of the second pass, if there is one."""
     if len(recipe.passes) == 1:
         return
     step = recipe.passes[1]
     name = "rerank" if step.rerank is not None else "again"
-    told: dict[str, object] = {}
+    shows: dict[str, object] = {}
     if step.head is not None:
-        told["head"] = step.head.count
-        told |= {"by": list(step.head.by)} if step.head.by else {}
-        told["rest"] = "below, in its former order"
+        shows["head"] = step.head.count
+        shows |= {"by": list(step.head.by)} if step.head.by else {}
+        shows["rest"] = "below, in its former order"
     if step.rerank is None:
-        told |= _fusing(recipe, 1)
+        shows |= _fusing(recipe, 1)
     else:
-        told |= step.rerank.model_dump(mode="json", exclude_none=True)
-        told |= {"boosts": list(step.boosts)} if step.boosts else {}
+        shows |= step.rerank.model_dump(mode="json", exclude_none=True)
+        shows |= {"boosts": list(step.boosts)} if step.boosts else {}
     off: Skipped | None = None
     if not step.enabled:
         off = Skipped("switched off", idle=True)
@@ -304,11 +314,11 @@ def _again(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         off = Skipped(f"mode_off: not in mode {ctx.query.mode}", idle=True)
     elif step.rerank is not None and ctx.effects.judge is None:
         off = Skipped("no_reranker: this memory has none; open(…, reranker=…)", idle=True)
-    yield PlanStep(name, told) if off is None else _step(name, off)
+    yield PlanStep(name, shows) if off is None else _step(name, off)
 
 
 def _ordering(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
-    for name, each in named(recipe).items():
+    for name, each in ordering_steps(recipe).items():
         off = None if each.enabled else Skipped("switched off", idle=True)
         yield _step(name, off or each.ready(ctx, recipe))
     if recipe.final.min_score is not None:
@@ -322,8 +332,8 @@ def _budgeting(ctx: Context) -> Iterator[PlanStep]:
         yield PlanStep(BUDGET, {**ctx.query.budget.to_dict(), **head})
 
 
-def named(recipe: Recipe) -> dict[str, Ordering]:
-    """The orderings of a recipe by the names of their steps."""
+def ordering_steps(recipe: Recipe) -> dict[str, Ordering]:
+    """The orderings by the names of their steps; a second one of a kind is called `cap.2`."""
     out: dict[str, Ordering] = {}
     for each in recipe.order:
         kind = each.kind_name()
@@ -333,7 +343,7 @@ def named(recipe: Recipe) -> dict[str, Ordering]:
 
 
 def _verdicts(recipe: Recipe, ctx: Context) -> dict[str, Ready | Skipped]:
-    """What each lane says, those first that seed others."""
+    """Each lane's verdict; lanes that seed others come first."""
     out: dict[str, Ready | Skipped] = {}
     for wave in waves_of(recipe.lanes):
         ready = {label for label, verdict in out.items() if isinstance(verdict, Ready)}
@@ -371,8 +381,8 @@ def _must_run(made: Plan, require: frozenset[str]) -> None:
             field="require",
         )
     if not made.running and (made.missing or not made.skipped):
-        told = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
+        listed = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
         raise NothingToRun(
-            f"no lane of recipe {made.recipe.name} can run: {told}",
+            f"no lane of recipe {made.recipe.name} can run: {listed}",
             hint="each reason says what is missing",
         )

@@ -1,4 +1,4 @@
-"""The lines of a plan, as people read them."""
+"""Formats the lines of a plan for people."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import cast
 from memoriter.core.ranking import Attempt
 
 
-def tried(attempt: Attempt) -> str:
-    """What a lane tried next, and how many it found."""
+def attempt_text(attempt: Attempt) -> str:
+    """One retry of a lane, with its number of hits."""
     query = "" if attempt.query is None else f" {attempt.query!r}"
     return f"then {attempt.name}{query}: {attempt.hits}"
 
 
-def spelled(shows: Mapping[str, object]) -> str:
-    """The numbers of a step in one line."""
+def step_text(shows: Mapping[str, object]) -> str:
+    """The options of a step in one line."""
     return ", ".join(f"{key} {_short(value)}" for key, value in shows.items())
 
 

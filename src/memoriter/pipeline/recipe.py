@@ -1,7 +1,8 @@
-"""Recipes: a search pipeline as closed data, versioned and fingerprinted.
+"""The recipe: a search pipeline as validated data, with a version and a fingerprint.
 
-Two equal recipes give equal answers on equal data. The envelope (`format`, `name`, `version`, the
-fingerprint over canonical JSON) is final; its contents grow under that format.
+Equal recipes give equal answers on equal data. `load` reads recipes, `plan` binds one to a query.
+The envelope (`format`, `name`, `version`, the fingerprint over canonical JSON) does not change; new
+options may be added within format 1.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.lanes.port import Seeded
 from memoriter.lanes.spec import Spec, option
+from memoriter.pipeline.foreign_names import Mean, Mix, Path
 from memoriter.pipeline.fusing import Fusion, Label, Weighted
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, Tie
-from memoriter.pipeline.spoken import Mean, Mix, Path
 from memoriter.pipeline.waves import waves_of
 from memoriter.text.analyzers import analyzer
 
@@ -35,7 +36,7 @@ else:
     AnyOrdering = Annotated[Union[kinds("orderings")], Field(discriminator="kind")]  # noqa: UP007  # as above
 
 FORMAT: Final = 1
-TAKEN: Final = frozenset(
+RESERVED: Final = frozenset(
     {
         "select",
         "fuse",
@@ -50,9 +51,9 @@ TAKEN: Final = frozenset(
         "order",
     }
 )
-"""Names of steps and columns, which no lane and no boost can have."""
-_MADE: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
-"""Columns that passes make, and what may name them."""
+"""Names of steps and columns, which cannot be labels of lanes or boosts."""
+_PASS_COLUMNS: Final = {"by": ("fuse",), "scores": ("fuse", "boost", "again", "rerank", "score")}
+"""By kind of reference (`head.by`, `scores`), the columns of passes that it may name."""
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
 
@@ -60,7 +61,7 @@ _SHOWN: Final = {"hide": "hidden", "show": "shown"}
 
 
 class Select(Spec):
-    """What a search leaves out unless a call says otherwise."""
+    """Which records a search leaves out by default."""
 
     trust: tuple[Literal["system", "learned", "external"], ...] | None = option(
         "trusted sources", None, values={None: "all"}
@@ -79,7 +80,7 @@ class Select(Spec):
 
 
 class Mode(Spec):
-    """Some lanes of a recipe, under a name that a call may ask for."""
+    """A named subset of a recipe's lanes, for `recall(…, mode=…)`."""
 
     lanes: tuple[Label, ...] = option("lanes that run", min_length=1)
     may_miss: tuple[Label, ...] = option("lanes without which the answer is still complete", ())
@@ -88,7 +89,7 @@ class Mode(Spec):
 
 
 class Final_(Spec):  # noqa: N801  # `Final` is typing's
-    """What leaves the pipeline."""
+    """The end of the pipeline: limit and minimum score."""
 
     least: Literal[0, 1] = option("smallest limit that a call may name", 1)
     limit: int = option("hits, where a call names no number", 10, ge=0, le=10_000)
@@ -105,7 +106,7 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
 
 
 class Recipe(Spec):
-    """A search pipeline, declared."""
+    """A search pipeline as data."""
 
     format: Literal[1] = option("format of the file", FORMAT)
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")] = option("its name")
@@ -175,8 +176,8 @@ class Recipe(Spec):
 
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
-        waves_of(self.lanes)
-        steps = {*TAKEN, "min_score", *(each.kind_name() for each in self.order)}
+        waves_of(self.lanes)  # raises for unknown seeds and cycles
+        steps = {*RESERVED, "min_score", *(each.kind_name() for each in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
             raise ValueError(f"{sorted(taken)} are names of steps: choose other labels")
         if both := set(self.lanes) & set(self.boosts):
@@ -204,7 +205,7 @@ class Recipe(Spec):
             named[f"pass.{at}.rerank.unless"] = set() if rule is None else set(rule.lanes)
         for name, mode in self.modes.items():
             named[f"modes.{name}"] = {*mode.lanes, *mode.may_miss, *filter(None, (mode.otherwise,))}
-        named |= {f"labels.{name}": {*mix.ran, *mix.found} for name, mix in self.labels.items()}
+        named |= {f"labels.{name}": {*mix.ran, *mix.with_hits} for name, mix in self.labels.items()}
         named |= {f"sources.{name}": {*lanes} for name, lanes in self.sources.items()}
         for where, labels in named.items():
             if unknown := labels - set(self.lanes):
@@ -237,14 +238,14 @@ class Recipe(Spec):
                 raise ValueError(f"pass.{at}.boosts names {label!r}, which pass.0 weighs already")
 
     def _columns(self, where: str, names: tuple[str, ...]) -> None:
-        """Names of columns: words.score of a lane or a weighed boost, boost.trust of another."""
+        """Check column names: `words.score` of a lane or fused boost, `boost.trust` of another."""
         for name in names:
             owner, _, rest = name.removeprefix("-").partition(".")
             if where.endswith("ties") and name.removeprefix("-") in ATTRIBUTES:
                 continue
             if rest and (owner in {*self.lanes, *self.fused} or rest in self._applied(owner)):
                 continue
-            if owner in _MADE.get(where.rpartition(".")[2], ()):
+            if owner in _PASS_COLUMNS.get(where.rpartition(".")[2], ()):
                 continue
             raise ValueError(f"{where} names {name!r}, which is no column of a lane or a boost")
 
@@ -257,32 +258,32 @@ class Recipe(Spec):
 
     @property
     def seeded(self) -> tuple[str, ...]:
-        """The lanes that start from rows."""
+        """The labels of the lanes that start from seeds."""
         return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
 
     @property
     def fused(self) -> tuple[str, ...]:
-        """The boosts that the first pass weighs beside its lanes."""
+        """The labels of the boosts that the first pass weights together with its lanes."""
         fuse = self.passes[0].fuse
         return tuple(label for label in self.boosts if fuse and label in fuse.weighed)
 
     @property
     def usual_limit(self) -> int:
-        """How many hits a call gets that names no limit: its own, or all that an ordering takes."""
+        """The limit for a call that names none: `final.limit`, or none if an ordering decides."""
         decided = any(each.enabled and each.decides for each in self.order)
         return LIMIT_LIMIT if decided else self.final.limit
 
     def called(self, path: str) -> str:
-        """What its users call a lane or a boost; its label, where they have no name for it."""
+        """The name of a lane or boost in `names`; its label if it has none."""
         return next((n for n, to in self.names.items() if to == path), path.partition(".")[2])
 
     def weight(self, label: str) -> float | None:
-        """What the first pass weighs a signal; None where it does not name it."""
+        """The weight of a signal in the first pass; None if it is not named there."""
         fuse = self.passes[0].fuse
         return None if fuse is None else fuse.weighed.get(label)
 
     def mode(self, name: str | None) -> Mode:
-        """The lanes to run: those of a mode, or all."""
+        """A mode by name; for None, all lanes. Raises BadQuery for an unknown mode."""
         if name is None:
             usual = tuple(label for label in self.lanes if label != self.otherwise)
             return Mode(lanes=usual or tuple(self.lanes), otherwise=self.otherwise)

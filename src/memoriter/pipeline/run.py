@@ -1,4 +1,8 @@
-"""The engine on one screen: lanes, passes, orderings. Reads top to bottom; nothing flows back."""
+"""Runs a plan: lanes, first pass, second pass, orderings, limit, budget.
+
+`run_plan` reads top to bottom; each stage takes the slate of the one before. Called by
+`memory/search.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,40 +14,39 @@ import numpy as np
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate, pass_of
 from memoriter.lanes.port import Context, Seeded
-from memoriter.pipeline.first_pass import FIRST, FirstPass, first_pass
-from memoriter.pipeline.orderings.budget import within
-from memoriter.pipeline.orderings.port import Moved, moved
-from memoriter.pipeline.outcome import counted, noted, without
-from memoriter.pipeline.plan import BUDGET, Plan, named
+from memoriter.pipeline.first_pass import FIRST, Scored, first_pass
+from memoriter.pipeline.orderings.budget import fit_budget
+from memoriter.pipeline.orderings.port import Moved, apply_move
+from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
-from memoriter.pipeline.waves import starts, waves_of
+from memoriter.pipeline.waves import seed_rows, waves_of
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A finished search: the plan with its counts, each lane's ranking, the slate."""
+    """A finished search: the plan with row counts, the ranking of each lane, the slate."""
 
     plan: Plan
     rankings: Mapping[str, Ranking]
     slate: Slate
-    """The answer before its limit."""
+    """The answer before limit and budget."""
     shown: Slate
     """The answer."""
     scored: Slate
     """Every candidate after the passes, before anything was dropped."""
     moves: Mapping[str, Moved] = field(default_factory=dict[str, Moved])
-    """What each ordering did."""
+    """The move of each ordering, by step."""
     outcomes: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What effects answered while it ran."""
+    """What the reranker answered, by step: inputs of the receipt."""
     seeds: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
-    """The rows that lanes started from."""
+    """The seed rows, by lane."""
 
 
-def run(plan: Plan, ctx: Context) -> Ran:
+def run_plan(plan: Plan, ctx: Context) -> Ran:
     """Run a plan on the context it was made for."""
     rankings, seeds = _waves(plan, ctx)
-    plan = without(
+    plan = _with_skipped(
         plan,
         {
             label: f"no seeds: nothing was found by {', '.join(_seeding(plan, label))}"
@@ -54,65 +57,66 @@ def run(plan: Plan, ctx: Context) -> Ran:
     scored = first_pass(plan.recipe, ctx, rankings, plan.boosting)
     counts = {label: ranking.rows.size for label, ranking in rankings.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
-    counts |= {label: spoken(scored.slate, label) for label in plan.boosting}
+    counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = slate.head(ctx.query.limit)
     counts["limit"] = shown.rows.size
     if ctx.query.budget:
-        moves[BUDGET] = move = within(ctx, shown)
-        shown = moved(shown, BUDGET, move)
+        moves[BUDGET] = move = fit_budget(ctx, shown)
+        shown = apply_move(shown, BUDGET, move)
         counts[BUDGET] = shown.rows.size
     notes = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
-    plan = noted(counted(plan, counts, rankings), notes)
+    plan = _with_notes(_with_counts(plan, counts, rankings), notes)
     return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
 
 
-def spoken(slate: Slate, label: str) -> int:
-    """Of how many candidates a boost says something."""
+def boosted_count(slate: Slate, label: str) -> int:
+    """The number of candidates for which a boost has a value."""
     names = (f"boost.{label}", f"{label}.score")
     known = [slate.columns[name] for name in names if name in slate.columns]
     return int(max((~np.isnan(column)).sum() for column in known)) if known else 0
 
 
 def _second_pass(
-    plan: Plan, ctx: Context, scored: FirstPass, rankings: Mapping[str, Ranking]
-) -> tuple[Plan, FirstPass, dict[str, object]]:
-    """The plan, the slate and the outcomes after the second pass, where there is one."""
+    plan: Plan, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking]
+) -> tuple[Plan, Scored, dict[str, object]]:
+    """(plan, scored slate, outcomes) after the second pass, if there is one."""
     if plan.runs(AGAIN):
         return plan, fused_again(plan.recipe, ctx, scored, plan.boosting), {}
     if not plan.runs(RERANK):
         return plan, scored, {}
     scored, judged = reranked(plan.recipe, ctx, scored, rankings, plan.boosting)
     if judged.skipped is not None:
-        plan = without(plan, {RERANK: judged.skipped}, missed=judged.missed)
+        plan = _with_skipped(plan, {RERANK: judged.skipped}, missed=judged.missed)
     return plan, scored, {RERANK: judged.outcome}
 
 
 def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, Moved]]:
-    """The slate after every ordering, and what each did."""
+    """(slate after all orderings and `min_score`, the move of each)."""
     moves: dict[str, Moved] = {}
-    for name, ordering in named(plan.recipe).items():
+    for name, ordering in ordering_steps(plan.recipe).items():
         if plan.runs(name):
             moves[name] = move = ordering.move(ctx, plan.recipe, slate)
-            slate = moved(slate, name, move)
+            slate = apply_move(slate, name, move)
+    # `min_score` is on the scale of the first pass: a reranker's scores are not comparable.
     floor = plan.recipe.final.min_score
     if floor is not None:
         move = Moved(np.flatnonzero(first_scores(slate) >= floor))
         moves["min_score"] = move
-        slate = moved(slate, "min_score", move)
+        slate = apply_move(slate, "min_score", move)
     return slate, moves
 
 
 def first_scores(slate: Slate) -> np.ndarray:
-    """The scores that the first pass gave."""
+    """The scores after the first pass."""
     steps = tuple(step for step in slate.steps if pass_of(step.out) == FIRST)
     return replace(slate, steps=steps).score
 
 
 def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows]]:
-    """(what the lanes found, in the recipe's order; what they started from)."""
+    """(rankings in the recipe's order, seed rows by lane); lanes run after those that seed them."""
     ranked: dict[str, Ranking] = {}
     seeds: dict[str, Rows] = {}
     running = plan.running
@@ -123,7 +127,8 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
                 continue
             if isinstance(lane, Seeded):
                 seeding = _together(plan.recipe, ctx, lane, ranked) if lane.together else ranked
-                seeds[label] = starts(label, lane, ctx, seeding)
+                seeds[label] = seed_rows(label, lane, ctx, seeding)
+                # Without seeds the lane has no ranking at all; `run_plan` marks it as skipped.
                 if not seeds[label].size:
                     continue
             ranked[label] = lane.rank(ctx.at(label, seeds))
@@ -133,7 +138,7 @@ def _waves(plan: Plan, ctx: Context) -> tuple[dict[str, Ranking], dict[str, Rows
 def _together(
     recipe: Recipe, ctx: Context, lane: Seeded, ranked: Mapping[str, Ranking]
 ) -> dict[str, Ranking]:
-    """What some lanes found, fused as the first pass does, in place of the first of them."""
+    """The seeding lanes fused as in the first pass, as one ranking under the first label."""
     own = {
         label: ranked[label] for label in recipe.lanes if label in lane.seeds and label in ranked
     }
@@ -146,3 +151,35 @@ def _together(
 def _seeding(plan: Plan, label: str) -> tuple[str, ...]:
     lane = plan.recipe.lanes[label]
     return lane.seeds if isinstance(lane, Seeded) else ()
+
+
+# -- the plan after it ran -------------------------------------------------------------------------
+
+
+def _with_counts(plan: Plan, rows: Mapping[str, int], rankings: Mapping[str, Ranking]) -> Plan:
+    """The plan with the number of rows after each step, and the notes and attempts of lanes."""
+    steps = (replace(s, rows=rows[s.name]) if s.name in rows else s for s in plan.steps)
+    return replace(
+        plan, steps=tuple(_ran(s, rankings[s.name]) if s.name in rankings else s for s in steps)
+    )
+
+
+def _ran(step: PlanStep, ranking: Ranking) -> PlanStep:
+    return replace(step, shows={**step.shows, **ranking.noted}, attempts=ranking.attempts)
+
+
+def _with_skipped(plan: Plan, reasons: Mapping[str, str], *, missed: bool = False) -> Plan:
+    """The plan with steps marked as skipped that had nothing to do, or (`missed`) that failed."""
+    steps = tuple(
+        replace(s, skipped=reasons[s.name], idle=not missed) if s.name in reasons else s
+        for s in plan.steps
+    )
+    return replace(plan, steps=steps)
+
+
+def _with_notes(plan: Plan, notes: Mapping[str, Mapping[str, object]]) -> Plan:
+    """The plan with what steps noted while they ran."""
+    steps = tuple(
+        replace(s, shows={**s.shows, **notes[s.name]}) if s.name in notes else s for s in plan.steps
+    )
+    return replace(plan, steps=steps)

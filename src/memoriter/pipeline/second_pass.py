@@ -1,7 +1,8 @@
-"""The second pass: a head of rows is scored again, the rest stay below in a tier of their own.
+"""The second pass: the head of the rows is scored again, by a second fusion or by a reranker.
 
-A reranker is the one effect of a pipeline. It is asked through the context, and its answer, or why
-there is none, is recorded: an answer that fails leaves the order as it was.
+Rows below the head keep their order in a tier of their own, because their scores are not
+comparable. A reranker is the only external call of a pipeline: it is called through the context,
+and its scores, or why there are none, are recorded for the receipt. If it fails, the order stays.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from memoriter.core.errors import InvariantError, Unavailable
 from memoriter.core.ranking import Mask, Ranking, Scores
 from memoriter.core.slate import TIER, Slate, Step
 from memoriter.lanes.port import Context
-from memoriter.pipeline.first_pass import Boosting, FirstPass, fused, order_of
+from memoriter.pipeline.first_pass import Boosting, Scored, fused, order_of
 from memoriter.pipeline.fusing import Signals
 from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
 from memoriter.pipeline.recipe import Recipe
@@ -25,30 +26,29 @@ from memoriter.rank.top import top
 from memoriter.rerank.unanimity import agreement
 
 AGAIN: Final = "again"
-"""The stage of a second fusion."""
+"""The column and step of a second fusion."""
 RERANK: Final = "rerank"
-"""The stage of a reranker."""
+"""The column and step of a reranker."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What became of asking a reranker."""
+class RerankOutcome:
+    """The outcome of a reranker pass."""
 
     outcome: Mapping[str, object]
-    """As the receipt keeps it: the scores, or the reason that there are none."""
+    """As the receipt stores it: the scores, or the reason that there are none."""
     skipped: str | None = None
-    """Why nobody was asked, or why there is no answer."""
+    """Why the reranker was not called, or why it gave no scores."""
     missed: bool = False
-    """Whether an answer was wanted and did not come."""
+    """Whether it was called and failed: the answer is degraded."""
 
 
-def lists_of(
+def head_ranks(
     slate: Slate, head: PassHead | None, ctx: Context, ties: Sequence[str]
 ) -> dict[str, Scores]:
-    """By each column of a head the ranks of its first rows; by the order so far where it has none.
+    """By column of a head, the ranks of its first rows; without columns, by the order so far.
 
-    What a column does not know counts as 0; equals go as the recipe says. Without a head all rows
-    take part.
+    A missing value counts as 0; ties by the recipe. Without a head all rows take part.
     """
     if head is None or not head.by:
         ranks = np.arange(1.0, slate.rows.size + 1)
@@ -63,22 +63,20 @@ def lists_of(
 
 
 def _counted(slate: Slate, name: str) -> Scores:
-    """The values that a list goes by."""
+    """The values of a column that rows are ranked by; missing ones as 0."""
     if name == "order":
         return slate.score
     values = slate.columns.get(name, np.full(slate.rows.size, np.nan))
     return np.where(np.isnan(values), 0.0, values)
 
 
-def fused_again(
-    recipe: Recipe, ctx: Context, scored: FirstPass, boosts: Sequence[str]
-) -> FirstPass:
-    """A second fusion, over the lists that the head is made of."""
+def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[str]) -> Scored:
+    """A second fusion, over the ranked columns that the head is made of."""
     step = recipe.passes[1]
     if step.fuse is None:
         raise InvariantError("this pass fuses")
     slate = scored.slate
-    lists = lists_of(slate, step.head, ctx, recipe.ties)
+    lists = head_ranks(slate, step.head, ctx, recipe.ties)
     ranks = np.stack(list(lists.values()))
     inside = np.logical_or.reduce(~np.isnan(ranks), axis=0)
     by = step.head.by if step.head else ()
@@ -87,12 +85,12 @@ def fused_again(
     for at, name in enumerate(lists):
         scaled = step.fuse.scaled(name, scores[at])
         scores[at] = scores[at] if scaled is None else scaled
-    slate = slate.noting({f"{AGAIN}.{name}.rank": mine for name, mine in lists.items()})
+    slate = slate.noting({f"{AGAIN}.{name}.rank": head_slate for name, head_slate in lists.items()})
     signals = Signals(list(lists), scores, ranks, np.ones(len(lists), np.bool_))
     slate = fused(slate, AGAIN, list(lists), step.fuse.fuse(signals))
     work = Boosting(recipe, ctx, dict(scored.noted))
     slate = work.applied(slate, AGAIN, _applicable(recipe, step, slate, boosts))
-    return FirstPass(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.told)
+    return Scored(_tiers(slate, AGAIN, inside, _by_score(slate, ctx, recipe, inside)), work.notes)
 
 
 def _applicable(recipe: Recipe, step: Pass, slate: Slate, boosts: Sequence[str]) -> list[str]:
@@ -106,12 +104,12 @@ def _applicable(recipe: Recipe, step: Pass, slate: Slate, boosts: Sequence[str])
 def _by_score(slate: Slate, ctx: Context, recipe: Recipe, inside: Mask) -> np.ndarray:
     """The places of the head, by its new scores."""
     head = np.flatnonzero(inside)
-    mine = slate.take(head)
-    return head[order_of(mine, mine.score, ctx, recipe.passes[1].ties or recipe.ties)]
+    head_slate = slate.take(head)
+    return head[order_of(head_slate, head_slate.score, ctx, recipe.passes[1].ties or recipe.ties)]
 
 
 def _tiers(slate: Slate, stage: str, inside: Mask, order: np.ndarray) -> Slate:
-    """The head in its new order above the rest as it was."""
+    """The head in its new order, then the rest in its old order."""
     noted = slate.noting({TIER: np.where(inside, 1.0, 2.0)})
     return noted.ordered(stage, np.concatenate([order, np.flatnonzero(~inside)]))
 
@@ -120,27 +118,30 @@ def _tiers(slate: Slate, stage: str, inside: Mask, order: np.ndarray) -> Slate:
 
 
 def reranked(
-    recipe: Recipe, ctx: Context, scored: FirstPass, rankings: Mapping[str, Ranking],
+    recipe: Recipe, ctx: Context, scored: Scored, rankings: Mapping[str, Ranking],
     boosts: Sequence[str],
-) -> tuple[FirstPass, Judged]:  # fmt: skip
-    """The head as a reranker orders it, or the order so far and why."""
+) -> tuple[Scored, RerankOutcome]:  # fmt: skip
+    """The head in the reranker's order, or the order so far and the reason.
+
+    Raises Unavailable if the reranker fails and the recipe says `on_failure = "raise"`.
+    """
     step = recipe.passes[1]
     if step.rerank is None or step.head is None:
         raise InvariantError("this pass asks a reranker about a head")
     slate = scored.slate
-    ranks = np.stack(list(lists_of(slate, step.head, ctx, recipe.ties).values()))
+    ranks = np.stack(list(head_ranks(slate, step.head, ctx, recipe.ties).values()))
     at = np.flatnonzero(np.logical_or.reduce(~np.isnan(ranks), axis=0))
     rule = step.rerank.unless
     agreed = None if rule is None else _agreed(rule, rankings)
     noted = {} if agreed is None else {RERANK: {"agreements": agreed}}
     scored = replace(scored, noted={**scored.noted, **noted})
-    if (reason := _needless(rule, agreed or 0, at.size)) is not None:
-        return scored, Judged({"skipped": reason}, reason)
-    answer = _asked(ctx, step.rerank, slate, at)
+    if (reason := _skip_reason(rule, agreed or 0, at.size)) is not None:
+        return scored, RerankOutcome({"skipped": reason}, reason)
+    answer = _reranker_scores(ctx, step.rerank, slate, at)
     if isinstance(answer, str):
         if step.rerank.on_failure == "raise":
             raise Unavailable(f"the reranker gave no answer: {answer}", field="rerank")
-        return scored, Judged({"failed": answer}, answer, missed=True)
+        return scored, RerankOutcome({"failed": answer}, answer, missed=True)
     whole = np.full(slate.rows.size, np.nan)
     whole[at] = answer
     column = {f"{RERANK}.score": whole}
@@ -151,15 +152,16 @@ def reranked(
     else:
         slate = slate.scored(Step(RERANK, "sum", (f"{RERANK}.score",), RERANK), column)
         slate = work.applied(slate, RERANK, _applicable(recipe, step, slate, boosts))
+        # Ties keep the former order: `at` is ascending, so the place decides.
         order = at[top(slate.score[at], np.arange(at.size), at.size)]
     inside = np.zeros(slate.rows.size, np.bool_)
     inside[at] = True
-    told = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
-    return FirstPass(_tiers(slate, RERANK, inside, order), work.told), Judged(told)
+    notes = {"scores": answer.tolist(), "rows": slate.rows[at].tolist()}
+    return Scored(_tiers(slate, RERANK, inside, order), work.notes), RerankOutcome(notes)
 
 
-def _needless(rule: Unanimity | None, agreed: int, count: int) -> str | None:
-    """Why nobody need be asked."""
+def _skip_reason(rule: Unanimity | None, agreed: int, count: int) -> str | None:
+    """Why the reranker need not be called; None if it must be."""
     if not count:
         return "empty_candidates: there is nothing to rerank"
     if rule is not None and agreed >= rule.agree:
@@ -169,13 +171,13 @@ def _needless(rule: Unanimity | None, agreed: int, count: int) -> str | None:
 
 
 def _agreed(rule: Unanimity, rankings: Mapping[str, Ranking]) -> int:
-    """On how many of their best rows two lanes agree."""
+    """The number of best rows on which two lanes agree."""
     one, two = (rankings.get(label, Ranking.empty()).rows for label in rule.lanes)
     return agreement(one, two, rule.depth, rule.by)
 
 
-def _asked(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
-    """A score for each row, on the grid, or why there is none."""
+def _reranker_scores(ctx: Context, rerank: Rerank, slate: Slate, at: np.ndarray) -> Scores | str:
+    """A score for each row, on the grid, or the reason that there are none."""
     if ctx.effects.judge is None:
         raise InvariantError("a plan without a reranker asks none")
     rows = slate.rows[at].tolist()

@@ -1,4 +1,7 @@
-"""Where a recipe wants all or nothing: every lane that is on runs, all that is given is used."""
+"""The check for `missing = "refuse"`: every enabled lane must run, and every input must be used.
+
+Called by `plan`.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ if TYPE_CHECKING:
 _OFF = "switch it off: overrides={{'lanes.{}.enabled': False}}"
 
 
-def refuse(plan: Plan, query: Query) -> None:
-    """Refuse a question of which a lane, the text or the vector would be dropped."""
+def refuse_unused(plan: Plan, query: Query) -> None:
+    """Raise if an enabled lane cannot run, or if no lane uses the query's text or vector."""
     recipe = plan.recipe
     wanted = recipe.mode(plan.mode).lanes
     on = [label for label, lane in recipe.lanes.items() if lane.enabled and label in wanted]
@@ -28,8 +31,8 @@ def refuse(plan: Plan, query: Query) -> None:
     reasons = {step.name: step.skipped for step in plan.steps if step.skipped is not None}
     for label in on:
         if label in reasons:
-            raise _stuck(recipe, label, reasons[label], query)
-    for field in _given(query):
+            raise _cannot_run(recipe, label, reasons[label], query)
+    for field in _inputs(query):
         if not any(_takes(recipe, label, field, query) for label in on):
             raise BadQuery(
                 f"{field}: is given, but no lane that is on takes it",
@@ -38,25 +41,25 @@ def refuse(plan: Plan, query: Query) -> None:
             )
 
 
-def _given(query: Query) -> list[str]:
-    told = {"query": bool(query.text.strip()), "vector": query.given is not None}
-    return [field for field, given in told.items() if given]
+def _inputs(query: Query) -> list[str]:
+    present = {"query": bool(query.text.strip()), "vector": query.given is not None}
+    return [field for field, is_present in present.items() if is_present]
 
 
 def _takes(recipe: Recipe, label: str, field: str, query: Query) -> bool:
-    """Whether a lane uses the text or the vector; a vector that is given needs no text."""
+    """Whether a lane uses the text or the vector; with a vector it does not need the text."""
     reads = recipe.lanes[label].reads
     return field in reads and not (field == "query" and "vector" in reads and query.given)
 
 
-def _stuck(recipe: Recipe, label: str, reason: str, query: Query) -> BadQuery | Unavailable:
-    """Why a lane that is on cannot run, under the name of what the call leaves out."""
-    given = _given(query)
-    lacking = [field for field in recipe.lanes[label].reads if field not in given]
+def _cannot_run(recipe: Recipe, label: str, reason: str, query: Query) -> BadQuery | Unavailable:
+    """The error for an enabled lane that cannot run; its field is what the call lacks."""
+    present = _inputs(query)
+    lacking = [field for field in recipe.lanes[label].reads if field not in present]
     hint = _OFF.format(label)
     if lacking:
-        told = f"{lacking[0]}: lane {label!r} needs one: {reason}"
-        return BadQuery(told, hint=hint, field=lacking[0])
+        message = f"{lacking[0]}: lane {label!r} needs one: {reason}"
+        return BadQuery(message, hint=hint, field=lacking[0])
     if "query" in recipe.lanes[label].reads and "vector" not in recipe.lanes[label].reads:
         return BadQuery(f"query: lane {label!r} cannot read it: {reason}", hint=hint, field="query")
     return Unavailable(f"lane {label!r} cannot run: {reason}", hint=hint, field=f"lanes.{label}")

@@ -1,4 +1,7 @@
-"""Which lanes run after which: a lane that starts from rows waits for those that find them."""
+"""The order in which lanes run: a lane with seeds runs after the lanes that seed it.
+
+Used by `recipe` (validation), `plan` and `run`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from memoriter.lanes.port import Context, Seeded, Skipped
 
 
 def waves_of(lanes: Mapping[str, object]) -> list[tuple[str, ...]]:
-    """The lanes in waves, each after all that seed it; a need that cannot be met is an error."""
+    """The labels in topological order, as waves of independent lanes.
+
+    Raises ValueError for unknown seeds or a cycle.
+    """
     needs = {label: set(_seeding(lane)) for label, lane in lanes.items()}
     for label, wanted in needs.items():
         if unknown := wanted - set(lanes):
@@ -34,7 +40,10 @@ def _seeding(lane: object) -> tuple[str, ...]:
 
 
 def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str]) -> Skipped | None:
-    """Why a lane has nothing to start from, as far as can be known before others ran."""
+    """Why a lane cannot have seeds, as far as is known before others ran; None if it can.
+
+    Raises BadQuery if the lane must have seeds (`must_start`) and none are possible.
+    """
     if label in ctx.call.seeds or any(other in ready for other in lane.seeds):
         return None
     if lane.seeds:
@@ -48,9 +57,9 @@ def cannot_start(label: str, lane: Seeded, ctx: Context, ready: Collection[str])
     return Skipped("it is given no seeds")
 
 
-def starts(label: str, lane: Seeded, ctx: Context, found: Mapping[str, Ranking]) -> Rows:
-    """The rows a lane starts from: those given, then the best of each lane that seeds it."""
+def seed_rows(label: str, lane: Seeded, ctx: Context, rankings: Mapping[str, Ranking]) -> Rows:
+    """The seeds of a lane, each once: those of the call, then the best of each seeding lane."""
     none = np.zeros(0, np.int64)
-    best = [found[other].rows[: lane.seed_count] for other in lane.seeds if other in found]
+    best = [rankings[other].rows[: lane.seed_count] for other in lane.seeds if other in rankings]
     rows = np.concatenate([ctx.call.seeds.get(label, none), *best])
     return rows[np.sort(np.unique(rows, return_index=True)[1])]

@@ -1,7 +1,9 @@
-"""Here are the numbers: which rows come first?
+"""Ranking arithmetic: pure functions on arrays, without I/O.
 
-The engine's own kernels work on arrays. For lists of your own there are four functions; they stand
-alone, need no memory, and run the same kernels.
+`bm25` is the BM25 formula, `fuse` fusion, `decay` the boosts, `diverse` MMR and near duplicates,
+`walk` and `walks` graph walks, `cluster` clustering, `codes` vector quantization, `grid` the exact
+number grid, `top` the only sort. For lists of your own this package offers `rrf`, `weighted`,
+`smooth` and `mmr`, which need no memory and run the same functions.
 
 >>> from memoriter import rank
 >>> fused = rank.rrf({"vec": [("a", 0.91), ("b", 0.74)], "fts": [("b", 7.2), ("c", 5.1)]})
@@ -40,7 +42,7 @@ _LAZY = {
     "smooth": "smooth",
     "weighted": "weighted",
 }
-"""Names that are loaded when first used: the engine imports this package and needs none of them."""
+"""Loaded on first use: the engine imports this package and needs none of these names."""
 
 
 def __getattr__(name: str) -> object:
@@ -48,6 +50,6 @@ def __getattr__(name: str) -> object:
 
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module("memoriter.rank.lists"), _LAZY[name])
-    globals()[name] = found
-    return found
+    function = getattr(importlib.import_module("memoriter.rank.lists"), _LAZY[name])
+    globals()[name] = function
+    return function

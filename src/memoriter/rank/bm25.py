@@ -1,7 +1,8 @@
-"""BM25: how much a word in a record tells about it. Three forms, two idfs, all on the grid.
+"""The BM25 formula: idf, saturation of the term frequency, and their product on the grid.
 
 Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009. Every number is on the grid, so
-sums over words and fields are exact in any order.
+sums over words and fields are exact in any order. `lanes/bm25_score.py` applies it to posting
+lists.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from memoriter.rank.grid import snap, snap_one
 
 Rarity = Literal["positive", "floored"]
 _FLOOR: Final = 1e-6
+"""The smallest `floored` idf, as in FTS5."""
 
 Array = NDArray[np.float64]
 Numbers = TypeVar("Numbers", float, Array)
-"""One number, or many at once."""
+"""One number, or an array."""
 
 
 def idf(total: int, df: int, form: Rarity = "positive") -> float:
-    """How rare a word is, on the grid; N records, df of them with it.
+    """Inverse document frequency on the grid, of a word in `df` of N = `total` records.
 
-    `positive` is ln(1 + (N − df + ½) / (df + ½)), as Lucene has it: never below 0. `floored` is
-    ln((N − df + ½) / (df + ½)), as FTS5 has it: a word in half of the records or more counts 1e-6.
+    `positive` is ln(1 + (N − df + ½) / (df + ½)), as in Lucene: never below 0. `floored` is
+    ln((N − df + ½) / (df + ½)), as in FTS5: a word in half of the records or more counts 1e-6.
 
     >>> round(idf(4, 1), 6), round(idf(4, 1, "floored"), 6), round(idf(4, 3, "floored"), 6)
     (1.203973, 0.847298, 1e-06)
@@ -38,7 +40,7 @@ def idf(total: int, df: int, form: Rarity = "positive") -> float:
 
 
 def saturation(tf: Numbers, length: Numbers, mean: float, shape: tuple[float, float]) -> Numbers:
-    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); shape is (k1, b).
+    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); `shape` is (k1, b).
 
     >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, (1.2, 0.75))
     array([1.375])
@@ -48,8 +50,8 @@ def saturation(tf: Numbers, length: Numbers, mean: float, shape: tuple[float, fl
     return tf * (k1 + 1.0) / (tf + norm)
 
 
-def contribution(
+def bm25_contribution(
     tf: Array, length: Array, mean: float, weight: float, shape: tuple[float, float]
 ) -> Array:
-    """Weight times saturation, on the grid; the weight carries idf, field weight and boost."""
+    """Weight · saturation, on the grid; `weight` is the product of idf, field weight and boost."""
     return snap(weight * saturation(tf, length, mean, shape))

@@ -1,4 +1,4 @@
-"""Reading the lists of a caller: items, scores, vectors. What is wrong is named by its column."""
+"""Validates the arguments of `rank.lists`; a BadQuery names the column that is wrong."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from memoriter.core.errors import BadQuery
 
 Item = str | int
-"""What is ranked, and how a list is called."""
+"""An id of what is ranked, or the label of a list."""
 _SHAPES: Final = (
     "give {label: [(item, score), …]}, [[(item, score), …], …] or [[list_id, item, score], …]"
 )
 
 
-def listed(value: object, field: str) -> list[object]:
-    """The entries of anything that is a list and neither a text nor a mapping."""
+def entries_of(value: object, field: str) -> list[object]:
+    """The entries of an iterable; BadQuery for a text, a mapping or anything else."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         got = type(cast("object", value)).__name__
         raise BadQuery(f"{field}: expected a list, got {got}", field=field)
@@ -27,7 +27,7 @@ def listed(value: object, field: str) -> list[object]:
 
 
 def item_of(value: object, what: str) -> Item:
-    """A text or a whole number; `what` begins with the field."""
+    """The value if it is a text or a whole number, else BadQuery; `what` begins with the field."""
     if isinstance(value, np.integer):
         return int(cast("int", value))
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -40,7 +40,7 @@ def item_of(value: object, what: str) -> Item:
 
 
 def finite(value: object, what: str, most: float = math.inf) -> float:
-    """A finite number within ±most, unchanged: a whole number stays one; see `item_of`."""
+    """The value if it is a finite number within ±most, else BadQuery; an int stays an int."""
     field = what.split(maxsplit=1)[0]
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise BadQuery(f"{what}: expected a number, got {type(value).__name__}", field=field)
@@ -59,7 +59,7 @@ def finite(value: object, what: str, most: float = math.inf) -> float:
 
 
 def in_order(items: Iterable[Item]) -> list[Item]:
-    """Whole numbers first, then texts, each ascending: one order for all, whatever was given.
+    """Whole numbers first, then texts, each ascending: a total order for mixed items.
 
     >>> in_order(["b", 10, "a", 9])
     [9, 10, 'a', 'b']
@@ -67,25 +67,25 @@ def in_order(items: Iterable[Item]) -> list[Item]:
     return sorted(items, key=lambda item: (isinstance(item, str), item))
 
 
-def lists_of(lists: object) -> dict[Item, list[tuple[Item, float]]]:
-    """Label by label, the pairs of item and score; see `memoriter.rank.lists` for the shapes."""
+def labelled_lists(lists: object) -> dict[Item, list[tuple[Item, float]]]:
+    """By label, the (item, score) pairs; see `memoriter.rank.lists` for the accepted shapes."""
     if isinstance(lists, Mapping):
         named = cast("Mapping[object, object]", lists).items()
-        return {item_of(label, "list_id"): pairs_of(given, label) for label, given in named}
-    entries = listed(lists, "lists")
+        return {item_of(label, "list_id"): pairs_of(value, label) for label, value in named}
+    entries = entries_of(lists, "lists")
     if not entries or not all(map(_is_row, entries)):
-        return {at: pairs_of(given, at) for at, given in enumerate(entries)}
+        return {at: pairs_of(value, at) for at, value in enumerate(entries)}
     out: dict[Item, list[tuple[Item, float]]] = {}
     for label, item, score in cast("list[tuple[object, object, object]]", entries):
-        mine = out.setdefault(item_of(label, "list_id (column 1)"), [])
-        mine.append((item_of(item, "item (column 2)"), _score(score, item, 3)))
+        pairs = out.setdefault(item_of(label, "list_id (column 1)"), [])
+        pairs.append((item_of(item, "item (column 2)"), _score(score, item, 3)))
     return out
 
 
-def pairs_of(given: object, label: object) -> list[tuple[Item, float]]:
-    """The pairs of one list."""
+def pairs_of(value: object, label: object) -> list[tuple[Item, float]]:
+    """The (item, score) pairs of one list."""
     out: list[tuple[Item, float]] = []
-    for at, entry in enumerate(listed(given, f"list {label!r}")):
+    for at, entry in enumerate(entries_of(value, f"list {label!r}")):
         pair = cast("Sequence[object]", entry) if isinstance(entry, list | tuple) else ()
         if len(pair) != 2:  # noqa: PLR2004  # item and score
             raise BadQuery(
@@ -99,7 +99,7 @@ def pairs_of(given: object, label: object) -> list[tuple[Item, float]]:
 
 
 def best_of(pairs: Iterable[tuple[Item, float]], *, greatest: bool = True) -> dict[Item, float]:
-    """Each item once, with its best score: the greatest, or the smallest."""
+    """Each item once, with its greatest (or smallest) score."""
     out: dict[Item, float] = {}
     for item, score in pairs:
         kept = out.get(item)
@@ -108,25 +108,25 @@ def best_of(pairs: Iterable[tuple[Item, float]], *, greatest: bool = True) -> di
     return out
 
 
-def per_list(given: object, labels: Sequence[Item], field: str) -> list[object]:
-    """One value for each list: from a mapping by label, else in the order of the lists."""
-    if isinstance(given, Mapping):
-        named = cast("Mapping[object, object]", given)
+def per_list(value: object, labels: Sequence[Item], field: str) -> list[object]:
+    """One value per list: from a mapping by label, else in the order of the lists."""
+    if isinstance(value, Mapping):
+        named = cast("Mapping[object, object]", value)
         if set(named) != set(labels):
             raise BadQuery(
-                f"{field}: given for {_told(named)}, the lists are {_told(labels)}",
+                f"{field}: given for {_names(named)}, the lists are {_names(labels)}",
                 hint="name every list once",
                 field=field,
             )
         return [named[label] for label in labels]
-    values = listed(given, field)
+    values = entries_of(value, field)
     if len(values) != len(labels):
         raise BadQuery(f"{field}: {len(values)} given for {len(labels)} lists", field=field)
     return values
 
 
 def sizes(items: Sequence[Item], relevance: Sequence[object], vectors: Sequence[object]) -> None:
-    """As many of each, and no item twice."""
+    """BadQuery unless there are as many of each and no item occurs twice."""
     if not len(items) == len(relevance) == len(vectors):
         raise BadQuery(
             f"{len(items)} items, {len(relevance)} relevances and {len(vectors)} vectors",
@@ -138,8 +138,8 @@ def sizes(items: Sequence[Item], relevance: Sequence[object], vectors: Sequence[
         raise BadQuery(f"item (column 1): {twice!r} is given twice", field="items")
 
 
-def vector_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.float64]:
-    """The vectors as one matrix; all finite, all of one size."""
+def matrix_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.float64]:
+    """The vectors as one matrix; BadQuery unless all are finite and of one size."""
     rows = [_vector(item, vector) for item, vector in zip(items, vectors, strict=True)]
     for item, row in zip(items, rows, strict=True):
         if row.size != rows[0].size:
@@ -152,13 +152,13 @@ def vector_of(items: Sequence[Item], vectors: Sequence[object]) -> NDArray[np.fl
     return np.stack(rows) if rows else np.zeros((0, 0))
 
 
-def _vector(item: Item, given: object) -> NDArray[np.float64]:
+def _vector(item: Item, value: object) -> NDArray[np.float64]:
     field = f"vector (column 3) of {item!r}"
     try:
-        row = np.asarray(given, np.float64)
+        row = np.asarray(value, np.float64)
     except (TypeError, ValueError):
         raise BadQuery(f"{field}: expected a list of numbers", field="vectors") from None
-    if row.ndim != 1 or isinstance(given, str):
+    if row.ndim != 1 or isinstance(value, str):
         raise BadQuery(f"{field}: expected a list of numbers", field="vectors")
     if not np.isfinite(row).all():
         raise BadQuery(f"{field}: must be finite", field="vectors")
@@ -173,7 +173,7 @@ def _is_row(entry: object) -> bool:
     return len(parts) == 3 and not isinstance(parts[2], list | tuple)  # noqa: PLR2004  # a row
 
 
-def _told(labels: Iterable[object]) -> str:
+def _names(labels: Iterable[object]) -> str:
     return ", ".join(sorted(map(repr, labels))) or "none"
 
 

@@ -1,4 +1,7 @@
-"""Which vectors belong together: near pairs, clusters of them, and the middle of a cluster."""
+"""Clusters of vectors: near pairs, single-link and label-propagation clustering, the mean.
+
+Used by reflection (`write/reflect.py`).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.rank.grid import STEP, cosines, scan_margin, snap, unit
+from memoriter.rank.grid import STEP, exact_cosines, scan_margin, snap, unit
 
 ROUNDS: Final = 20
-"""Labels are passed on so often at most."""
+"""Maximum rounds of label propagation."""
 _BLOCK: Final = 1024
 
 
 def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
-    """Which pairs of unit vectors have at least this cosine; nothing is near itself.
+    """Which pairs of unit vectors have at least this cosine; the diagonal is False.
 
-    Scanned in float32, block by block; where its rounding could matter, exact cosines decide.
+    A float32 product, block by block; where rounding could matter, exact cosines decide.
 
     >>> near(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], np.float32), 0.9).astype(int).tolist()
     [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
@@ -31,18 +34,18 @@ def near(vectors: NDArray[np.float32], least: float) -> NDArray[np.bool_]:
         doubtful = ~block & (scanned >= least - margin)
         for at in np.flatnonzero(doubtful.any(axis=1)).tolist():
             others = np.flatnonzero(doubtful[at])
-            block[at, others] = snap(cosines(vectors[others], vectors[start + at])) >= least
+            block[at, others] = snap(exact_cosines(vectors[others], vectors[start + at])) >= least
         out[start : start + _BLOCK] = block
     np.fill_diagonal(out, val=False)
     return out
 
 
-def joined(close: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Single link: whoever can be reached over near pairs is in one cluster.
+def single_link(close: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Single-link clustering: connected components of the near pairs.
 
     A cluster's label is its first member.
 
-    >>> joined(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], np.bool_))
+    >>> single_link(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], np.bool_))
     array([0, 1, 0])
     """
     labels = np.full(len(close), -1, np.int64)
@@ -55,10 +58,10 @@ def joined(close: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def propagated(close: NDArray[np.bool_], rounds: int = ROUNDS) -> NDArray[np.int64]:
-    """Label propagation (Raghavan, Albert and Kumara 2007), without chance.
+    """Label propagation (Raghavan, Albert and Kumara 2007), deterministic.
 
-    In order of age, each takes the label that most of its neighbours have, of equals the smallest,
-    until nothing changes or the rounds are over.
+    In order of age, each takes the label that most of its neighbours have (of equals the smallest),
+    until nothing changes or the maximum number of rounds is reached.
 
     >>> propagated(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], np.bool_))
     array([2, 1, 2])
@@ -75,7 +78,7 @@ def propagated(close: NDArray[np.bool_], rounds: int = ROUNDS) -> NDArray[np.int
 
 
 def clusters(labels: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    """The places of equal labels, each in order; the cluster of the first place comes first.
+    """The places of each label in ascending order; the cluster of the first place comes first.
 
     >>> [each.tolist() for each in clusters(np.array([2, 1, 2]))]
     [[0, 2], [1]]
@@ -86,7 +89,7 @@ def clusters(labels: NDArray[np.int64]) -> list[NDArray[np.intp]]:
 
 
 def cohesion(vectors: NDArray[np.float32]) -> float:
-    """The mean cosine of all pairs of at least two unit vectors.
+    """The mean cosine over all pairs; needs at least two unit vectors.
 
     >>> cohesion(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.float32))
     0.3333333333333333
@@ -97,7 +100,7 @@ def cohesion(vectors: NDArray[np.float32]) -> float:
 
 
 def middle(vectors: NDArray[np.floating]) -> NDArray[np.float32] | None:
-    """The mean of some vectors at unit length on the grid; None when they cancel out.
+    """The mean of some vectors at unit length on the grid; None if they cancel out.
 
     >>> (middle(np.array([[3.0, 0.0], [0.0, 4.0]])) * 2**23).tolist()
     [5033165.0, 6710886.0]

@@ -1,13 +1,13 @@
-"""Two bits for each number of a vector: enough to tell which vectors are worth an exact look.
+"""Two-bit quantization of vectors, to estimate cosines quickly (used by `lanes/nearest.py`).
 
-A vector is turned by a fixed rotation, so that its length spreads evenly over all numbers, and each
-number is kept as one of four steps: two planes of bits. A query is read in the same way. A
-step is a sum of planes, so a product of two vectors is a weighted sum of the numbers of bits that
-differ between their planes. Read by the sign plane of the records and the upper two of the query it
-is *rough*; with the other plane of the records too it is *fine*. Both estimate the cosine without
-bias, and theory says how far they stray (Gao & Long, RaBitQ, SIGMOD 2024).
+A vector is rotated by a fixed matrix, so that its length spreads evenly over all elements, and each
+element is stored as one of four steps: two bit planes (sign, and upper or lower step). A query is
+encoded in the same way. A step is a weighted sum of its bits, so a dot product is a weighted sum of
+Hamming distances between planes. The *rough* estimate uses only the sign plane of the records; the
+*fine* estimate uses both planes. Both are unbiased estimates of the cosine with a known standard
+error (Gao & Long, RaBitQ, SIGMOD 2024).
 
-Everything here is exact or correctly rounded: codes are the same on every machine, and depend on
+Everything here is exact or correctly rounded, so codes are the same on every machine and depend on
 nothing but the vector.
 """
 
@@ -24,35 +24,35 @@ from numpy.typing import NDArray
 
 NARROWEST: Final = 64
 WIDEST: Final = 4096
-"""Vectors of so many numbers have codes: fewer tell too little, more need too large a rotation."""
+"""The dimensions with codes: fewer give poor estimates, more need too large a rotation."""
 
 
 class Codes(NamedTuple):
-    """The planes of some vectors."""
+    """The bit planes of some vectors, packed into 64-bit words."""
 
     signs: NDArray[np.uint64]
-    """(words, vectors): read from end to end."""
+    """Sign bits as (words, vectors): this layout suits a scan over all vectors."""
     steps: NDArray[np.uint64]
-    """(vectors, words): read here and there."""
+    """Step bits as (vectors, words): this layout suits reading single vectors."""
 
     @property
     def nbytes(self) -> int:
-        """What they take."""
+        """Their size in memory."""
         return self.signs.nbytes + self.steps.nbytes
 
 
 _TURN_STEP: Final = 2.0**-10
 _VECTOR_STEP: Final = 2.0**-12
 _FOUR: Final = 0.9957
-"""The width of four equal steps that loses least of a normal variable (Max 1960)."""
+"""The step width of the best 4-level quantizer of a normal variable (Max 1960)."""
 _SIGN_KEEPS: Final = math.sqrt(2.0 / math.pi)
 _FOUR_KEEPS: Final = 0.8812
-"""What a vector's product with its own signs, or steps, is of its length."""
+"""The dot product of a vector with its own signs, or steps, relative to its length."""
 _ROUGH_TRUE: Final = 0.749
 _FINE_TRUE: Final = 0.87
-"""The correlation of the estimates with the cosine, for directions at random."""
+"""The correlation of the rough and fine estimates with the cosine, for random directions."""
 _BLOCK: Final = 16_384
-"""Vectors read at a time: what is made of them on the way fits the cache."""
+"""Vectors processed at a time, so that intermediate arrays fit the cache."""
 
 
 def _signs(dimension: int, salt: str) -> NDArray[np.float64]:
@@ -71,8 +71,8 @@ def _hadamard(size: int) -> NDArray[np.float64]:
 def turn(dimension: int) -> NDArray[np.float32]:
     """A fixed rotation, on a grid so coarse that products with it are exact in float32.
 
-    A Hadamard matrix over the first 2^k numbers, and where that is not all of them another one over
-    the last 2^k, each after signs drawn once and for all. Before scaling these are whole numbers.
+    A Hadamard matrix over the first 2^k elements and, if the dimension is larger, another one over
+    the last 2^k, each after fixed pseudo-random signs. Before scaling these are whole numbers.
 
     >>> bool((abs(turn(96).T @ turn(96) - np.eye(96)) < 0.02).all())
     True
@@ -97,8 +97,9 @@ def _turned(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """(vectors, words) of (vectors, numbers) of bits."""
+    """Bits (vectors, elements) packed into 64-bit words (vectors, words)."""
     octets = np.packbits(bits, axis=1)
+    # Padding bits are 0 in records and queries alike, so they never differ.
     wide = np.zeros((bits.shape[0], -(-bits.shape[1] // 64) * 8), np.uint8)
     wide[:, : octets.shape[1]] = octets
     return wide.view(np.uint64)
@@ -121,20 +122,20 @@ def codes_of(matrix: NDArray[np.float32]) -> Codes:
 
 
 def _planes(turned: NDArray[np.float32]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(whether a number is positive, whether it is in the upper one of its two steps)."""
+    """(whether an element is positive, whether it is in the upper of the two steps of its sign)."""
     step, above = np.float32(_FOUR / math.sqrt(turned.shape[1])), turned > 0.0
     return above, np.where(above, turned > step, turned > -step)
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A query, ready to be held against codes."""
+    """A query encoded for comparison with codes."""
 
     planes: NDArray[np.uint64]
-    """(2, words): signs, then steps."""
+    """Bit planes (2, words): signs, then steps."""
     dimension: int
     kept: float
-    """What the query's product with its own steps is, in planes."""
+    """The dot product of the query with its own quantized form, as a weighted sum of planes."""
 
     @classmethod
     def of(cls, query: NDArray[np.float32]) -> Probe:
@@ -159,31 +160,31 @@ class Probe:
         return _error(_FINE_TRUE, self.dimension)
 
     def rough(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """For each vector how far it is, by signs: bits that differ, the upper plane's twice."""
+        """The rough distance of each vector: Hamming distance to both planes, the first twice."""
         out = np.empty(signs.shape[1], np.uint16)
-        tenant_session = _Desk(min(_BLOCK, out.size))
+        counter = _BitCounter(min(_BLOCK, out.size))
         for start in range(0, out.size, _BLOCK):
             part = out[start : start + _BLOCK]
-            tenant_session.compare(signs[:, start : start + _BLOCK], self.planes, part)
+            counter.compare(signs[:, start : start + _BLOCK], self.planes, part)
         return out
 
     def fine(
         self, steps: NDArray[np.uint64], at: NDArray[np.intp], rough: NDArray[np.uint16]
     ) -> NDArray[np.float64]:
-        """Estimated cosines of some of the vectors, whose rough distances are known."""
+        """Fine estimates of the cosines of some vectors, from their rough distances and steps."""
         out = np.empty(at.size)
-        tenant_session = _Desk(min(_BLOCK, at.size))
+        counter = _BitCounter(min(_BLOCK, at.size))
         for start in range(0, at.size, _BLOCK):
             some = np.take(steps, at[start : start + _BLOCK], axis=0)
             part = np.empty(some.shape[0], np.uint16)
-            tenant_session.compare(np.ascontiguousarray(some.T), self.planes, part)
+            counter.compare(np.ascontiguousarray(some.T), self.planes, part)
             out[start : start + _BLOCK] = part
         out += 2.0 * rough
         unit = _FOUR / (2.0 * math.sqrt(self.dimension) * _FOUR_KEEPS * self.kept)
         return unit * (9.0 * self.dimension - 2.0 * out)
 
     def within(self, cosine: float) -> float:
-        """The largest rough distance whose estimate reaches a cosine."""
+        """The largest rough distance whose estimated cosine reaches a value."""
         unit = 1.0 / (math.sqrt(self.dimension) * _SIGN_KEEPS * self.kept)
         return (3.0 * self.dimension - cosine / unit) / 2.0
 
@@ -192,8 +193,8 @@ def _error(true: float, dimension: int) -> float:
     return math.sqrt(1.0 - true * true) / (true * math.sqrt(dimension))
 
 
-class _Desk:
-    """Room to count differing bits in, block after block."""
+class _BitCounter:
+    """Counts differing bits block by block, in buffers that are allocated once."""
 
     def __init__(self, size: int) -> None:
         self._words = np.empty(size, np.uint64)
@@ -204,7 +205,7 @@ class _Desk:
     def compare(
         self, codes: NDArray[np.uint64], planes: NDArray[np.uint64], out: NDArray[np.uint16]
     ) -> None:
-        """In how many bits each vector differs from two planes, those of the first twice."""
+        """Write to `out` the Hamming distances to two planes, those of the first twice."""
         self._count(codes, planes[0], out)
         np.add(out, out, out=out)
         second = self._sum[: out.size]
@@ -214,7 +215,10 @@ class _Desk:
     def _count(
         self, codes: NDArray[np.uint64], plane: NDArray[np.uint64], out: NDArray[np.uint16]
     ) -> None:
-        """Three words of 64 bits fit a small sum."""
+        """Write to `out` the Hamming distances to one plane.
+
+        Three words differ in at most 192 bits, which fits the fast uint8 sum.
+        """
         words, bits, some = (each[: out.size] for each in (self._words, self._bits, self._some))
         out[:] = 0
         for first in range(0, plane.size, 3):

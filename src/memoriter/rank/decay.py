@@ -1,7 +1,7 @@
-"""How much a record's age, neighbours and standing are worth: boosts as plain arithmetic.
+"""The arithmetic of boosts: recency, nearness in time, cohesion, importance, confidence, priority.
 
-Every kernel takes one number per row, NaN where the row has none, and returns one on the grid per
-row, never NaN: what is absent is worth nothing. None of them reads a clock.
+Every function takes one number per row (NaN if the row has none) and returns one per row on the
+grid, never NaN: a missing value counts 0. None of them reads a clock. Called by `pipeline/boosts/`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Array = NDArray[np.float64]
 _LN2: Final = math.log(2.0)
 _SECOND: Final = 1e6
 _NEUTRAL: Final = 0.5
-"""The importance that neither lifts nor lowers."""
+"""The importance that neither adds nor subtracts."""
 
 
 def by_position(positions: Array, length: int, weight: float) -> Array:
-    """Weight · position / (length − 1): 0 for the first record of a chain, all for the last.
+    """Weight · position / (length − 1): 0 for the first record, the whole weight for the last.
 
-    In a chain of one record, or none, every position is worth the whole weight.
+    If there is at most one record, every position counts the whole weight.
 
     >>> by_position(np.array([0.0, 1.0, 4.0]), 5, 0.05).round(6).tolist()
     [0.0, 0.0125, 0.05]
@@ -35,7 +35,7 @@ def by_position(positions: Array, length: int, weight: float) -> Array:
 
 
 def by_cycle(cycles: Array, current: int, half_life: float) -> Array:
-    """2^(−age / half-life), the age in cycles; a record of a later cycle is new.
+    """2^(−age / half-life), with the age in cycles; a later cycle than `current` has age 0.
 
     >>> by_cycle(np.array([40.0, 20.0, -10.0, np.nan]), 40, 50.0).round(6).tolist()
     [1.0, 0.757858, 0.5, 0.0]
@@ -44,7 +44,7 @@ def by_cycle(cycles: Array, current: int, half_life: float) -> Array:
 
 
 def by_clock(times: Array, now: int, half_life: float) -> Array:
-    """2^(−age / half-life), the age in seconds of times in microseconds; a later time is new.
+    """2^(−age / half-life), with the age in seconds; times are microseconds, later ones age 0.
 
     >>> by_clock(np.array([9e6, 5e6, np.nan]), 8_000_000, 3.0).round(6).tolist()
     [1.0, 0.5, 0.0]
@@ -53,7 +53,7 @@ def by_clock(times: Array, now: int, half_life: float) -> Array:
 
 
 def _halved(ages: Array, half_life: float) -> Array:
-    """2^(−age / half-life) by `math.exp`, so that every machine agrees; ages below 0 count as 0."""
+    """2^(−age / half-life); `math.exp`, since numpy's `exp` differs in the last bit by machine."""
     shares = [
         0.0 if math.isnan(age) else math.exp(-_LN2 * max(age, 0.0) / half_life)
         for age in ages.tolist()
@@ -73,15 +73,15 @@ def nearness(times: Array, since: int, until: int) -> Array:
 
 
 class Reach(NamedTuple):
-    """How far a strong row helps weak ones, and who is strong and who is weak."""
+    """How far a strong row helps weak ones, and the thresholds of strong and weak."""
 
     radius: int
     most: float
-    """At d records from the nearest strong row a weak one gains most · (1 − d/radius)."""
+    """At distance d from the nearest strong row, a weak row gains most · (1 − d/radius)."""
     strong: float
-    """From this lexical score on a row is strong; no opinion is 0."""
+    """A row with at least this lexical score is strong; NaN counts as 0."""
     weak: float
-    """Below this lexical score a row may gain."""
+    """A row with less than this lexical score may gain."""
 
 
 def near_strong(
@@ -90,10 +90,10 @@ def near_strong(
     reach: Reach,
     sessions: NDArray[np.int64] | None = None,
 ) -> Array:
-    """What a weak row gains from standing near a strong one.
+    """What weak rows gain from strong rows nearby.
 
-    Beyond the radius it gains nothing, and a strong row gains nothing from itself. With sessions (a
-    code per row, -1 for none) a strong row serves its own session alone.
+    Nothing beyond the radius, and nothing from itself. With `sessions` (a code per row, -1 for
+    none) a strong row helps only rows of its own session.
 
     >>> lexical = np.array([np.nan, 4.0, 1.0, 6.0])
     >>> near_strong(np.arange(4.0), lexical, Reach(12, 1.2, 3.0, 5.0)).round(6).tolist()
@@ -103,6 +103,7 @@ def near_strong(
     words = np.nan_to_num(lexical)
     groups = np.zeros(words.size, np.int64) if sessions is None else sessions
     there = (groups >= 0) & ~np.isnan(positions)
+    # Sessions are shifted apart by more than the radius, so that one sorted search serves them all.
     apart = float(np.nanmax(positions, initial=0.0)) + radius + 1.0
     places = np.where(there, np.nan_to_num(positions) + groups * apart, np.inf)
     seeds = np.sort(places[there & (words >= reach.strong)])
@@ -117,10 +118,10 @@ def near_strong(
 
 
 def importance(values: Array, lexical: Array, worded: float, bare: float) -> Array:
-    """How far the importance lies from one half, by how well the words found the row.
+    """The distance of the importance from one half, weighted by the lexical score.
 
-    Lexical · (importance − ½) · worded where the lane found the row, else (importance − ½) · bare.
-    Below one half it is negative.
+    With a lexical score, lexical · (importance − ½) · worded, else (importance − ½) · bare.
+    Negative below one half.
 
     >>> importance(np.array([0.8, 1.0, np.nan]), np.array([2.0, np.nan, 2.0]), 0.3, 0.1).round(6)
     array([0.18, 0.05, 0.  ])
@@ -140,7 +141,7 @@ def confidence(values: Array, weight: float) -> Array:
 
 
 def priority(names: Sequence[str | None], table: Mapping[str, float]) -> Array:
-    """What the table says of each priority; one that it does not know is worth nothing.
+    """The table's value of each name; 0 for an unknown one.
 
     >>> priority(["P1", None, "P2"], {"P1": 1.0, "P2": 0.6}).round(6).tolist()
     [1.0, 0.0, 0.6]
@@ -149,5 +150,5 @@ def priority(names: Sequence[str | None], table: Mapping[str, float]) -> Array:
 
 
 def _known(values: Array) -> Array:
-    """On the grid, 0 where there is nothing."""
+    """On the grid, with 0 for NaN."""
     return snap(np.nan_to_num(values))

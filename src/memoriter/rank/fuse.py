@@ -1,8 +1,8 @@
-"""Fusion: from each lane's scores to contributions whose sum is the fused score.
+"""Fusion: from the scores of each lane to contributions whose sum is the fused score.
 
-Every kernel takes matrices (lanes × rows) with NaN where a lane has no opinion, and returns
-contributions of the same shape, on the grid; a lane without an opinion adds nothing. None of them
-knows a lane by name. For lists of your own there is `memoriter.rank.rrf` and its like.
+Every function takes matrices (lanes × rows), NaN if a lane does not have a row, and returns
+contributions of the same shape, on the grid, NaN at the same places. `pipeline/fusing.py` calls
+them; `rank/lists.py` offers them for plain lists.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from memoriter.rank.grid import STEP, snap
 
 Scale = Literal["max", "min_max", "none"]
-"""How a lane's scores are brought to the scale of the others: a name of `SCALES`."""
+"""How a lane's scores are scaled: a name of `SCALES`."""
 Absent = Literal["redistribute", "keep"]
-"""What a lane that found nothing does with its weight: gives it to the others, or keeps it."""
+"""Whether the weight of an empty lane goes to the others or is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Several rankings over one set of rows: (lanes × rows) scores and ranks, NaN = no opinion."""
+    """Several rankings over one set of rows: (lanes × rows) scores and ranks, NaN if absent."""
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -34,7 +34,7 @@ class Aligned:
 
 
 def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]]) -> Aligned:
-    """Stack rankings; ranks count from 1 in the order given.
+    """Several rankings as matrices over the union of their rows; ranks count from 1.
 
     >>> align([np.array([5, 2])], [np.array([0.9, 0.4])]).ranks
     array([[2., 1.]])
@@ -42,15 +42,15 @@ def align(rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64
     union = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
     shape = (len(rows), union.size)
     values, ranks = np.full(shape, np.nan), np.full(shape, np.nan)
-    for lane, (mine, given) in enumerate(zip(rows, scores, strict=True)):
-        at = np.searchsorted(union, mine)
-        values[lane, at] = given
-        ranks[lane, at] = np.arange(1, mine.size + 1)
+    for lane, (lane_rows, lane_scores) in enumerate(zip(rows, scores, strict=True)):
+        at = np.searchsorted(union, lane_rows)
+        values[lane, at] = lane_scores
+        ranks[lane, at] = np.arange(1, lane_rows.size + 1)
     return Aligned(union, values, ranks)
 
 
 def min_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(s − min) / (max − min) lane by lane; ½ where all scores of a lane are equal.
+    """(s − min) / (max − min) by lane; ½ if all scores of a lane are equal.
 
     >>> min_max(np.array([[1.0, 3.0, np.nan]]))
     array([[ 0.,  1., nan]])
@@ -66,9 +66,9 @@ def min_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def by_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """S / max lane by lane, negative scores as 0; all 0 where no score of a lane is positive.
+    """S / max by lane, negative scores as 0; all 0 if no score of a lane is positive.
 
-    Nothing found is 0 and the best is 1, whatever the weakest of a pool happens to be.
+    Unlike `min_max`, the result does not depend on the weakest row of the pool.
 
     >>> by_max(np.array([[1.0, 4.0, np.nan]]))
     array([[0.25, 1.  ,  nan]])
@@ -82,18 +82,18 @@ def by_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def as_given(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The scores themselves: for lanes that speak one scale already."""
+    """The scores unchanged, for lanes that share a scale already."""
     return scores
 
 
 SCALES: Final[Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]] = (
     MappingProxyType({"max": by_max, "min_max": min_max, "none": as_given})
 )
-"""Every scale by the name that recipes use."""
+"""The scaling functions by their names in recipes."""
 
 
 def scaled(scores: NDArray[np.float64], scales: Sequence[Scale]) -> NDArray[np.float64]:
-    """Each lane on the scale of its own.
+    """Each lane scaled by its own function.
 
     >>> scaled(np.array([[1.0, 4.0], [0.3, 0.2]]), ["max", "none"]).tolist()
     [[0.25, 1.0], [0.3, 0.2]]
@@ -107,10 +107,10 @@ def scaled(scores: NDArray[np.float64], scales: Sequence[Scale]) -> NDArray[np.f
 def shares(
     weights: NDArray[np.float64], answered: NDArray[np.bool_], absent: Absent = "redistribute"
 ) -> NDArray[np.float64]:
-    """Each lane's part of the whole, w / Σ w over the lanes that count; on the grid, never above 1.
+    """Each lane's normalized weight, w / Σ w over the lanes that count, on the grid.
 
-    With `redistribute` only lanes that answered count, with `keep` all of them. Where the nearest
-    numbers of the grid would sum to more than 1, those just below are taken.
+    With `redistribute` only lanes that answered count, with `keep` all of them. If rounding to the
+    grid makes the sum exceed 1, all are rounded down, so that no fused score exceeds 1.
 
     >>> shares(np.array([1.0, 1.5]), np.array([True, False])).tolist()
     [1.0, 0.0]
@@ -126,27 +126,29 @@ def shares(
     return near if near.sum() <= 1.0 else np.floor(exact / STEP) * STEP
 
 
-def weighted(scaled: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """W · scaled score, lane by lane; scale with `scaled` first."""
+def weighted_parts(
+    scaled: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weight · scaled score by lane; scale with `scaled` first."""
     return snap(weights[:, None] * scaled)
 
 
-def rrf(
+def rrf_parts(
     ranks: NDArray[np.float64],
     weights: NDArray[np.float64],
     k: float = 60.0,
     base: int = 1,
     scale: Literal["none", "unit"] = "none",
 ) -> NDArray[np.float64]:
-    """W / (k + rank), lane by lane; ranks count from 1, and the best counts as `base`.
+    """Weight / (k + rank) by lane; ranks count from 1, and the best counts as `base`.
 
-    On the scale `unit` the best rank of a lane is worth its whole weight, so with `shares` for
+    With the scale `unit` the best rank of a lane counts its whole weight, so with `shares` as
     weights the best possible sum is 1. k + base must be positive. (Cormack, Clarke and Büttcher,
     Reciprocal Rank Fusion, 2009.)
 
-    >>> (1 / rrf(np.array([[1.0, 2.0, np.nan]]), np.ones(1))).round(3)
+    >>> (1 / rrf_parts(np.array([[1.0, 2.0, np.nan]]), np.ones(1))).round(3)
     array([[61., 62., nan]])
-    >>> rrf(np.array([[1.0, 2.0]]), np.ones(1), scale="unit").round(6).tolist()
+    >>> rrf_parts(np.array([[1.0, 2.0]]), np.ones(1), scale="unit").round(6).tolist()
     [[1.0, 0.983871]]
     """
     best = k + base
@@ -154,16 +156,17 @@ def rrf(
     return snap(weights[:, None] * part)
 
 
-def smooth(
+def smooth_parts(
     base: NDArray[np.float64], lifted: NDArray[np.float64], lift: float, fade: float
 ) -> NDArray[np.float64]:
-    """Lifted · (1 + lift · e^(−base / fade)): most where the base is silent.
+    """Lifted · (1 + lift · e^(−base / fade)): the factor is largest if base is 0.
 
-    A base that is NaN or below 0 counts as 0; where `lifted` is NaN, so is the answer.
+    A base that is NaN or below 0 counts as 0; if `lifted` is NaN, so is the result.
 
-    >>> smooth(np.array([np.nan, 3.0, 6.0]), np.ones(3), 35.0, 3.0).round(2).tolist()
+    >>> smooth_parts(np.array([np.nan, 3.0, 6.0]), np.ones(3), 35.0, 3.0).round(2).tolist()
     [36.0, 13.88, 5.74]
     """
     loud = np.maximum(np.nan_to_num(base, nan=0.0), 0.0)
+    # `math.exp` gives the same bits on every machine; numpy's does not.
     fading = np.array([math.exp(-value / fade) for value in loud.tolist()])
     return snap(lifted * (1.0 + lift * fading))

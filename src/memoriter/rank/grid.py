@@ -1,4 +1,4 @@
-"""The grid: where every number that decides a ranking lives.
+"""The grid: every number that decides a ranking is rounded to a fixed step.
 
 A contribution is a multiple of 2^-32, an element of a unit vector a multiple of 2^-23. Sums of such
 numbers are exact in float64 (up to 2^21, and for dot products of unit vectors), so they do not
@@ -55,7 +55,7 @@ def unit(vector: NDArray[np.floating]) -> NDArray[np.float32] | None:
     return (np.rint(wide / norm * _UNIT_SCALE) * UNIT_STEP).astype(np.float32)
 
 
-def cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
+def exact_cosines(vectors: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float64]:
     """Exact dot products of unit vectors on the grid with one of them, in float64."""
     return np.vecdot(vectors.astype(np.float64), query.astype(np.float64))
 

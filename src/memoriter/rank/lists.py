@@ -1,8 +1,9 @@
-"""Fusion and diversity for lists of your own: the engine's kernels, told in items and scores.
+"""The public functions of `memoriter.rank` for lists of your own: rrf, weighted, smooth, mmr.
 
-A list of results comes in any of three shapes: a mapping from label to pairs (item, score), a list
+They validate their input (`checks`) and call the engine's own functions (`fuse`, `diverse`). A list
+of results has one of three shapes: a mapping from label to pairs (item, score), a list
 of such lists (their labels are 0, 1, 2 …), or rows [list_id, item, score]. Items and labels are
-texts or whole numbers; whole numbers come before texts. What cannot be read is a `BadQuery` that
+texts or whole numbers; whole numbers come before texts. Invalid input raises a `BadQuery` that
 names the column.
 """
 
@@ -20,15 +21,15 @@ from memoriter.rank import diverse, fuse
 from memoriter.rank.checks import (
     Item,
     best_of,
+    entries_of,
     finite,
     in_order,
     item_of,
-    listed,
-    lists_of,
+    labelled_lists,
+    matrix_of,
     pairs_of,
     per_list,
     sizes,
-    vector_of,
 )
 from memoriter.rank.top import top
 from memoriter.rank.units import units
@@ -38,18 +39,18 @@ Lists = (
     Mapping[str, Pairs] | Mapping[int, Pairs] | Iterable[Pairs] | Iterable[Sequence[Item | float]]
 )
 MOST: Final = 2.0**20
-"""Scores that are added as they are lie within ±2^20; there the grid adds exactly."""
+"""The largest absolute score that is added unscaled: within ±2^20 sums on the grid are exact."""
 
 
 class FusedList(NamedTuple):
-    """An item and the score that fusion gave it."""
+    """An item and its fused score."""
 
     item: Item
     score: float
 
 
 class RankedList(NamedTuple):
-    """What one list said of an item: its rank there, and its score as it was given."""
+    """An item's rank and original score in one list, next to its fused score."""
 
     item: Item
     score: float
@@ -66,16 +67,16 @@ class Picked(NamedTuple):
 
 
 class Reciprocal(TypedDict, total=False):
-    """What `rrf` takes beside the lists and k."""
+    """The further options of `rrf`."""
 
     weights: Mapping[str, float] | Sequence[float] | None
-    """What each list counts; all the same without."""
+    """The weight of each list; without, all count the same."""
     base: Literal[0, 1]
-    """What the best rank counts as: 1 unless 0 is said."""
+    """What the best rank counts as; 1 by default."""
     scale: Literal["none", "unit"]
-    """`unit`: first in every list that holds anything is a score of 1."""
+    """`unit`: an item that is first in every non-empty list scores 1."""
     descending: bool
-    """Whether the greatest score is the best; false: the smallest."""
+    """Whether the greatest score is the best; if False, the smallest."""
 
 
 @overload
@@ -105,7 +106,9 @@ def rrf(
     """
     damping, descending = max(finite(k, "k"), 0.0), how.get("descending", True)
     base, scale = _reciprocal(how, damping)
-    best = {label: best_of(pairs, greatest=descending) for label, pairs in lists_of(lists).items()}
+    best = {
+        label: best_of(pairs, greatest=descending) for label, pairs in labelled_lists(lists).items()
+    }
     items = in_order({item for scores in best.values() for item in scores})
     values = _matrix(best, items)
     ranks = np.full(values.shape, np.nan)
@@ -116,7 +119,7 @@ def rrf(
     weights = _weights(how.get("weights"), list(best))
     if scale == "unit":
         weights = fuse.shares(weights, np.array([bool(each) for each in best.values()], np.bool_))
-    parts = fuse.rrf(ranks, weights, damping, base, scale)
+    parts = fuse.rrf_parts(ranks, weights, damping, base, scale)
     fused, order = _summed(parts, items)
     if not detailed:
         return fused
@@ -158,26 +161,28 @@ def weighted(
     >>> weighted({"words": [("a", 4.0), ("b", 2.0)], "meaning": [("b", 0.8)]}, [1, 3])
     [FusedList(item='b', score=0.875), FusedList(item='a', score=0.25)]
     """
-    given = lists_of(lists)
-    best = {label: best_of(pairs) for label, pairs in given.items()}
+    best = {label: best_of(pairs) for label, pairs in labelled_lists(lists).items()}
     if absent not in get_args(fuse.Absent):
         raise BadQuery(f"absent: {absent!r} is not redistribute or keep", field="absent")
     kinds = _scales(scale, list(best))
     for kind, scores in zip(kinds, best.values(), strict=True):
         for item, score in scores.items():
+            # Scaled scores end in [0, 1]; the wide bound only keeps max − min finite.
             finite(score, f"score of {item!r}", MOST if kind == "none" else 2.0**1000)
     items = in_order({item for scores in best.values() for item in scores})
     scaled = fuse.scaled(_matrix(best, items), kinds)
     answered = np.array([bool(scores) for scores in best.values()], np.bool_)
-    parts = fuse.weighted(scaled, fuse.shares(_weights(weights, list(best)), answered, absent))
+    parts = fuse.weighted_parts(
+        scaled, fuse.shares(_weights(weights, list(best)), answered, absent)
+    )
     return _summed(parts, items)[0]
 
 
 def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0) -> list[FusedList]:
     """Base + lifted · (1 + lift · e^(−base / fade)), best first.
 
-    One list speaks up where the other is silent: the factor falls smoothly from 1 + lift (base 0)
-    to 1 (base large). An item that a list does not hold has score 0 there.
+    The second list counts more if the first has a low score: the factor falls smoothly from
+    1 + lift (base 0) to 1 (base large). An item that a list does not hold has score 0 there.
 
     >>> smooth([("a", 6.0)], [("a", 1.0), ("b", 0.5)])[0].item
     'b'
@@ -199,7 +204,10 @@ def smooth(base: Pairs, lifted: Pairs, *, lift: float = 35.0, fade: float = 3.0)
     items = in_order({item for scores in best.values() for item in scores})
     known, moved = _matrix(best, items)
     parts = np.stack(
-        [fuse.weighted(known[None], np.ones(1))[0], fuse.smooth(known, moved, high, slow)]
+        [
+            fuse.weighted_parts(known[None], np.ones(1))[0],
+            fuse.smooth_parts(known, moved, high, slow),
+        ]
     )
     return _summed(parts, items)[0]
 
@@ -223,20 +231,22 @@ def mmr(
     >>> mmr(["a", "b", "z"], [0.5, 0.5, 0.5], vectors) == [("a", 1), ("z", 2), ("b", 3)]
     True
     """
-    names = [item_of(item, "item (column 1)") for item in listed(items, "items")]
+    names = [item_of(item, "item (column 1)") for item in entries_of(items, "items")]
     worth = [
-        finite(value, "relevance (column 2)", MOST) for value in listed(relevance, "relevance")
+        finite(value, "relevance (column 2)", MOST) for value in entries_of(relevance, "relevance")
     ]
-    given = listed(vectors, "vectors")
-    sizes(names, worth, given)
+    entries = entries_of(vectors, "vectors")
+    sizes(names, worth, entries)
     integer(limit, "limit", 0, EXACT_INT, BadQuery)
     balance = min(max(finite(trade, "trade"), 0.0), 1.0)
     scores = dict(zip(names, worth, strict=True))
-    arrays = dict(zip(names, given, strict=True))
+    arrays = dict(zip(names, entries, strict=True))
     seen = [item for item in in_order(scores) if arrays[item] is not None]
     blind = [item for item in in_order(scores) if arrays[item] is None]
-    made = vector_of(seen, [arrays[item] for item in seen])
-    picks = diverse.mmr(np.array([scores[item] for item in seen]), units(made), balance, limit)
+    made = matrix_of(seen, [arrays[item] for item in seen])
+    picks = diverse.mmr_picks(
+        np.array([scores[item] for item in seen]), units(made), balance, limit
+    )
     left = np.array([scores[item] for item in blind])
     chosen: list[Item] = [seen[at] for at in picks.order]
     chosen += [blind[at] for at in top(left, np.arange(left.size), left.size)]
@@ -258,27 +268,27 @@ def _matrix(
 def _summed(
     parts: NDArray[np.float64], items: Sequence[Item]
 ) -> tuple[list[FusedList], NDArray[np.intp]]:
-    """Items with the sum of their parts, best first, and where each stands among `items`."""
+    """(items with the sum of their parts, best first; the index of each in `items`)."""
     scores: NDArray[np.float64] = np.nansum(parts, axis=0)
     order = top(scores, np.arange(scores.size), scores.size)
     return [FusedList(items[at], float(scores[at])) for at in order], order
 
 
-def _scales(given: object, labels: Sequence[Item]) -> list[fuse.Scale]:
-    asked = [given] * len(labels) if isinstance(given, str) else per_list(given, labels, "scale")
-    for scale in asked:
+def _scales(value: object, labels: Sequence[Item]) -> list[fuse.Scale]:
+    values = [value] * len(labels) if isinstance(value, str) else per_list(value, labels, "scale")
+    for scale in values:
         if not isinstance(scale, str) or scale not in fuse.SCALES:
             raise BadQuery(
                 f"scale: {scale!r} is not one of {', '.join(fuse.SCALES)}", field="scale"
             )
-    return cast("list[fuse.Scale]", asked)
+    return cast("list[fuse.Scale]", values)
 
 
-def _weights(given: object, labels: Sequence[Item]) -> NDArray[np.float64]:
-    asked = [1.0] * len(labels) if given is None else per_list(given, labels, "weights")
+def _weights(value: object, labels: Sequence[Item]) -> NDArray[np.float64]:
+    values = [1.0] * len(labels) if value is None else per_list(value, labels, "weights")
     clean = [
         finite(each, f"weight of {label!r}", MOST)
-        for label, each in zip(labels, asked, strict=True)
+        for label, each in zip(labels, values, strict=True)
     ]
     for label, weight in zip(labels, clean, strict=True):
         if weight < 0.0:

@@ -1,4 +1,4 @@
-"""The only sort of the engine."""
+"""The only sort of the engine: best scores first, ties by keys, then by row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Keys = Callable[[NDArray[np.int64]], Sequence[NDArray[np.float64]]]
-"""Of rows the numbers by which equals are put in order, smallest first, the weightiest first."""
+"""From rows to the sort keys for ties, most significant key first; smaller values first."""
 
 
 def by_row(rows: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
-    """Equals go by row alone: the older one first."""
+    """No key: ties are ordered by row, the older one first."""
     del rows
     return ()
 
@@ -20,7 +20,7 @@ def by_row(rows: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
 def top(
     scores: NDArray[np.float64], rows: NDArray[np.int64], limit: int, keys: Keys = by_row
 ) -> NDArray[np.intp]:
-    """Where the best `limit` scores stand, best first; equals by their keys, then the older row.
+    """The places of the best `limit` scores, best first; ties by keys, then the older row.
 
     >>> top(np.array([1.0, 3.0, 3.0]), np.array([7, 9, 8]), 2)
     array([2, 1])
@@ -28,6 +28,6 @@ def top(
     pool = np.arange(scores.size)
     if 0 < limit < scores.size:
         floor = np.partition(scores, -limit)[-limit]
-        pool = np.flatnonzero(scores >= floor)  # every tie at the border competes
+        pool = np.flatnonzero(scores >= floor)  # all rows that tie with the last one
     least_first = (rows[pool], *reversed(keys(rows[pool])), -scores[pool])
     return pool[np.lexsort(least_first)[: max(limit, 0)]]

@@ -1,4 +1,4 @@
-"""Unit vectors by the matrix: `rank.grid.unit` for every row at once, bit for bit."""
+"""`rank.grid.unit` for all rows of a matrix at once, with bit-identical results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Walks over a graph of numbered nodes: by breadth, by hops from many seeds, cheapest first.
+"""Walks over a graph of numbered nodes: breadth-first, by hops from many seeds, cheapest first.
 
-All three are bounded and say what they read. Their order is fixed: the same graph gives the same
-walk, also where a bound cuts it.
+All three are bounded and count what they read. They are deterministic: the same graph gives the
+same walk, also if a bound cuts it. Used by the lanes `walk`, `hops` and `cheapest`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from memoriter.rank.grid import STEP
 Nodes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 ROOT: Final = -1
-"""The parent of a seed, and the step that led to it."""
+"""The parent and the step of a seed, which has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """Who is next to whom. A step is one edge as seen from one of its ends.
+    """Adjacency lists. A step is one edge as seen from one of its ends.
 
     The steps from node n are [starts[n], starts[n + 1]): those along an edge first, then those
-    against one, each by the node they lead to, then by edge. Steps of one direction between the
-    same two nodes are neighbours; `until` is where they end.
+    against one, each by target node, then by edge. Parallel steps (one direction, same two nodes)
+    are adjacent; `until` is the end of their run.
     """
 
     starts: NDArray[np.int64]
@@ -60,8 +60,8 @@ class Adjacency:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """Which steps may be taken: over these edges, into these nodes, in these directions."""
+class StepFilter:
+    """Which steps a walk may take: over these edges, into these nodes, in these directions."""
 
     edges: Mask
     nodes: Mask
@@ -78,19 +78,19 @@ class Ways:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What a walk reached, in the order it did; seeds first. A node's first place is its best."""
+    """The places that a walk reached, in order, seeds first. A node's first place is its best."""
 
     nodes: Nodes
     depths: NDArray[np.int64]
     parents: NDArray[np.int64]
-    """Where in the tree the node before stands; ROOT for a seed."""
+    """The place of the parent; ROOT for a seed."""
     steps: NDArray[np.int64]
-    """The step that led here; ROOT for a seed."""
+    """The step from the parent; ROOT for a seed."""
     costs: NDArray[np.float64]
     read: int
-    """How many steps were looked at."""
+    """The number of steps examined."""
     truncated: bool
-    """Whether a bound on visits left something out."""
+    """Whether a bound on visited nodes left something out."""
 
     def path(self, place: int) -> list[int]:
         """The places from a seed to this one."""
@@ -100,8 +100,8 @@ class Tree:
         return out[::-1]
 
 
-class _Growing:
-    """A tree while it grows."""
+class _GrowingTree:
+    """A tree under construction."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, int, int, int, float]] = []
@@ -114,24 +114,27 @@ class _Growing:
         nodes, depths, parents, steps = walked.T
         return Tree(nodes, depths, parents, steps, costs, self.read, self.truncated)
 
-    def steps(self, graph: Adjacency, ways: Ways, node: int) -> NDArray[np.int64]:
-        """The open steps from a node."""
+    def steps(self, graph: Adjacency, allowed: StepFilter, node: int) -> NDArray[np.int64]:
+        """The allowed steps from a node."""
         steps = np.arange(int(graph.starts[node]), int(graph.starts[node + 1]))
         self.read += steps.size
-        return steps[ways.open(graph, steps)]
+        return steps[allowed.open(graph, steps)]
 
 
-def bfs(graph: Adjacency, ways: Ways, seed: int, max_depth: int, max_visited: int) -> Tree:
+def bfs(graph: Adjacency, allowed: StepFilter, seed: int, max_depth: int, max_visited: int) -> Tree:
     """Everything within `max_depth` of one seed, nearest first, at most `max_visited` nodes.
 
-    The seed counts. At most max_visited · (2 · max_visited + 1) steps are walked one by one.
+    The seed counts. At most max_visited · (2 · max_visited + 1) steps are examined one by one in
+    Python.
     """
-    grown = _Growing()
+    grown = _GrowingTree()
     grown.rows.append((seed, 0, ROOT, ROOT, 0.0))
     seen, at = {seed}, 0
     while at < len(grown.rows) and grown.rows[at][1] < max_depth and not grown.truncated:
         node, depth = grown.rows[at][:2]
-        steps = grown.steps(graph, ways, node)
+        steps = grown.steps(graph, allowed, node)
+        # One step per run of parallel edges. At most max_visited targets are known already (each
+        # from two directions), so further steps cannot be needed.
         steps = steps[np.diff(graph.until[steps], prepend=ROOT) != 0][: 2 * max_visited + 1]
         for step, to in zip(steps.tolist(), graph.to[steps].tolist(), strict=True):
             if to in seen:
@@ -145,10 +148,10 @@ def bfs(graph: Adjacency, ways: Ways, seed: int, max_depth: int, max_visited: in
     return grown.tree()
 
 
-def hops(graph: Adjacency, ways: Ways, seeds: Sequence[int], max_hops: int) -> Tree:
+def hops(graph: Adjacency, allowed: StepFilter, seeds: Sequence[int], max_hops: int) -> Tree:
     """Everything within `max_hops` of any seed, level by level, each level by node.
 
-    Each edge is looked at twice at most; no step is walked one by one.
+    Each edge is read at most twice, and levels are processed as arrays.
     """
     front = np.unique(np.array(seeds, np.int64))
     seen = np.zeros(graph.starts.size - 1, np.bool_)
@@ -161,15 +164,15 @@ def hops(graph: Adjacency, ways: Ways, seeds: Sequence[int], max_hops: int) -> T
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         steps, owners = np.repeat(low, sizes) + within, np.repeat(np.arange(front.size), sizes)
         read += steps.size
-        fresh = ways.open(graph, steps) & ~seen[graph.to[steps]]
+        fresh = allowed.open(graph, steps) & ~seen[graph.to[steps]]
         steps, owners = steps[fresh], owners[fresh]
-        found, first = np.unique(graph.to[steps], return_index=True)
-        if not found.size:
+        fresh_nodes, first = np.unique(graph.to[steps], return_index=True)
+        if not fresh_nodes.size:
             break
-        seen[found] = True
-        levels.append((found, owners[first] + before, steps[first]))
+        seen[fresh_nodes] = True
+        levels.append((fresh_nodes, owners[first] + before, steps[first]))
         before += front.size
-        front = found
+        front = fresh_nodes
     nodes, parents, steps = (np.concatenate([level[n] for level in levels]) for n in range(3))
     depths = np.repeat(np.arange(len(levels)), [level[0].size for level in levels])
     return Tree(nodes, depths, parents, steps, depths.astype(np.float64), read, truncated=False)
@@ -179,7 +182,7 @@ def hops(graph: Adjacency, ways: Ways, seeds: Sequence[int], max_hops: int) -> T
 class WalkBudget:
     """How far a cheapest-first walk goes. Seeds count as nodes; the highest cost is included.
 
-    Costs lie on the grid: one that only the rounding of its hops puts above is included too.
+    Costs are on the grid: a path that exceeds it only by the rounding of its hops is included too.
     """
 
     max_nodes: int
@@ -187,29 +190,33 @@ class WalkBudget:
     max_cost: float | None = None
 
     def allows(self, cost: float, depth: int) -> bool:
-        """Whether a way of so many hops may cost this."""
+        """Whether a path of `depth` hops may have this cost."""
         return self.max_cost is None or cost - depth * STEP / 2.0 <= self.max_cost
 
 
 def cheapest(
     graph: Adjacency,
-    ways: Ways,
+    allowed: StepFilter,
     seeds: Sequence[int],
     costs: NDArray[np.float64],
     budget: WalkBudget,
 ) -> Tree:
     """The nodes that are cheapest to reach from any seed, cheapest first.
 
-    Dijkstra's order within max_hops: a node is found at its least cost, and stands in the tree once
-    more for every dearer way with fewer hops, by which it may lead further. Ties go to fewer hops,
-    then to the lower node, then to the parent settled first. Costs are per edge; one below 0 is
-    never walked. At most max_hops · max_nodes · (2 · max_nodes + 1) steps are walked one by one.
+    Dijkstra's algorithm with a limit of hops: a node is reached at its least cost, and again by
+    every more expensive path with fewer hops, because that path may lead further. Ties go to fewer
+    hops, then to the lower node, then to the parent settled first. Costs are per edge; edges with a
+    negative cost are skipped. At most max_hops · max_nodes · (2 · max_nodes + 1) steps are examined
+    one by one in Python.
     """
-    grown, nearest = _Growing(), dict[int, int]()
-    ways = Ways(ways.edges & (costs >= 0.0), ways.nodes, ways.along, ways.against)
+    grown, nearest = _GrowingTree(), dict[int, int]()
+    allowed = StepFilter(
+        allowed.edges & (costs >= 0.0), allowed.nodes, allowed.along, allowed.against
+    )
     waiting = [(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
     while waiting:
         cost, depth, node, parent, step = heapq.heappop(waiting)
+        # Popped in order of cost: a later path is useful only if it has fewer hops.
         if depth >= nearest.get(node, depth + 1):
             continue
         if node not in nearest and len(nearest) >= budget.max_nodes:
@@ -219,7 +226,7 @@ def cheapest(
         grown.rows.append((node, depth, parent, step, cost))
         if depth == budget.max_hops:
             continue
-        for fare, to, onward in _fares(graph, grown.steps(graph, ways, node), costs, budget):
+        for fare, to, onward in _fares(graph, grown.steps(graph, allowed, node), costs, budget):
             whole = cost + fare
             fewer = depth + 1 < nearest.get(to, depth + 2)
             if fewer and budget.allows(whole, depth + 1):
@@ -232,20 +239,20 @@ def _fares(
 ) -> list[tuple[float, int, int]]:
     """(cost, node, step) of the cheapest step to each neighbour, cheapest first.
 
-    Only as many as could be settled: the nodes settled before, and as many after.
+    Only as many as could be settled: max_nodes may be settled already, and as many follow.
     """
     fares, to = costs[graph.edge[steps]], graph.to[steps]
     order = np.lexsort((steps, to, fares))
     steps, fares, to = steps[order], fares[order], to[order]
     first = np.sort(np.unique(to, return_index=True)[1])[: 2 * budget.max_nodes + 1]
-    told = fares[first].tolist(), to[first].tolist(), steps[first].tolist()
-    return list(zip(*told, strict=True))
+    columns = fares[first].tolist(), to[first].tolist(), steps[first].tolist()
+    return list(zip(*columns, strict=True))
 
 
-def parallel(graph: Adjacency, ways: Ways, step: int) -> NDArray[np.int64]:
-    """The edges of a hop: that of the step, and open ones beside it in the same direction."""
+def parallel(graph: Adjacency, allowed: StepFilter, step: int) -> NDArray[np.int64]:
+    """The edges of a hop: that of the step, and allowed parallel ones in the same direction."""
     edges = graph.edge[step : graph.until[step]]
-    return edges[ways.edges[edges]]
+    return edges[allowed.edges[edges]]
 
 
 def hops_of(tree: Tree, place: int) -> list[tuple[int, int, int]]:

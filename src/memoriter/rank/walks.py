@@ -1,4 +1,4 @@
-"""Walks from many seeds: all at once, and what they reached together."""
+"""Breadth-first walks from many seeds at once, and the union of what they reached (lane `walk`)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.rank.walk import ROOT, Adjacency, Mask, Nodes, Tree, Ways, bfs, parallel
+from memoriter.rank.walk import ROOT, Adjacency, Mask, Nodes, StepFilter, Tree, bfs, parallel
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
-    """What edges are worth, 0 or more: each what its kind is."""
+class EdgeWorth:
+    """The worth of edges by kind, 0 or more."""
 
     table: NDArray[np.float64]
     kinds: Numbers
 
     def of(self, edges: Numbers) -> NDArray[np.float64]:
-        """What some edges are worth."""
+        """The worth of some edges."""
         return self.table[self.kinds[edges]]
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Trees one after the other; parents are places in the same tree."""
+    """Several trees concatenated; parents are places within the same tree."""
 
     starts: Numbers
-    """Where each tree begins, and where the last one ends."""
+    """The begin of each tree, and the end of the last one."""
     nodes: Nodes
     depths: Numbers
     parents: Numbers
@@ -42,7 +42,7 @@ class Forest:
         return self.read.size
 
     def tree(self, n: int) -> Tree:
-        """One of them."""
+        """The n-th tree."""
         at = slice(int(self.starts[n]), int(self.starts[n + 1]))
         depths = self.depths[at]
         return Tree(
@@ -57,7 +57,7 @@ class Forest:
 
     @classmethod
     def of(cls, trees: Sequence[Tree]) -> Forest:
-        """Trees as a forest."""
+        """Trees concatenated to a forest."""
         none = np.zeros(0, np.int64)
         return cls(
             np.cumsum([0, *(tree.nodes.size for tree in trees)]),
@@ -71,13 +71,14 @@ class Forest:
 
 
 def walks(
-    graph: Adjacency, ways: Ways, seeds: Sequence[int], max_depth: int, max_visited: int
+    graph: Adjacency, allowed: StepFilter, seeds: Sequence[int], max_depth: int, max_visited: int
 ) -> Forest:
-    """What `bfs` gives for each seed: all walks take each level together.
+    """The result of `bfs` for each seed; all walks process each level together as arrays.
 
-    A walk that a bound on visits cuts is taken alone.
+    A walk that exceeds the bound on visited nodes is repeated alone with `bfs`, which stops exactly
+    where the bound is reached.
     """
-    grown = _Grown(graph, ways, np.array(seeds, np.int64))
+    grown = _GrowingForest(graph, allowed, np.array(seeds, np.int64))
     for _ in range(max_depth):
         if not grown.deeper(max_visited):
             break
@@ -86,7 +87,7 @@ def walks(
         return forest
     return Forest.of(
         [
-            bfs(graph, ways, seed, max_depth, max_visited) if cut else forest.tree(n)
+            bfs(graph, allowed, seed, max_depth, max_visited) if cut else forest.tree(n)
             for n, (seed, cut) in enumerate(zip(seeds, grown.cut.tolist(), strict=True))
         ]
     )
@@ -94,21 +95,21 @@ def walks(
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The nodes at one depth: whose walk, which node, the place before, the step that led here."""
+    """The nodes at one depth: the walk they belong to, node, place of the parent, step."""
 
     walk: Numbers
     nodes: Nodes
     parents: Numbers
     steps: Numbers
     places: Numbers
-    """Where in its own tree each one stands."""
+    """The place of each one in its own tree."""
 
 
-class _Grown:
-    """Trees while they grow, level by level."""
+class _GrowingForest:
+    """A forest under construction, level by level."""
 
-    def __init__(self, graph: Adjacency, ways: Ways, seeds: Nodes) -> None:
-        self._graph, self._ways = graph, ways
+    def __init__(self, graph: Adjacency, allowed: StepFilter, seeds: Nodes) -> None:
+        self._graph, self._ways = graph, allowed
         none, each = np.full(seeds.size, ROOT), np.arange(seeds.size)
         self._levels = [_Level(each, seeds, none, none, np.zeros(seeds.size, np.int64))]
         self._count = graph.starts.size - 1
@@ -116,19 +117,20 @@ class _Grown:
         self._sizes = np.ones(seeds.size, np.int64)
         self._read = np.zeros(seeds.size, np.int64)
         self.cut = np.zeros(seeds.size, np.bool_)
-        """Which walks would go past the bound."""
+        """Which walks would exceed the bound."""
 
     def _key(self, walk: Numbers, nodes: Nodes) -> Numbers:
         return walk * self._count + nodes
 
     def deeper(self, max_visited: int) -> bool:
-        """Take one more level; whether there was any."""
+        """Add one more level; False if there was nothing to add."""
         front = self._levels[-1]
         at, steps = self._onward(front)
         walk, to = front.walk[at], self._graph.to[steps]
         keys = self._key(walk, to)
         place = np.minimum(np.searchsorted(self._seen, keys), self._seen.size - 1)
         fresh = np.flatnonzero(self._seen[place] != keys)
+        # Of several steps to one node the first in walk order counts, as in `bfs`.
         first = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
         counts = np.bincount(walk[first], minlength=self._sizes.size)
         self.cut |= self._sizes + counts > max_visited
@@ -146,7 +148,7 @@ class _Grown:
         return True
 
     def _onward(self, front: _Level) -> tuple[Numbers, Numbers]:
-        """(from which of the front, over which step): open steps, one for each hop."""
+        """(index into the front, step) of the allowed steps, one for each hop."""
         graph = self._graph
         low = graph.starts[front.nodes]
         sizes = graph.starts[front.nodes + 1] - low
@@ -162,7 +164,7 @@ class _Grown:
         return at[hop], steps[hop]
 
     def forest(self) -> Forest:
-        """The trees as far as they have grown."""
+        """The trees so far."""
         levels = self._levels
         walk = np.concatenate([level.walk for level in levels])
         order = np.argsort(walk, kind="stable")
@@ -181,22 +183,22 @@ class _Grown:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A node that some of many walks reached: from how many seeds, and by which path best."""
+    """A node that walks reached: from how many seeds, and its best path."""
 
     node: int
     depth: int
     seeds: int
     worth: float
-    """The most that an edge on the best path is worth."""
+    """The largest worth of an edge on the best path."""
     tree: int
     place: int
     trees: tuple[tuple[int, int], ...]
-    """(tree, place) of every path, in the order of the seeds."""
+    """(tree, place) of every path to it, in the order of the seeds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What walks reached together, in the order of first sight."""
+    """All nodes that the walks reached, in order of first occurrence, as columns."""
 
     nodes: Nodes
     depths: Numbers
@@ -204,7 +206,7 @@ class Gathered:
     worths: NDArray[np.float64]
     trees: Numbers
     places: Numbers
-    """The tree of the best path, and where in it the node stands."""
+    """`trees` and `places`: the tree of the best path, and the node's place in it."""
     paths: tuple[Nodes, Numbers, Numbers]
     """(node, tree, place) of every path, in the order of the seeds."""
 
@@ -212,13 +214,13 @@ class Gathered:
         return iter(self.of(self.nodes))
 
     def of(self, nodes: Nodes) -> list[Reached]:
-        """Some of them, each with all its paths."""
+        """Some of the nodes, each with all its paths."""
         place = {node: at for at, node in enumerate(self.nodes.tolist())}
         return [self._one(node, place[node]) for node in nodes.tolist()]
 
     def _one(self, node: int, at: int) -> Reached:
-        mine = np.flatnonzero(self.paths[0] == node)
-        paths = zip(self.paths[1][mine].tolist(), self.paths[2][mine].tolist(), strict=True)
+        own = np.flatnonzero(self.paths[0] == node)
+        paths = zip(self.paths[1][own].tolist(), self.paths[2][own].tolist(), strict=True)
         return Reached(
             node,
             int(self.depths[at]),
@@ -230,8 +232,8 @@ class Gathered:
         )
 
 
-def gather(forest: Forest, graph: Adjacency, ways: Ways, worth: Worth) -> Gathered:
-    """What walks from several seeds reached, one walk each, in the order of first sight.
+def gather(forest: Forest, graph: Adjacency, allowed: StepFilter, worth: EdgeWorth) -> Gathered:
+    """The union of what walks from several seeds reached, in order of first occurrence.
 
     The best path is the shortest, then the one with the most valuable edge, then that of the first
     seed. Parallel edges make one hop, worth the best of them. A seed is reached only by its own
@@ -242,15 +244,15 @@ def gather(forest: Forest, graph: Adjacency, ways: Ways, worth: Worth) -> Gather
     places = np.arange(owners.size) - np.repeat(forest.starts[:-1], sizes)
     roots = forest.nodes[forest.starts[:-1]]
     kept = np.flatnonzero((places == 0) | ~np.isin(forest.nodes, roots))
-    values = worths(forest, owners, graph, ways, worth)[kept]
+    values = worths(forest, owners, graph, allowed, worth)[kept]
     nodes, depths = forest.nodes[kept], forest.depths[kept]
     owners, places = owners[kept], places[kept]
-    found, first, counts = np.unique(nodes, return_index=True, return_counts=True)
+    distinct, first, counts = np.unique(nodes, return_index=True, return_counts=True)
     order = np.lexsort((places, owners, -values, depths, nodes))
     seen = np.argsort(first)
     best = order[np.cumsum(counts) - counts][seen]
     return Gathered(
-        found[seen],
+        distinct[seen],
         depths[best],
         counts[seen],
         values[best],
@@ -261,18 +263,19 @@ def gather(forest: Forest, graph: Adjacency, ways: Ways, worth: Worth) -> Gather
 
 
 def worths(
-    forest: Forest, owners: Numbers, graph: Adjacency, ways: Ways, worth: Worth
+    forest: Forest, owners: Numbers, graph: Adjacency, allowed: StepFilter, worth: EdgeWorth
 ) -> NDArray[np.float64]:
-    """For each place of each tree the most that an edge on its path is worth; 0 for a seed."""
+    """For each place of each tree the largest worth of an edge on its path; 0 for a seed."""
     if not worth.kinds.size:
         return np.zeros(forest.nodes.size)
     alone = worth.of(graph.edge[forest.steps])
     alone[forest.parents == ROOT] = 0.0
-    beside = (graph.until[forest.steps] - forest.steps > 1) & (forest.steps != ROOT)
-    for at in np.flatnonzero(beside).tolist():
-        alone[at] = worth.of(parallel(graph, ways, int(forest.steps[at]))).max()
+    has_parallel = (graph.until[forest.steps] - forest.steps > 1) & (forest.steps != ROOT)
+    for at in np.flatnonzero(has_parallel).tolist():
+        alone[at] = worth.of(parallel(graph, allowed, int(forest.steps[at]))).max()
     parents = forest.starts[owners] + forest.parents
+    # Level by level, because the value of a parent must be final before its children use it.
     for level in range(1, int(forest.depths.max(initial=0)) + 1):
-        mine = np.flatnonzero(forest.depths == level)
-        alone[mine] = np.maximum(alone[mine], alone[parents[mine]])
+        own = np.flatnonzero(forest.depths == level)
+        alone[own] = np.maximum(alone[own], alone[parents[own]])
     return alone

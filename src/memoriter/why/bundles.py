@@ -14,8 +14,8 @@ from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, quoted, shown
 from memoriter.index.filter import Fetch
 from memoriter.lanes.bm25 import Bm25Lane
+from memoriter.lanes.graph_lane import on_paths
 from memoriter.lanes.port import Context, Skipped
-from memoriter.lanes.terrain import on_paths
 from memoriter.lanes.walk import Walked, WalkLane
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.result import Hit, LaneScore
@@ -170,16 +170,18 @@ class _Hung:
 
     def __init__(self, walked: Walked, seeds: Rows) -> None:
         self._walked = walked
-        terrain = walked.terrain
-        taken = set(terrain.graph.positions(seeds).tolist())
+        walk_graph = walked.walk_graph
+        taken = set(walk_graph.graph.positions(seeds).tolist())
         reached = walked.reached
         self._seeds = dict(zip(reached.nodes.tolist(), reached.seeds.tolist(), strict=True))
         self._places: dict[int, tuple[int, list[int]]] = {}
         for n, tree in enumerate(walked.trees):
             nodes = tree.nodes.tolist()
-            keep = [at for at, one in enumerate(nodes) if terrain.inside[one] and one not in taken]
+            keep = [
+                at for at, one in enumerate(nodes) if walk_graph.inside[one] and one not in taken
+            ]
             keep.sort(key=lambda at, tree=tree: (int(tree.depths[at]), int(tree.nodes[at])))
-            self._places[int(terrain.graph.rows[nodes[0]])] = n, keep
+            self._places[int(walk_graph.graph.rows[nodes[0]])] = n, keep
 
     def rows(self, seed: int) -> list[int]:
         """The rows that hang on a seed, nearest first, then oldest."""
@@ -187,7 +189,7 @@ class _Hung:
         if not places:
             return []
         nodes = self._walked.trees[n].nodes[np.array(places)]
-        return self._walked.terrain.graph.rows[nodes].tolist()
+        return self._walked.walk_graph.graph.rows[nodes].tolist()
 
     def support(self, seed: int, records: _Known) -> tuple[Support, ...]:
         """The records that hang on a seed."""
@@ -196,14 +198,14 @@ class _Hung:
         if not places:
             return ()
         tree = walked.trees[n]
-        names = walked.terrain.names(on_paths([(tree, at) for at in places]))
+        names = walked.walk_graph.names(on_paths([(tree, at) for at in places]))
         out: list[Support] = []
         for at, row in zip(places, self.rows(seed), strict=True):
             record, replaced = records[row]
             if record is None:  # as above
                 continue
-            path = walked.terrain.path(tree, at, names, walked.worth)
-            kinds = tuple(walked.terrain.kinds(tree, at))
+            path = walked.walk_graph.path(tree, at, names, walked.worth)
+            kinds = tuple(walked.walk_graph.kinds(tree, at))
             seeds = self._seeds[int(tree.nodes[at])]
             depth = int(tree.depths[at])
             out.append(Support(record, depth, seeds, kinds, tuple(path), replaced))

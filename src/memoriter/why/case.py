@@ -17,7 +17,7 @@ from memoriter.core.errors import BadQuery, Corrupt
 from memoriter.core.names import EXACT_INT, integer, text
 from memoriter.core.query import Query
 from memoriter.lanes.port import Context, InSpace, Skipped
-from memoriter.pipeline.load import parse
+from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.why.receipt import Receipt, read, sealed
@@ -118,7 +118,7 @@ class Case:
     def of(cls, receipt: Receipt) -> Case:
         """What a receipt tells, every part checked."""
         view, outcomes = _part(receipt.body, "view"), _part(receipt.body, "outcomes")
-        recipe = parse(_part(_part(receipt.body, "recipe"), "data"), "receipt: recipe")
+        recipe = parse_recipe(_part(_part(receipt.body, "recipe"), "data"), "receipt: recipe")
         query = Query.of(receipt.body.get("query"))
         if view.get("tenant") != query.scope.tenant:
             raise BadQuery("receipt: its view and its query are of two tenants", field="view")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memoriter.lanes.port import Context
-from memoriter.pipeline.orderings.port import Dropping, moved
-from memoriter.pipeline.plan import BUDGET, named
+from memoriter.pipeline.orderings.port import Dropping, apply_move
+from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.run import Ran, first_scores
 from memoriter.why.change import Change
 
@@ -25,7 +25,7 @@ class Drop:
 def dropped(ran: Ran, ctx: Context, row: int) -> Drop | None:
     """What dropped a candidate; None where nothing did."""
     recipe, slate = ran.plan.recipe, ran.scored
-    orderings = list(named(recipe).items())
+    orderings = list(ordering_steps(recipe).items())
     for name, move in ran.moves.items():
         if name == BUDGET:  # it comes after the limit
             break
@@ -39,7 +39,7 @@ def dropped(ran: Ran, ctx: Context, row: int) -> Drop | None:
             options = [_overriding(f"order.{n}.{key}", value) for key, value in why.options.items()]
             off = _overriding(f"order.{n}.enabled", value=False)
             return Drop(name, why.reason, (*options, off))
-        slate = moved(slate, name, move)
+        slate = apply_move(slate, name, move)
     return None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from memoriter.lanes.missed import EVERY, place_of, with_options
+from memoriter.lanes.missed import EVERY, lane_with_options, place_of
 from memoriter.lanes.port import Context, Lane, Miss
 from memoriter.pipeline.run import Ran
 from memoriter.why.change import Change
@@ -53,7 +53,7 @@ def _missed(lane: Lane, ctx: Context, row: int) -> Miss:
     """What a lane says; first whether a larger pool would have held the row."""
     pool = cast("int | None", getattr(lane, "pool", None))
     if pool is not None:
-        place = place_of(with_options(lane, pool=EVERY), ctx, row)
+        place = place_of(lane_with_options(lane, pool=EVERY), ctx, row)
         if place is not None:
             reason = f"it is at rank {place} there, outside the pool of {pool}"
             return Miss(reason, {"pool": place})

@@ -70,7 +70,7 @@ def _behind(ran: Ran, ctx: Context, row: int) -> Obstacle:
 
 def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
     """Its entry does not fit into what the ones above it leave of the budget."""
-    sizes, kept = ran.moves[BUDGET].beside, ran.moves[BUDGET].at
+    sizes, kept = ran.moves[BUDGET].details, ran.moves[BUDGET].at
     bounds = ctx.query.budget.to_dict()
     above = kept[kept < rank - 1]
     needs: list[dict[str, object]] = [{}, {}]

@@ -21,7 +21,7 @@ from memoriter.index.ties import ATTRIBUTES, ties_of
 from memoriter.index.vectors import units_of
 from memoriter.lanes.port import Context
 from memoriter.pipeline.orderings.port import Moved
-from memoriter.pipeline.plan import BUDGET, named
+from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.rank.grid import STEP
@@ -66,7 +66,7 @@ def _budget(ran: Ran) -> dict[str, object]:
         return {}
     move = ran.moves[BUDGET]
     sizes = {  # None for what was forgotten since the view was opened
-        key: [None if np.isnan(size) else int(size) for size in move.beside[key]]
+        key: [None if np.isnan(size) else int(size) for size in move.details[key]]
         for key in ("tokens", "chars")
     }
     return {"budget": {"head": list(head_size()), **sizes, "kept": move.at.tolist()}}
@@ -150,8 +150,8 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
 def _move(name: str, move: Moved) -> dict[str, object]:
     """What an ordering kept, by place in what it was given, what it looked at and noted."""
     out: dict[str, object] = {"name": name, "kept": move.at.tolist()}
-    if move.beside:
-        out["beside"] = {key: packed(values) for key, values in move.beside.items()}
+    if move.details:
+        out["beside"] = {key: packed(values) for key, values in move.details.items()}
     return {**out, "looked": dict(move.looked)} if move.looked else out
 
 
@@ -186,7 +186,7 @@ def _taken(ran: Ran, rows: Rows) -> list[int]:
     wanted = set(rows.tolist())
     out: dict[int, None] = {}
     standing: NDArray[np.int64] = ran.scored.rows
-    orderings = named(ran.plan.recipe)
+    orderings = ordering_steps(ran.plan.recipe)
     for name, move in ran.moves.items():
         if name in orderings:
             out |= dict.fromkeys(orderings[name].compared(move, standing, wanted))

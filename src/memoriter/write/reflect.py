@@ -24,7 +24,7 @@ from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
 from memoriter.core.times import iso
-from memoriter.rank.cluster import clusters, joined, middle, near, propagated
+from memoriter.rank.cluster import clusters, middle, near, propagated, single_link
 from memoriter.text.keywords import Phrases, keywords
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
 from memoriter.write.prepare import SALT_BYTES, WriteContext, prepare_version, put_of
@@ -176,7 +176,7 @@ def found(
     Smaller clusters than the rule allows are nobody's business; larger ones are rejected.
     """
     close = near(vectors, rule.similarity)
-    labels = joined(close) if rule.algorithm == "agglomerative" else propagated(close)
+    labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
     known = Phrases([record.text for record in records])
     good: list[Cluster] = []
     bad: list[Rejected] = []

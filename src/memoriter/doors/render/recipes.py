@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memoriter.doors.render.ink import DIM, STRONG
-from memoriter.lanes.spec import RecipePart, Spec, always_told, meaning_of, options_of, worded
+from memoriter.lanes.spec import RecipePart, Spec, always_shown, meaning_of, options_of, worded
 from memoriter.pipeline.fusing import FUSIONS
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, PassHead, Rerank
@@ -296,7 +296,10 @@ def _settings(declared: Declared, part: Data, spelled: Data) -> list[str]:
         _setting(declared, key, given)
         for key, given in part.items()
         if key not in ("kind", "enabled") and given not in (None, [], {})
-        if key == _WEIGHS or always_told(declared, key) or key in spelled or given != usual.get(key)
+        if key == _WEIGHS
+        or always_shown(declared, key)
+        or key in spelled
+        or given != usual.get(key)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Does a record stand near one that the words found well?"""
+"""The boost `cohesion`: weak hits gain from a strong hit written shortly before or after them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CohesionBoost(Boost):
         return Boosted(near_strong(positions, scores, reach, sessions))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
-        """Where records stand among all; sessions are no numbers."""
+        """Positions; none with `same_session`, because sessions are not numbers."""
         if self.same_session:
             return {}
         return positions_of(ctx, slate)

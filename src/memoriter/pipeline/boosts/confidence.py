@@ -1,4 +1,4 @@
-"""How sure is the writer of a record?"""
+"""The boost `confidence`: adds weight · confidence of the record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoriter.rank.decay import confidence
 
 
 class ConfidenceBoost(Boost):
-    """The confidence of a record; none is worth nothing."""
+    """The confidence of a record; a record without one gains nothing."""
 
     about: ClassVar[str] = "the confidence of a record"
 

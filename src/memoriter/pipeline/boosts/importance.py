@@ -1,4 +1,4 @@
-"""How much does the writer say that a record matters?"""
+"""The boost `importance`: adds or subtracts by the distance of the importance from one half."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoriter.rank.decay import importance
 
 
 class ImportanceBoost(Boost):
-    """The distance from one half, by how well a lane found the record; below one half it costs."""
+    """(importance − ½) · `bare`, or times `found` and the lane's score if it has the record."""
 
     about: ClassVar[str] = "the importance of a record, from one half up or down"
 

@@ -1,4 +1,4 @@
-"""Is a record of the kind that the question asks for: a preference, or one concrete fact?"""
+"""The boost `intent`: factors for records of the kind that an English question asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memoriter.text.intent import factors, intent_of, traits_of
 
 
 class IntentBoost(Boost):
-    """Factors by what the question wants and what a record is; they multiply. English alone."""
+    """Factors by the intent of the question and traits of a record; they are multiplied."""
 
     about: ClassVar[str] = "factors by what an English question wants"
     reads_score: ClassVar[bool] = True
@@ -26,22 +26,22 @@ class IntentBoost(Boost):
 
     @property
     def op(self) -> Op:
-        """A factor."""
+        """The score is multiplied."""
         return "product"
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the question wants something in particular."""
+        """Ready if an intent is recognised in the question."""
         intent = intent_of(ctx.query.text)
         if intent.label is None:
             return Skipped("the question wants nothing in particular", idle=True)
         return Ready({**self.shows(), "intent": intent.label, "signs": list(intent.signs)})
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """The product of each record's factors, which stand beside it; 1 where it has none."""
+        """The product of each record's factors, 1 if it has none; the factors are in `details`."""
         wanted = intent_of(ctx.query.text)
         size = slate.rows.size
         values = np.full(size, np.nan)
-        beside: dict[str, np.ndarray] = {}
+        details: dict[str, np.ndarray] = {}
         best = np.argsort(-np.nan_to_num(slate.score, nan=-np.inf), kind="stable")[: self.head]
         for at, record in zip(best.tolist(), ctx.fetch(slate.rows[best].tolist()), strict=True):
             if record is None:
@@ -51,5 +51,5 @@ class IntentBoost(Boost):
             for n, (reason, factor) in enumerate(reasons):
                 key = reason.replace(" ", "_")
                 key = key if key not in dict(reasons[:n]) else f"{key}_again"
-                beside.setdefault(key, np.full(size, np.nan))[at] = factor
-        return Boosted(values, beside)
+                details.setdefault(key, np.full(size, np.nan))[at] = factor
+        return Boosted(values, details)

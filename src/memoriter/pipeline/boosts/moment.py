@@ -1,4 +1,4 @@
-"""Is a record of the time that the question names?"""
+"""The boost `moment`: records near the time that the question names ("last week") gain."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from memoriter.core.slate import Slate
 from memoriter.core.times import iso
 from memoriter.index.reads import numbers
 from memoriter.lanes.port import Context, Ready, Skipped
-from memoriter.pipeline.boosts.port import Boosted, Leaning
+from memoriter.pipeline.boosts.port import Boosted, ShareBoost
 from memoriter.rank.decay import nearness
 from memoriter.text.moments import moment_of
 
 
-class MomentBoost(Leaning):
+class MomentBoost(ShareBoost):
     """1 inside the span that the question names, 1 / (1 + spans away) outside it."""
 
     about: ClassVar[str] = "nearness to the time that the question names"
@@ -23,7 +23,7 @@ class MomentBoost(Leaning):
     kind: Literal["moment"]
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready when the question names a time."""
+        """Ready if the question names a time."""
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)

@@ -1,4 +1,4 @@
-"""Is a record linked with other candidates? What lanes say of them counts a little for it too."""
+"""The boost `neighbours`: linked candidates pass on a share of their scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memoriter.rank.grid import snap
 class NeighboursBoost(Boost):
     """Σ over linked candidates of edge weight · the best of some columns · decay.
 
-    Edges count in both directions, whatever their kind, if they are valid at the time asked about.
+    Edges of any kind count in both directions if they are valid at the query's time.
     """
 
     about: ClassVar[str] = "linked candidates pass on a share of their scores"
@@ -29,7 +29,7 @@ class NeighboursBoost(Boost):
     most: int = option("maximum links of a record that count, heaviest first", 5, ge=1, le=1000)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """What each row gets from its neighbours; nothing below 0."""
+        """The sum that each row gets from its neighbours; NaN unless it is above 0."""
         graph = ctx.graph
         nodes = graph.positions(slate.rows)
         within = np.zeros(graph.rows.size, np.bool_)
@@ -39,9 +39,9 @@ class NeighboursBoost(Boost):
         )
         base = np.zeros(graph.rows.size)
         base[nodes] = self._base(slate)
-        given = snap(near.weights * base[near.others] * self.decay)
+        passed_on = snap(near.weights * base[near.others] * self.decay)
         total = np.zeros(graph.rows.size)
-        np.add.at(total, near.owners, np.where(within[near.others], given, 0.0))
+        np.add.at(total, near.owners, np.where(within[near.others], passed_on, 0.0))
         values = total[nodes]
         lifted = values > 0.0
         noted = {"edges_read": int(near.edges.size), "reads": near.reads}

@@ -1,7 +1,8 @@
-"""What a boost is: a number for each candidate that changes its score, and why.
+"""The interface of a boost: a number for each candidate that changes its score.
 
-A boost brings no candidate and takes none away. A recipe either weighs it beside its lanes, as one
-more signal of a weighted fusion, or applies it to the score of a pass.
+A boost neither adds nor removes candidates. A recipe either weights it together with its lanes, as
+one more signal of a weighted fusion, or applies it to the score of a pass (`pass.boosts`).
+`first_pass.Boosting` calls it.
 """
 
 from __future__ import annotations
@@ -27,31 +28,31 @@ Op = Literal["sum", "product", "max"]
 
 @dataclass(frozen=True, slots=True)
 class Boosted:
-    """A value per row of the slate, on the grid; NaN where the boost says nothing of a row."""
+    """A value per row of the slate, on the grid; NaN if the boost does not apply to a row."""
 
     values: Scores
-    beside: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
-    """Numbers that say where a value comes from: a distance, an age."""
+    details: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
+    """Columns that explain the values, such as a distance or an age."""
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What the plan shows after it ran."""
+    """What the plan shows for it after it ran."""
 
 
 class Boost(RecipePart):
-    """A boost as a recipe declares it."""
+    """A boost as a recipe declares it. Its pydantic fields are the recipe's options."""
 
     reads_score: ClassVar[bool] = False
-    """Whether its values follow from the score so far, not only from columns and records."""
+    """Whether its values depend on the score so far. Such a boost starts a new step."""
 
     enabled: bool = option("whether it runs", default=True)
 
     @property
     def excludes(self) -> str | None:
-        """A boost that cannot run beside it."""
+        """The label of a boost that must not run together with it."""
         return None
 
     @property
     def op(self) -> Op:
-        """How its value changes a score."""
+        """How its value is combined with the score."""
         return "sum"
 
     def ready(self, ctx: Context) -> Ready | Skipped:
@@ -61,16 +62,19 @@ class Boost(RecipePart):
 
     @abstractmethod
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """Its values for the rows of a slate."""
+        """A value for each row of the slate."""
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
-        """What it read of records, as far as it is numbers: inputs of the receipt, by name."""
+        """The numbers of records that its values follow from: columns `of.NAME` of the receipt."""
         del ctx, slate
         return {}
 
 
-class Leaning(Boost):
-    """A boost by a share: weight · share is added, or the score times 1 + alpha · (share − ½)."""
+class ShareBoost(Boost):
+    """A boost by a share between 0 and 1.
+
+    Adds weight · share; with `alpha`, multiplies the score by 1 + alpha · (share − ½) instead.
+    """
 
     weight: float = option("what the whole share adds", 1.0, ge=0.0, le=1000.0)
     alpha: Annotated[float, Field(ge=0.0, le=1.0)] | None = option(
@@ -79,28 +83,28 @@ class Leaning(Boost):
 
     @property
     def op(self) -> Op:
-        """A product where it leans, else a sum."""
+        """A product with `alpha`, else a sum."""
         return "sum" if self.alpha is None else "product"
 
     def worth(self, shares: Scores) -> Scores:
-        """What shares are worth, on the grid; no share leans nowhere and adds nothing."""
+        """The value of each share, on the grid; without a share (NaN) the score does not change."""
         if self.alpha is None:
             return snap(self.weight * shares)
         return snap(1.0 + self.alpha * (np.where(np.isnan(shares), 0.5, shares) - 0.5))
 
 
 def lane_scores(slate: Slate, label: str) -> Scores:
-    """What a lane said of each row; NaN where it said nothing, or has no part in the search."""
+    """A lane's raw score of each row; NaN if it did not find the row, or did not run."""
     return slate.columns.get(f"{label}.score", np.full(slate.rows.size, np.nan))
 
 
 def by_table(ctx: Context, slate: Slate, attribute: str, table: Mapping[str, float]) -> Scores:
-    """What a table says of an attribute of each row; 0 for what it does not name."""
+    """The table's value for an attribute of each row; 0 for values that it does not name."""
     return priority(strings(ctx.view, slate.rows, attribute), table)
 
 
 def positions_of(ctx: Context, slate: Slate) -> dict[str, Scores]:
-    """Where records stand among all, and how many there are: inputs of a receipt."""
+    """Positions of the records and the number of records: inputs of a receipt."""
     count = float(length(ctx.view))
     return {
         "position": numbers(ctx.view, slate.rows, "position"),

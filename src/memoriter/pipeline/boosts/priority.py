@@ -1,4 +1,4 @@
-"""How urgent is a record?"""
+"""The boost `priority`: the priority of a record, by a table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
-from memoriter.pipeline.boosts.port import Boosted, Leaning, by_table
+from memoriter.pipeline.boosts.port import Boosted, ShareBoost, by_table
 
 
-class PriorityBoost(Leaning):
-    """The priority of a record, by a table; one that it does not name is worth nothing."""
+class PriorityBoost(ShareBoost):
+    """The priority of a record, by a table; a priority that it does not name counts 0."""
 
     about: ClassVar[str] = "the priority of a record, by a table"
 

@@ -1,4 +1,4 @@
-"""How new is a record: by its place among all, by the caller's cycles, or by a clock?"""
+"""The boost `recency`: newer records gain; age in positions, cycles or time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memoriter.core.slate import Slate
 from memoriter.index.reads import length, numbers
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.pipeline.boosts.port import Boosted, Leaning, lane_scores, positions_of
+from memoriter.pipeline.boosts.port import Boosted, ShareBoost, lane_scores, positions_of
 from memoriter.pipeline.fusing import Label
 from memoriter.rank.decay import by_clock, by_cycle, by_position
 from memoriter.rank.grid import snap
@@ -20,8 +20,8 @@ from memoriter.rank.grid import snap
 _DAY = 86_400e6
 
 
-class RecencyBoost(Leaning):
-    """Newer records count more. No clock is read: the query says when it is asked."""
+class RecencyBoost(ShareBoost):
+    """Newer records count more. The current time is the query's `now`, so that replays agree."""
 
     about: ClassVar[str] = "newer records count more"
 
@@ -44,18 +44,18 @@ class RecencyBoost(Leaning):
     rival: Label | None = option("boost that cannot run beside it", None)
 
     def shows(self) -> dict[str, object]:
-        """What the plan prints: what this unit goes by."""
+        """The options that apply to this unit."""
         unused = {"position": ("half_life", "of"), "cycle": ("of",), "days": ("half_life",)}
         left_out = {"rival", *unused.get(self.unit, ())}
         return {key: value for key, value in super().shows().items() if key not in left_out}
 
     @property
     def excludes(self) -> str | None:
-        """The one that goes by another clock."""
+        """The recency boost of another unit, if the recipe names one as `rival`."""
         return self.rival
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Cycles need the call to say which one it is."""
+        """Ready, except that the unit `cycle` needs the call to name its cycle."""
         if self.unit == "cycle" and ctx.query.cycle is None:
             return Skipped("no cycle is given: recall(…, cycle=…)", idle=True)
         return Ready(self.shows())
@@ -82,7 +82,7 @@ class RecencyBoost(Leaning):
                 return snap(1.0 / (1.0 + np.maximum(ages, 0.0)))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
-        """Positions, cycles, or a time."""
+        """Positions, cycles or times, by unit."""
         if self.unit == "position":
             return positions_of(ctx, slate)
         name = "cycle" if self.unit == "cycle" else self.of

@@ -1,4 +1,4 @@
-"""Is a record a reflection?"""
+"""The boost `reflection`: multiplies the score of reflections by a factor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ReflectionBoost(Boost):
 
     @property
     def op(self) -> Op:
-        """A factor."""
+        """The score is multiplied."""
         return "product"
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:

@@ -1,7 +1,7 @@
-"""Does a record stand beside a good hit in its conversation?
+"""The boost `session`: a record gains a share of the score of the record before or after it.
 
-The record before or after in the same session often answers what the other one asks. The better of
-the two lends a share of its score.
+In a conversation the next record often answers what the previous one asks. The better of the two
+neighbours in the same session counts.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ class SessionBoost(Boost):
     weight: float = option("share of the neighbour's score", 0.3, ge=0.0, le=1000.0)
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """What the better neighbour lends; none where neither is a candidate."""
+        """Weight · score of the better neighbour; NaN if neither neighbour is a candidate."""
         order = np.argsort(slate.rows)
         scores = slate.score
         best, who = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
-        for rows in beside(ctx.view, slate.rows):
+        for rows in session_neighbours(ctx.view, slate.rows):
+            # `searchsorted` may point past the end or at another row; both are filtered below.
             at = np.minimum(np.searchsorted(slate.rows, rows, sorter=order), order.size - 1)
             here = order[at]
             there = np.where(slate.rows[here] == rows, scores[here], np.nan)
@@ -46,10 +47,10 @@ class SessionBoost(Boost):
         return Boosted(np.where(lent > 0.0, lent, np.nan), {"row": who})
 
 
-def beside(view: View, rows: Rows) -> tuple[Rows, Rows]:
-    """The rows before and after each of these in its session; -1 where there is none.
+def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
+    """(rows before, rows after) each of these in its session; -1 if there is none.
 
-    Only rows that the view sees count, in the order in which they were first written.
+    Only rows visible in the view count, in the order in which they were first written.
     """
     keys = np.zeros(rows.size, np.uint64)
     for segment in view.segments:

@@ -1,4 +1,4 @@
-"""What was a good reflection made from? Its sources get a share of its score."""
+"""The boost `sources`: the sources of a good reflection get a share of its score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memoriter.rank.top import top
 class SourcesBoost(Boost):
     """The larger of a record's own score and a reflection's · factor · edge weight.
 
-    A lane of kind `sources` brings what no other lane found.
+    The lane `sources` adds sources as candidates that no other lane found.
     """
 
     about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
@@ -38,7 +38,7 @@ class SourcesBoost(Boost):
         return "max"
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
-        """What reflections lend to each row."""
+        """The best score that a reflection passes on to each row; NaN if none does."""
         known = np.flatnonzero(~np.isnan(slate.score))
         rows, scores = slate.rows[known], slate.score[known]
         best = top(scores, rows, self.window, ctx.keys)

@@ -1,4 +1,4 @@
-"""Where does a record come from?"""
+"""The boost `trust`: the trust level of a record's source, by a table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
-from memoriter.pipeline.boosts.port import Boosted, Leaning, by_table
+from memoriter.pipeline.boosts.port import Boosted, ShareBoost, by_table
 
 
-class TrustBoost(Leaning):
-    """The trust of a record, by a table; one that it does not name is worth nothing."""
+class TrustBoost(ShareBoost):
+    """The trust of a record, by a table; a level that it does not name counts 0."""
 
     about: ClassVar[str] = "where a record comes from, by a table"
 

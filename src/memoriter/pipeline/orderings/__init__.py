@@ -1,1 +1,1 @@
-"""What moves or drops rows once they have their scores: each ordering is one small file."""
+"""Orderings: each moves or drops rows that have their scores. One file per kind."""

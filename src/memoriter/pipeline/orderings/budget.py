@@ -1,4 +1,4 @@
-"""Only what a prompt has room for: whole entries, the best ones first."""
+"""Limits hits to what fits into a prompt's budget of tokens or characters. Called by `run`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from memoriter.pipeline.orderings.port import Moved
 from memoriter.text.prompt import head_size, packed
 
 
-def within(ctx: Context, slate: Slate) -> Moved:
-    """The rows whose entries fit, in order; one that does not fit is passed over.
+def fit_budget(ctx: Context, slate: Slate) -> Moved:
+    """The rows whose entries fit, in order; a row that does not fit is passed over.
 
-    Sizes are those of the entries as a prompt shows them, numbered by what was kept so far.
+    The size of an entry includes its number in the prompt, so it depends on the rows kept before.
     """
     records = ctx.fetch(slate.rows.tolist())
     replaced = ctx.replaced_by(slate.rows)

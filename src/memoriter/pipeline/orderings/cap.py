@@ -1,4 +1,4 @@
-"""Of one kind of record not more than a share of what is shown."""
+"""The ordering `cap`: limits one kind of record to a share of the hits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CapOrdering(Ordering):
     )
 
     def ready(self, ctx: Context, recipe: Recipe) -> Ready | Skipped:
-        """Says so where none can be shown."""
+        """Always ready; the plan warns if the share rounds down to 0."""
         del ctx
         shown = int(self.share * recipe.window)
         shows: dict[str, object] = {**self.shows(), "window": recipe.window, "at_most": shown}
@@ -38,7 +38,7 @@ class CapOrdering(Ordering):
         return Ready(shows)
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
-        """The rows without what is too many."""
+        """The rows without those above the limit."""
         kinds = strings(ctx.view, slate.rows, "kind")
         of_kind = np.array([kind == self.of for kind in kinds], np.bool_)
         over = of_kind & (np.cumsum(of_kind) > int(self.share * recipe.window))
@@ -49,12 +49,12 @@ class CapOrdering(Ordering):
         )
 
     def dropped(self, dropping: Dropping) -> Dropped:
-        """There were enough of its kind above it."""
+        """The limit was reached above the row; the option is the smallest share that keeps it."""
         kinds = strings(dropping.ctx.view, dropping.slate.rows[: dropping.at + 1], "kind")
         nth, window = kinds.count(self.of), dropping.recipe.window
         most = int(self.share * window)
         reason = f"it is {self.of} number {nth}, and at most {most} are shown"
         share = nth / window
-        while int(share * window) < nth:  # the quotient may lie a bit too low
+        while int(share * window) < nth:  # the quotient may be rounded down
             share = math.nextafter(share, math.inf)
         return Dropped(reason, {"share": share} if share <= 1.0 else {})

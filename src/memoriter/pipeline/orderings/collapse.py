@@ -1,4 +1,4 @@
-"""Of records that say the same, one is enough."""
+"""The ordering `collapse`: of records that say the same, only the best stays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memoriter.index.vectors import units_of
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.rank.near import near_duplicates
+from memoriter.rank.diverse import near_duplicates
 from memoriter.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CollapseOrdering(Ordering):
-    """Keeps the best places of each group of records that share a key."""
+    """Groups records by a key and keeps `most` of each group."""
 
     about: ClassVar[str] = "of records that say the same, one stays"
 
@@ -60,7 +60,7 @@ class CollapseOrdering(Ordering):
         return self
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
-        """The rows without those that another one stands for."""
+        """The rows without duplicates; a kept row takes the best place of its group."""
         del recipe
         size = slate.rows.size
         count = min(self.head, size)
@@ -73,6 +73,7 @@ class CollapseOrdering(Ordering):
             if self.keep == "newest":
                 newest = sorted(places, key=lambda at: (-created[at], -slate.rows[at]))
                 kept = newest[: self.most]
+            # The kept rows take the group's best places, in the order in which they were kept.
             stays += zip(places, kept, strict=False)
             dropped += len(places) - len(kept)
         head = [who for _, who in sorted(stays)]
@@ -88,8 +89,8 @@ class CollapseOrdering(Ordering):
         return Moved(at, {"group": standing}, {"dropped": dropped}, looked)
 
     def dropped(self, dropping: Dropping) -> Dropped:
-        """Another row stands for it."""
-        size = int(dropping.move.beside["group"][dropping.at])
+        """The row that was kept instead, and the smallest `most` that keeps this one too."""
+        size = int(dropping.move.details["group"][dropping.at])
         names = [name for name in self._standing(dropping) if name]
         by = f"{names[0]} stands for it" if names else "others stand for it"
         reason = f"{size} records are one by {self.by}: {by}"
@@ -100,8 +101,8 @@ class CollapseOrdering(Ordering):
         return Dropped(reason)
 
     def _standing(self, dropping: Dropping) -> Iterator[str]:
-        """The ids of rows that stayed and, looked at beside it, are one with it."""
-        groups, slate = dropping.move.beside["group"], dropping.slate
+        """The ids of kept rows that fall into one group with the dropped row."""
+        groups, slate = dropping.move.details["group"], dropping.slate
         alone = self.model_copy(update={"most": 1})
         for at in dropping.move.at.tolist():
             if groups[at] == groups[dropping.at]:
@@ -110,7 +111,7 @@ class CollapseOrdering(Ordering):
                     yield ids_of(dropping.ctx.view, slate.rows[[at]])[0]
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[int]]:
-        """The places of each group, best first."""
+        """The groups, each as places with the best first."""
         if self.by == "near":
             units, known = units_of(ctx.view, slate.rows[:count])
             copies = near_duplicates(units, self.cosine)
@@ -135,7 +136,7 @@ class CollapseOrdering(Ordering):
 
 
 def _value(record: Record, path: str) -> Json:
-    """An attribute, or what stands at a path in the metadata; None where there is nothing."""
+    """An attribute, or the value at a path in the metadata; None if there is none."""
     if not path.startswith("metadata."):
         value = cast("Json", attrgetter(path)(record))
         return cast("Json", list(value) or None) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""The best that does not repeat what stands above it (maximal marginal relevance)."""
+"""The ordering `mmr`: maximal marginal relevance, so that hits do not repeat each other."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.fusing import Label
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.rank.diverse import mmr
+from memoriter.rank.diverse import mmr_picks
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
 
 
 class MmrOrdering(Ordering):
-    """Takes, one by one, who has the most of trade · relevance − (1 − trade) · likeness.
+    """Takes one by one the row with the largest trade · relevance − (1 − trade) · similarity.
 
-    Rows without a vector are like nobody: they follow after those taken. Rows below the head of a
-    second pass have scores of another scale, and take no part.
+    Rows without a vector cannot be compared: they follow after those taken. Rows below the head of
+    a second pass have scores of another scale, and do not take part.
     """
 
     about: ClassVar[str] = "the best that does not repeat what stands above it (MMR)"
@@ -50,7 +50,7 @@ class MmrOrdering(Ordering):
 
     @property
     def decides(self) -> bool:
-        """What drops the rest says how many there are."""
+        """True if it drops the rest: then it decides the number of hits."""
         return self.drop
 
     def move(self, ctx: Context, recipe: Recipe, slate: Slate) -> Moved:
@@ -60,7 +60,9 @@ class MmrOrdering(Ordering):
         count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
         units, known = units_of(ctx.view, slate.rows[:count])
         part = np.flatnonzero(known)
-        picks = mmr(self._relevance(slate.score[:count])[part], units[part], self.trade, self.take)
+        picks = mmr_picks(
+            self._relevance(slate.score[:count])[part], units[part], self.trade, self.take
+        )
         taken = part[picks.order]
         penalty, cause = np.full(size, np.nan), np.full(size, np.nan)
         penalty[taken] = picks.penalties
@@ -75,13 +77,13 @@ class MmrOrdering(Ordering):
         return Moved(at, {"penalty": penalty, "cause": cause}, noted, looked)
 
     def dropped(self, dropping: Dropping) -> Dropped:
-        """Others were taken, and the rest was dropped."""
+        """Other rows were taken, and the rest was dropped."""
         count = dropping.move.at.size
         return Dropped(f"{count} rows were taken, and it was none of them", {"drop": False})
 
     def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
-        """Those taken, up to the last hit: each was compared with those before it."""
-        penalty = move.beside["penalty"]
+        """The rows taken up to the last hit: each was compared with those before it."""
+        penalty = move.details["penalty"]
         taken = [int(rows[at]) for at in move.at.tolist() if not np.isnan(penalty[at])]
         last = max((n for n, row in enumerate(taken) if row in hits), default=-1)
         return taken[: last + 1]

@@ -1,4 +1,7 @@
-"""What an ordering is: it moves or drops rows, and a column says where each of them stood."""
+"""The interface of an ordering: it moves or drops rows of a scored slate.
+
+`run` calls `move`; `apply_move` records the former place of each row in a column.
+"""
 
 from __future__ import annotations
 
@@ -21,27 +24,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Which places of the slate stay, in their new order."""
+    """The result of an ordering: the places that stay, in their new order."""
 
     at: NDArray[np.intp]
-    beside: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
-    """Numbers that say why, one per row of the slate as it was."""
+    details: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
+    """Columns that explain the move, one value per row of the slate before it."""
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What the plan shows after it ran."""
+    """What the plan shows for it after it ran."""
     looked: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What it looked at beside the slate, as plain data by place: inputs of the receipt."""
+    """What it read besides the slate, as plain data by place: inputs of the receipt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropping:
-    """An ordering that dropped a row, and what it was given."""
+    """The input of `Ordering.dropped`: a move, what it was applied to, and the dropped row."""
 
     ctx: Context
     recipe: Recipe
     slate: Slate
     move: Moved
     at: int
-    """Where the row stood in the slate."""
+    """The place of the row in the slate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,12 @@ class Ordering(RecipePart):
 
     @property
     def lanes(self) -> tuple[str, ...]:
-        """The lanes whose vectors it looks at by name."""
+        """The labels of the lanes whose vectors it compares."""
         return ()
 
     @property
     def decides(self) -> bool:
-        """Whether it says how many rows there are, where the call does not."""
+        """Whether it decides the number of hits if the call names no limit."""
         return False
 
     def ready(self, ctx: Context, recipe: Recipe) -> Ready | Skipped:
@@ -77,17 +80,17 @@ class Ordering(RecipePart):
         """The new order of a slate."""
 
     def dropped(self, dropping: Dropping) -> Dropped:
-        """Why it dropped a row; the smallest change alone, since each option is tried."""
+        """Why it dropped a row, with the smallest change of an option that would keep it."""
         del dropping
         return Dropped("it was dropped there")
 
     def compared(self, move: Moved, rows: Rows, hits: Container[int]) -> list[int]:
-        """The rows whose vectors a receipt needs to derive the hits, of those it was given."""
+        """The rows, of `rows`, whose vectors a receipt needs to derive the hits."""
         del move, rows, hits
         return []
 
 
-def moved(slate: Slate, name: str, move: Moved) -> Slate:
-    """The slate as a move leaves it, with what it noted."""
-    beside = {f"{name}.{key}": values for key, values in move.beside.items()}
-    return slate.noting(beside).ordered(name, move.at)
+def apply_move(slate: Slate, name: str, move: Moved) -> Slate:
+    """The slate after a move, with the move's detail columns."""
+    details = {f"{name}.{key}": values for key, values in move.details.items()}
+    return slate.noting(details).ordered(name, move.at)

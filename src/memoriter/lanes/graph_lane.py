@@ -1,4 +1,8 @@
-"""Where the graph lanes walk: the edges that count for a question, and how a path is told."""
+"""What the lanes that follow links share (`walk`, `hops`, `cheapest`).
+
+`GraphLane` has their common options; `WalkGraph` is the part of the graph that a query may walk,
+and describes paths for the evidence.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,12 @@ from memoriter.index.ids import ids_of
 from memoriter.index.view import View
 from memoriter.lanes.port import Context, Seeded
 from memoriter.lanes.spec import option
-from memoriter.rank.walk import Adjacency, Nodes, Tree, Ways, hops_of, parallel
-from memoriter.rank.walks import Worth
+from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
+from memoriter.rank.walks import EdgeWorth
 
 
-class Linked(Seeded):
-    """A lane that follows edges."""
+class GraphLane(Seeded):
+    """A lane that follows links from seeds."""
 
     pool: int = option("maximum candidates", 1000, ge=1, le=100_000)
     kinds: tuple[str, ...] | None = option("link kinds that are followed", None)
@@ -35,8 +39,8 @@ class Linked(Seeded):
         values={"selection": "those that may be found", "scope": "all that the caller may read"},
     )
 
-    def walking(self) -> dict[str, object]:
-        """What the plan prints of every such lane."""
+    def walk_options(self) -> dict[str, object]:
+        """The common options as the plan prints them."""
         out: dict[str, object] = {"seeds": list(self.seeds) or ["given"]}
         if self.seeds:
             out["seed_count"] = self.seed_count
@@ -45,39 +49,40 @@ class Linked(Seeded):
 
 
 @dataclass(frozen=True)
-class Terrain:
-    """The graph of a view as one question may walk it."""
+class WalkGraph:
+    """The graph of a view as one query may walk it."""
 
     view: View
     graph: Graph
-    """The edges of the view, or those that were recorded at the time asked about."""
-    ways: Ways
+    """The edges of the view, or those recorded up to the queried time."""
+    allowed: StepFilter
     inside: Mask
-    """Which nodes may be found."""
+    """Which nodes are in the selection."""
     seeds: Nodes
 
     @classmethod
-    def of(cls, lane: Linked, ctx: Context) -> Terrain:
-        """The edges valid at the time asked about, the nodes that the lane may pass."""
+    def of(cls, lane: GraphLane, ctx: Context) -> WalkGraph:
+        """The edges valid at the query's time, and the nodes that the lane may pass."""
         graph = ctx.graph
         inside = graph.nodes(ctx.selection.masks)
+        # With `scope` a path may cross records that the filter excludes, never unreadable ones.
         passed = inside if lane.through == "selection" else graph.nodes(ctx.selection.readable)
-        ways = Ways(
+        allowed = StepFilter(
             graph.edges.holding(ctx.time, lane.kinds),
             passed,
             along=lane.direction != "in",
             against=lane.direction != "out",
         )
-        return cls(ctx.view, graph, ways, inside, graph.positions(ctx.seeds))
+        return cls(ctx.view, graph, allowed, inside, graph.positions(ctx.seeds))
 
     @property
     def steps(self) -> Adjacency:
-        """Who is next to whom."""
+        """The adjacency lists."""
         return self.graph.adjacency
 
     @cached_property
     def starts(self) -> frozenset[int]:
-        """The seeds."""
+        """The seeds as a set."""
         return frozenset(self.seeds.tolist())
 
     def rows(self, nodes: Iterable[int]) -> Rows:
@@ -85,7 +90,10 @@ class Terrain:
         return self.graph.rows[np.fromiter(nodes, np.int64)]
 
     def names(self, nodes: Iterable[int]) -> dict[int, str]:
-        """The ids of those of these nodes that may be told: found ones, and seeds."""
+        """The ids of the nodes that may be shown: those in the selection, and seeds.
+
+        A path may pass records that the caller can read but the filter excludes: they stay hidden.
+        """
         shown = [node for node in set(nodes) if self.inside[node] or node in self.starts]
         return dict(zip(shown, ids_of(self.view, self.rows(shown)), strict=True))
 
@@ -94,7 +102,7 @@ class Terrain:
         edges = [
             edge
             for _, _, step in hops_of(tree, place)
-            for edge in parallel(self.steps, self.ways, step).tolist()
+            for edge in parallel(self.steps, self.allowed, step).tolist()
         ]
         return list(dict.fromkeys(self.kind(edge) for edge in edges))
 
@@ -103,24 +111,24 @@ class Terrain:
         return self.graph.edges.names[int(self.graph.edges.kinds[edge])]
 
     def path(
-        self, tree: Tree, place: int, names: dict[int, str], worth: Worth | None
+        self, tree: Tree, place: int, names: dict[int, str], worth: EdgeWorth | None
     ) -> list[dict[str, object]]:
         """The path to a place: its seed, then each hop with kind, direction and weight.
 
-        A record that may not be found is marked as hidden and has no id. Of parallel edges the most
-        valuable is told, if there is a worth, else that of the step.
+        A record outside the selection is marked as hidden and has no id. Of parallel edges the one
+        with the largest worth is shown; without `worth`, the one of the step.
         """
         hops = hops_of(tree, place)
         start = hops[0][0] if hops else int(tree.nodes[place])
         return [_named(start, names), *(self._hop(to, step, names, worth) for _, to, step in hops)]
 
     def _hop(
-        self, to: int, step: int, names: dict[int, str], worth: Worth | None
+        self, to: int, step: int, names: dict[int, str], worth: EdgeWorth | None
     ) -> dict[str, object]:
         edge = int(self.steps.edge[step])
         if worth is not None:
-            beside = parallel(self.steps, self.ways, step)
-            edge = int(beside[np.argmax(worth.of(beside))])
+            parallels = parallel(self.steps, self.allowed, step)
+            edge = int(parallels[np.argmax(worth.of(parallels))])
         direction = "out" if self.steps.forward[step] else "in"
         weight = float(self.graph.edges.weights[edge])
         link = {"kind": self.kind(edge), "direction": direction, "weight": weight}
@@ -136,8 +144,8 @@ def on_paths(trees: Sequence[tuple[Tree, int]]) -> set[int]:
     return {int(tree.nodes[at]) for tree, place in trees for at in tree.path(place)}
 
 
-def noted(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
-    """What the plan shows after a walk."""
+def walk_notes(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:
+    """Counts of a walk, shown by the plan after it ran."""
     return {
         "started": int(seeds.size),
         "edges_read": sum(tree.read for tree in trees),

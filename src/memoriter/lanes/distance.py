@@ -1,7 +1,7 @@
-"""What the lanes `hops` and `cheapest` share: graph distance from seeds.
+"""The base of the lanes `hops` and `cheapest`: graph distance from seeds.
 
-Seeds come with the call; lanes may add some. Seeds have no score of
-their own, even where one reaches another. Equal scores go to the older record.
+Seeds come with the call or from other lanes. Seeds themselves are never ranked, not even if one
+reaches another. Of equal scores the older record comes first.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
+from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths, walk_notes
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.lanes.terrain import Linked, Terrain, noted, on_paths
 from memoriter.rank.walk import Tree
 
 Bare = Annotated[str, Field(pattern=r"^[^\W\d][\w-]{0,127}$")]
-"""A name that needs no quotes."""
+"""A link kind: a letter, then letters, digits, `_` or `-`."""
 
 
-class Leg(Linked):
-    """What both legs have."""
+class DistanceLane(GraphLane):
+    """A lane that scores a record by its distance from the seeds."""
 
     must_start: ClassVar[bool] = True
 
@@ -38,26 +38,27 @@ class Leg(Linked):
     max_hops: int = option("maximum links from a seed", 2, ge=1, le=100)
 
     def ready(self, ctx: Context) -> Ready | Skipped:
-        """Ready: that it has somewhere to start from was checked before."""
+        """Always ready: the plan has already checked that there are seeds (`must_start`)."""
         del ctx
-        return Ready({**self.walking(), "max_hops": self.max_hops, "pool": self.pool})
+        return Ready({**self.walk_options(), "max_hops": self.max_hops, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
-        """What the seeds reach, nearest or cheapest first."""
-        terrain = Terrain.of(self, ctx)
-        tree = self.tree(terrain)
+        """The records that the seeds reach, nearest or cheapest first."""
+        walk_graph = WalkGraph.of(self, ctx)
+        tree = self.tree(walk_graph)
+        # A node can occur in the tree several times; its first place is its best.
         at = np.sort(np.unique(tree.nodes, return_index=True)[1])
-        at = at[(tree.depths[at] > 0) & terrain.inside[tree.nodes[at]]]
-        rows = terrain.graph.rows[tree.nodes[at]]
+        at = at[(tree.depths[at] > 0) & walk_graph.inside[tree.nodes[at]]]
+        rows = walk_graph.graph.rows[tree.nodes[at]]
         scores = 0.0 - tree.costs[at]  # no negative zero
         order = ctx.best(scores, rows, self.pool)
         place = dict(zip(rows.tolist(), at.tolist(), strict=True))
-        memo = _Reached(terrain, tree, place)
-        notes = noted([tree], terrain.seeds)
+        memo = _Reached(walk_graph, tree, place)
+        notes = walk_notes([tree], walk_graph.seeds)
         return Ranking(rows[order], scores[order], noted=notes, memo=memo)
 
-    def tree(self, terrain: Terrain) -> Tree:
-        """The walk."""
+    def tree(self, walk_graph: WalkGraph) -> Tree:
+        """The paths from the seeds; a subclass decides in which order they are found."""
         raise NotImplementedError
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
@@ -71,24 +72,26 @@ class Leg(Linked):
         ]
 
     def missed(self, ctx: Context, row: int) -> Miss:
-        """It is too many links away, or no path leads to it."""
+        """The record is too many links away, or no path leads to it."""
         return too_far(self, ctx, row, limit="max_hops", pool=self.pool)
 
 
 @dataclass(frozen=True)
 class _Reached:
-    terrain: Terrain
+    """A finished walk, kept on the ranking for its evidence."""
+
+    walk_graph: WalkGraph
     tree: Tree
     place: dict[int, int]
-    """Where in the tree a row stands."""
+    """The place of each row in the tree."""
 
     def facts(self, rows: Rows) -> list[dict[str, object]]:
         places = [self.place[row] for row in rows.tolist()]
-        names = self.terrain.names(on_paths([(self.tree, at) for at in places]))
+        names = self.walk_graph.names(on_paths([(self.tree, at) for at in places]))
         return [self._facts(at, names) for at in places]
 
     def _facts(self, at: int, names: dict[int, str]) -> dict[str, object]:
-        path = self.terrain.path(self.tree, at, names, None)
+        path = self.walk_graph.path(self.tree, at, names, None)
         cost, distance = float(self.tree.costs[at]), int(self.tree.depths[at])
         parent = path[-2].get("id")
         return {"distance": distance, "cost": cost, "parent": parent, "path": path}

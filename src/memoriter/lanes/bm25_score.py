@@ -1,4 +1,8 @@
-"""What one leaf of a query adds to the rows it occurs in: counts in, grid numbers out."""
+"""BM25 over posting lists: what one query leaf adds to each row that it occurs in.
+
+Here counts become scores: `Scorer.shares` applies the formula of `rank/bm25.py`, `Scorer.most` is
+the upper bound that MaxScore needs. Used by `maxscore` and `bm25_evidence`.
+"""
 
 from __future__ import annotations
 
@@ -16,31 +20,32 @@ from memoriter.rank.bm25 import Array, Rarity, idf, saturation
 from memoriter.rank.grid import STEP, snap, snap_one
 
 Form = Literal["fields", "row"]
-"""`fields`: each field has its own length and adds its own share. `row`: counts of all fields are
-weighted and added first, and meet the length of the whole row, as FTS5 has it."""
+"""`fields`: each field is scored with its own length, and the scores are added. `row`: the weighted
+term frequencies of all fields are added first and scored with the length of the row, as in FTS5."""
 Measure = Literal["bm25", "tf_idf", "tf"]
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """How counts become a score."""
+    """How counts become a score; the options of the lane `bm25`."""
 
     form: Form
     measure: Measure
     rarity: Rarity
     shape: tuple[float, float]
+    """(k1, b)."""
     weights: Mapping[str, float]
     gate: Mapping[str, float]
-    """Per field: a leaf in a greater share of the records than this says nothing there."""
+    """By field, the maximum share of records with a leaf; a more frequent leaf adds nothing."""
     gate_from: int
-    """The gate is open while there are fewer records than this."""
+    """With fewer records than this the gate does not apply."""
     least_mean: float = 1.0
-    """A mean length below this counts as this: few records have the field at all."""
+    """The minimum mean length; without it, a field that few records have would score too high."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A leaf bound to a view: what to look for, how rare it is, how much it weighs."""
+class BoundLeaf:
+    """A query leaf bound to a view: what to look for, its document frequency and weight."""
 
     label: str
     what: Sought | Close
@@ -48,12 +53,12 @@ class Counted:
     df: int
     idf: float
     times: int = 1
-    """How often the query holds it: each time counts."""
+    """How often it occurs in the query; each occurrence counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a leaf adds to some rows of a segment: through one field, or (None) the whole row."""
+    """What a leaf adds to rows of a segment, in one field or (None) in the whole row."""
 
     field: int | None
     weight: float
@@ -63,44 +68,44 @@ class Share:
 
 
 class Scorer:
-    """A formula over a ground."""
+    """A formula applied to the field statistics of a view."""
 
-    def __init__(self, ground: FieldStats, formula: Formula) -> None:
-        self.ground = ground
+    def __init__(self, stats: FieldStats, formula: Formula) -> None:
+        self.stats = stats
         self.formula = formula
-        names = ground.names
-        self._weights = {n: formula.weights[names[n]] for n in ground.listed}
+        names = stats.names
+        self._weights = {n: formula.weights[names[n]] for n in stats.listed}
 
     def mean(self, field: int | None) -> float:
-        """The mean length that a score takes, of one field or (None) of the whole row."""
-        mean = self.ground.row_mean if field is None else self.ground.means.get(field, 0.0)
+        """The mean length in the formula: of one field or (None) of whole rows."""
+        mean = self.stats.row_mean if field is None else self.stats.means.get(field, 0.0)
         return max(mean, self.formula.least_mean) or 1.0
 
     @property
     def adds(self) -> bool:
-        """Whether alternatives add up; otherwise the best of them counts."""
+        """Whether alternatives are added; otherwise the best of them counts."""
         return self.formula.measure == "bm25"
 
-    def asked(self, label: str, what: Sought | Close, boost: float) -> Counted:
-        """The leaf, counted."""
-        df = self.ground.df(what)
-        rare = idf(self.ground.total, df, self.formula.rarity) if df else 0.0
-        return Counted(label, what, boost, df, rare)
+    def bound_leaf(self, label: str, what: Sought | Close, boost: float) -> BoundLeaf:
+        """The leaf with its document frequency and idf in the view."""
+        df = self.stats.df(what)
+        rare = idf(self.stats.total, df, self.formula.rarity) if df else 0.0
+        return BoundLeaf(label, what, boost, df, rare)
 
-    def shares(self, n: int, leaf: Counted, postings: Postings) -> list[Share]:
-        """What a leaf adds in the n-th segment, given where it occurs; no row twice in a share."""
+    def shares(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[Share]:
+        """What a leaf adds in the n-th segment, by its postings; a share has each row once."""
         if self.formula.form == "row":
             return self._row(n, leaf, postings)
         out: list[Share] = []
         open_to = self._open(leaf)
-        fields = [each.field for each in self.ground.bounds(n, leaf.what)]
+        fields = [each.field for each in self.stats.bounds(n, leaf.what)]
         for field in fields:
             weight = open_to.get(field, 0.0)
             some = postings if len(fields) == 1 else postings.take(postings.fields == field)
             docs = some.docs
             if docs.size and weight:
                 tfs = some.tfs.astype(np.float64)
-                lengths = self.ground.lengths(n, field, docs).astype(np.float64)
+                lengths = self.stats.lengths(n, field, docs).astype(np.float64)
                 mean = self.mean(field)
                 values = leaf.times * self._values(
                     tfs, lengths, mean, weight * leaf.boost, leaf.idf
@@ -108,7 +113,7 @@ class Scorer:
                 out.append(Share(field, weight, docs, tfs, values))
         return out
 
-    def _row(self, n: int, leaf: Counted, postings: Postings) -> list[Share]:
+    def _row(self, n: int, leaf: BoundLeaf, postings: Postings) -> list[Share]:
         weights = np.zeros(256)
         for field, weight in self._open(leaf).items():
             weights[field] = weight
@@ -117,9 +122,10 @@ class Scorer:
         docs, each = postings.docs[kept], snap(each * postings.tfs)[kept]
         if not docs.size:
             return []
+        # Postings are sorted by row: the fields of one row are adjacent and can be summed in runs.
         begin = np.flatnonzero(np.diff(docs, prepend=-1))
         docs, tfs = docs[begin], np.add.reduceat(each, begin)
-        lengths = self.ground.row_lengths(n)[docs].astype(np.float64)
+        lengths = self.stats.row_lengths(n)[docs].astype(np.float64)
         mean = self.mean(None)
         values = leaf.times * self._values(tfs, lengths, mean, leaf.boost, leaf.idf)
         return [Share(None, 1.0, docs, tfs, values)]
@@ -133,21 +139,21 @@ class Scorer:
             case "tf":
                 return snap(weight * tfs)
 
-    def _open(self, leaf: Counted) -> dict[int, float]:
-        """The fields where a leaf may count, with their weights."""
-        total, gate = self.ground.total, self.formula.gate
+    def _open(self, leaf: BoundLeaf) -> dict[int, float]:
+        """The fields in which a leaf counts (weight above 0, gate open), with their weights."""
+        total, gate = self.stats.total, self.formula.gate
         open_to = {n: w for n, w in self._weights.items() if w}
         if not gate or total < self.formula.gate_from:
             return open_to
-        names = self.ground.names
+        names = self.stats.names
         return {n: w for n, w in open_to.items() if leaf.df <= gate.get(names[n], 1.0) * total}
 
-    def most(self, leaf: Counted) -> float:
-        """No row gets more than this from a leaf."""
+    def most(self, leaf: BoundLeaf) -> float:
+        """The upper bound of what a leaf adds to any row, from each segment's tf and length."""
         best = 0.0
         open_to = self._open(leaf)
-        for n in range(len(self.ground.view.segments)):
-            bounds = [each for each in self.ground.bounds(n, leaf.what) if each.field in open_to]
+        for n in range(len(self.stats.view.segments)):
+            bounds = [each for each in self.stats.bounds(n, leaf.what) if each.field in open_to]
             if self.formula.form == "row":
                 tf = sum(snap_one(open_to[each.field] * each.tf) for each in bounds)
                 length = min((each.length for each in bounds), default=0)
@@ -174,5 +180,5 @@ class Scorer:
                 factor *= tf
             case "tf":
                 factor = weight * tf
-        # Two steps more: one for the grid, one for the last bit of a quotient of rounded numbers.
+        # Two grid steps more: one for snapping, one for the last bit of a rounded quotient.
         return factor + 2 * STEP

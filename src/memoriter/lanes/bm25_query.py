@@ -1,31 +1,34 @@
-"""A query tree meets a view: each leaf is analysed, looked up and counted."""
+"""Binds a parsed query to a view: each leaf is analysed and its document frequency looked up.
+
+The lane `bm25` calls it once per query text; `maxscore` runs the bound tree.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from memoriter.index.match import Close, Sought
+from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
-from memoriter.lanes.scoring import Counted, Scorer
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, Term, Without, spelled
 
 
 class Binder:
-    """Binds trees to one view."""
+    """Binds query trees to one view."""
 
     def __init__(self, scorer: Scorer, analyzer: Analyzer) -> None:
         self._scorer = scorer
         self._analyzer = analyzer
 
     def bound(self, node: Node) -> Bound | None:
-        """The tree with every leaf counted; None when the analyzer finds no word in it."""
+        """The tree with df and idf of every leaf; None if the analyzer finds no word in it."""
         match node:
             case Term():
-                return self._scorer.asked(node.term, Sought(((node.term, 0),)), 1.0)
+                return self._scorer.bound_leaf(node.term, Sought(((node.term, 0),)), 1.0)
             case Leaf():
                 what = self._sought(node)
-                return self._scorer.asked(spelled(node), what, node.boost) if what else None
+                return self._scorer.bound_leaf(spelled(node), what, node.boost) if what else None
             case NearLeaves():
                 return self._near(node)
             case Without():
@@ -38,6 +41,7 @@ class Binder:
         bound_parts = [self.bound(part) for part in node.parts]
         parts = tuple(part for part in bound_parts if part is not None)
         if isinstance(node, Any) and self._scorer.adds:
+            # MaxScore handles one flat list of leaves; nested ones would be evaluated node by node.
             parts = _flat(parts)
         if len(parts) <= 1:
             return next(iter(parts), None)
@@ -49,42 +53,45 @@ class Binder:
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
-        return self._scorer.asked(spelled(node), Close(parts, node.distance), boost)
+        return self._scorer.bound_leaf(spelled(node), Close(parts, node.distance), boost)
 
     def _sought(self, leaf: Leaf) -> Sought | None:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
         if not tokens:
             return None
         tokens = unstacked(tokens)[:_LONGEST]
-        names = self._scorer.ground.names
+        names = self._scorer.stats.names
         fields = frozenset(names.index(name) for name in leaf.fields if name in names)
+        # An empty set means "any field", so a leaf limited to unknown fields needs a field number
+        # that no posting has.
         nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
         return Sought(tuple(tokens), leaf.prefix, nowhere)
 
 
 _NOWHERE = 255
+"""A field number that no field has."""
 _LONGEST = 64
-"""Of a longer phrase the first words are looked for."""
+"""Maximum words of a phrase; further words are ignored."""
 
 
 def unstacked(tokens: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """One token for each position: the parts of an identifier, not the whole of it.
+    """One token per position: the parts of an identifier, not the whole of it.
 
-    "main.py" in quotes is then bound_parts in src/main.py, whose whole is another one.
+    The quoted phrase "main.py" then matches src/main.py, which shares its parts but not the whole.
     """
     return list({place: (term, place) for term, place in tokens}.values())
 
 
 def _flat(parts: tuple[Bound, ...]) -> tuple[Bound, ...]:
-    """Alternatives of alternatives as one list; a leaf that comes again is only counted."""
+    """Nested alternatives as one list; a repeated leaf is kept once, with the number of times."""
     out: dict[object, Bound] = {}
     for part in parts:
         for one in part.parts if isinstance(part, Some) else (part,):
-            if not isinstance(one, Counted):
+            if not isinstance(one, BoundLeaf):
                 out[len(out)] = one
                 continue
             key = (one.what, one.boost)
             known = out.get(key)
-            again = isinstance(known, Counted)
+            again = isinstance(known, BoundLeaf)
             out[key] = replace(one, times=one.times + known.times) if again else one
     return tuple(out.values())

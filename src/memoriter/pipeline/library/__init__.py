@@ -1,1 +1,0 @@
-"""The recipes of the core itself; those of other systems come by entry points."""
