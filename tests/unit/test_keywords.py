@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memoriter.text.keywords import Phrases, keywords, phrases_of, words_of
+from memoriter.text.keywords import Phrases, frequent_words, phrases_of, words_of
 
 
 def test_short_words_and_stop_words_say_nothing() -> None:
@@ -12,7 +12,7 @@ def test_short_words_and_stop_words_say_nothing() -> None:
 
 
 def test_equal_counts_keep_the_order_of_the_texts() -> None:
-    assert keywords(["zebra apple", "apple zebra pear"], 2) == ["zebra", "apple"]
+    assert frequent_words(["zebra apple", "apple zebra pear"], 2) == ["zebra", "apple"]
 
 
 def test_phrases_are_two_or_three_words_without_the_empty_ones_between() -> None:

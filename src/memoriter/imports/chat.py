@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from memoriter.imports.fields import FieldMap
 from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
-from memoriter.imports.shapes import is_list, is_object, object_of
-from memoriter.imports.source import JSON, BadRow, InputFile, expanded, sampled
+from memoriter.imports.shapes import is_list, is_object, object_or_empty
+from memoriter.imports.source import JSON, BadRow, InputFile, rows_of_value, sample_objects
 
 NAME: Final = "chat"
 _LISTS: Final = ("conversations",)
@@ -24,7 +24,7 @@ _TIME: Final = "\0time"
 
 def recognise(source: InputFile) -> str | None:
     """Whether its rows are messages, or conversations."""
-    for row in sampled(source, *_LISTS):
+    for row in sample_objects(source, *_LISTS):
         if _role(row) in _ROLES and ("content" in row or "parts" in row or "text" in row):
             return "its rows are messages with a role and a content"
         if any(isinstance(row.get(name), list | dict) for name in _TURNS) and _talk(row):
@@ -39,7 +39,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
         if isinstance(item, BadRow):
             yield item
             continue
-        for nth, row in enumerate(expanded(item.value, *_LISTS)):
+        for nth, row in enumerate(rows_of_value(item.value, *_LISTS)):
             where = item.where if row is item.value else f"{item.where}[{nth}]"
             if not is_object(row):
                 yield BadRow(where, "expected a message or a conversation, an object")
@@ -60,7 +60,7 @@ def _talk(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _path(row: dict[str, Any]) -> list[dict[str, Any]]:
     """A tree of messages, from its first to the one that stands at its end."""
-    nodes = {key: object_of(node) for key, node in row["mapping"].items()}
+    nodes = {key: object_or_empty(node) for key, node in row["mapping"].items()}
     leaves = [key for key, node in nodes.items() if not node.get("children")]
     at = row.get("current_node")
     at = at if isinstance(at, str) and at in nodes else next(reversed(leaves), None)
@@ -85,8 +85,8 @@ def _conversation(where: str, row: dict[str, Any], stem: str, nth: int) -> Itera
     for number, turn in enumerate(turns):
         at = _at(turn) or at  # one without a time was said no earlier than those before it
         yield from _message(f"{where}.{number}", {**turn, _TIME: at}, session, number, title)
-    tree = object_of(row.get("mapping")).values()
-    messages = sum(1 for node in tree if is_object(object_of(node).get("message")))
+    tree = object_or_empty(row.get("mapping")).values()
+    messages = sum(1 for node in tree if is_object(object_or_empty(node).get("message")))
     if messages > len(turns):
         yield Lost("branches that were left", session, times=messages - len(turns))
 

@@ -15,7 +15,7 @@ from memoriter.core.names import metadata, name
 from memoriter.core.record import FIELDS
 from memoriter.core.times import micros
 from memoriter.imports.port import Entry, Lost
-from memoriter.imports.shapes import is_list, list_of
+from memoriter.imports.shapes import is_list, list_or_empty
 
 ORIGIN: Final = "origin"
 """The key of the metadata under which a record says where it came from."""
@@ -37,7 +37,7 @@ class FieldMap:
         self.tenant: str | None = None
         if original is not None:
             self.origin["id"] = str(original)
-            self.fields["id"] = usable(str(original))
+            self.fields["id"] = record_id(str(original))
 
     def put(self, field: str, value: object, called: str = "") -> None:
         """Take a field, unless it is absent or does not fit."""
@@ -53,7 +53,7 @@ class FieldMap:
     def words(self, field: str, value: object, called: str = "") -> None:
         """Take a list of words, without blank ones and without repeats in other letters."""
         kept: dict[str, str] = {}
-        for word in list_of(value):
+        for word in list_or_empty(value):
             if not isinstance(word, str):
                 self.put(field, value, called)
                 return
@@ -65,7 +65,7 @@ class FieldMap:
         """Take a time, however it is spelled."""
         if value is None or value == "":
             return
-        when = moment(value)
+        when = parse_time(value)
         if when is None:
             self.drop(called or field, value)
         else:
@@ -91,7 +91,7 @@ class FieldMap:
             self.drop(called, value)
         else:
             self.origin[called] = value
-            self.lost.append(Lost(called, shown(value), kept=True))
+            self.lost.append(Lost(called, excerpt(value), kept=True))
 
     def rest(self, row: Mapping[str, Any], *taken: str) -> None:
         """Keep every field of a row that was not taken."""
@@ -101,7 +101,7 @@ class FieldMap:
 
     def drop(self, called: str, value: object) -> None:
         """Leave a field out, and say so."""
-        self.lost.append(Lost(called, shown(value)))
+        self.lost.append(Lost(called, excerpt(value)))
 
     def entry(self, key: str) -> Iterator[Entry | Lost]:
         """The record, and what of its row has no place."""
@@ -124,7 +124,7 @@ class FieldMap:
         return {**self.metadata, ORIGIN: origin}
 
 
-def usable(original: str) -> str:
+def record_id(original: str) -> str:
     """The id of a record that was called so elsewhere: the same, where an id may be that."""
     try:
         return name(original, "id")
@@ -132,14 +132,14 @@ def usable(original: str) -> str:
         return hashlib.sha256(original.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def moment(value: object) -> int | None:
+def parse_time(value: object) -> int | None:
     """A time in microseconds: of ISO text, or of a count of seconds, milli- or microseconds.
 
-    >>> moment("2026-04-17T10:00:00") == moment(1776420000) == moment(1776420000000)
+    >>> parse_time("2026-04-17T10:00:00") == parse_time(1776420000) == parse_time(1776420000000)
     True
-    >>> moment("2026/04/17 (Fri) 10:00") == moment(1776420000)
+    >>> parse_time("2026/04/17 (Fri) 10:00") == parse_time(1776420000)
     True
-    >>> moment("tomorrow")
+    >>> parse_time("tomorrow")
     """
     try:
         if isinstance(value, bool):
@@ -155,10 +155,10 @@ def moment(value: object) -> int | None:
         return None
 
 
-def kind_of(spelled: str) -> str:
+def edge_kind(spelled: str) -> str:
     """The kind of an edge: words in small letters with underlines between.
 
-    >>> kind_of("DerivedFrom"), kind_of("CONSOLIDATED_FROM"), kind_of("leads-to")
+    >>> edge_kind("DerivedFrom"), edge_kind("CONSOLIDATED_FROM"), edge_kind("leads-to")
     ('derived_from', 'consolidated_from', 'leads_to')
     """
     plain = spelled.strip().replace("-", "_").replace(" ", "_")
@@ -168,7 +168,7 @@ def kind_of(spelled: str) -> str:
     return out.lstrip("_").replace("__", "_")
 
 
-def shown(value: object) -> str:
+def excerpt(value: object) -> str:
     """A value in brief, for the report."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

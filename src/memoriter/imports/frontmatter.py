@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from memoriter.imports.shapes import is_list, list_of
+from memoriter.imports.shapes import is_list, list_or_empty
 
 _FIELD: Final = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 _ITEM: Final = re.compile(r"\s*-\s+(.*)$")
@@ -15,14 +15,14 @@ _FENCE: Final = "---"
 _WORDS: Final = {"true": True, "false": False, "null": None, "~": None}
 
 
-def split(text: str) -> tuple[dict[str, Any], str]:
+def split_frontmatter(text: str) -> tuple[dict[str, Any], str]:
     r"""(the fields, the rest); a text without such a block has no fields.
 
-    >>> split("---\ntitle: A note\ntags: [x, 'y z']\n---\nIt says this.")
+    >>> split_frontmatter("---\ntitle: A note\ntags: [x, 'y z']\n---\nIt says this.")
     ({'title': 'A note', 'tags': ['x', 'y z']}, 'It says this.')
-    >>> split("---\nabout: >-\n  over two\n  lines\nmore:\n  a: 1\n  b: 2\n---\n")[0]
+    >>> split_frontmatter("---\nabout: >-\n  over two\n  lines\nmore:\n  a: 1\n  b: 2\n---\n")[0]
     {'about': 'over two lines', 'more': 'a: 1\nb: 2'}
-    >>> split("---\njust a line\n")
+    >>> split_frontmatter("---\njust a line\n")
     ({}, '---\njust a line\n')
     """
     lines = text.splitlines()
@@ -44,7 +44,7 @@ def _fields(lines: list[str]) -> dict[str, Any]:
             between = "\n" if text[:1] == "|" or not text else " "
             out[last] = "" if _BLOCK.fullmatch(text) else _value(text)
         elif item and last and (is_list(out[last]) or out[last] in (None, "")):
-            out[last] = [*list_of(out[last]), _value(item[1].strip())]
+            out[last] = [*list_or_empty(out[last]), _value(item[1].strip())]
         elif last and line.strip() and not line.lstrip().startswith("#"):
             out[last] = _longer(out[last], line.strip(), between)
     return out
@@ -71,7 +71,7 @@ def _value(text: str) -> Any:
     return plain
 
 
-def listed(value: object) -> list[str]:
+def string_list(value: object) -> list[str]:
     """Tags, however they are written: a list, or words with commas between."""
     if isinstance(value, str):
         value = value.split(",")

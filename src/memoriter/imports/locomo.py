@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from memoriter.imports.fields import FieldMap, moment
+from memoriter.imports.fields import FieldMap, parse_time
 from memoriter.imports.port import Extracted, Format, Lost, rows_unknown
 from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import JSON, BadRow, InputFile, rows, sampled
+from memoriter.imports.source import JSON, BadRow, InputFile, read_rows, sample_objects
 
 NAME: Final = "locomo"
 _SESSION: Final = re.compile(r"session_(\d+)")
@@ -19,7 +19,7 @@ _DATE: Final = "%I:%M %p on %d %B, %Y"
 
 def recognise(source: InputFile) -> str | None:
     """Whether its rows are dialogs of numbered sessions."""
-    if any(_sessions(_dialog(row)) for row in sampled(source)):
+    if any(_sessions(_dialog(row)) for row in sample_objects(source)):
         return "its rows are dialogs with session_1, session_2 …"
     return None
 
@@ -36,7 +36,7 @@ def _sessions(talk: dict[str, Any]) -> list[str]:
 def read(source: InputFile) -> Iterator[Extracted]:
     """Every turn of every dialog."""
     nth = 0
-    for item in rows(source):
+    for item in read_rows(source):
         if isinstance(item, BadRow):
             yield item
         elif not is_object(item.value) or not _sessions(_dialog(item.value)):
@@ -85,7 +85,7 @@ def _turn(
 
 def _time(date: object) -> object:
     """The date of a session in LoCoMo's spelling, or as it stands."""
-    if not isinstance(date, str) or moment(date) is not None:
+    if not isinstance(date, str) or parse_time(date) is not None:
         return date
     try:
         return datetime.strptime(date, _DATE).replace(tzinfo=UTC).isoformat()

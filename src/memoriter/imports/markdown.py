@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from memoriter.core.errors import InputError
 from memoriter.imports.fields import FieldMap
-from memoriter.imports.frontmatter import listed, split
+from memoriter.imports.frontmatter import split_frontmatter, string_list
 from memoriter.imports.port import Extracted, Format
 from memoriter.imports.source import MARKDOWN, NOTES, BadRow, InputFile, read_text
 
@@ -32,47 +32,47 @@ class Note(NamedTuple):
 def recognise(source: InputFile) -> str | None:
     """Whether it is a Markdown file, or a folder of such."""
     if source.kind == "folder":
-        first = next(files(source.path), None)
+        first = next(markdown_files(source.path), None)
         return "it is a folder with Markdown files" if first else None
     if source.kind == "text" and source.path.suffix.lower() in MARKDOWN:
         return "its name says that it is Markdown"
     return None
 
 
-def files(folder: Path) -> Iterator[Path]:
+def markdown_files(folder: Path) -> Iterator[Path]:
     """The Markdown files below a folder, by path; hidden folders and links are passed over."""
     try:
         for child in sorted(folder.iterdir()):
             if child.name.startswith(".") or child.is_symlink():
                 continue
             if child.is_dir():
-                yield from files(child)
+                yield from markdown_files(child)
             elif child.suffix.lower() in MARKDOWN:
                 yield child
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}", hint="check its rights") from None
 
 
-def notes(source: InputFile) -> Iterator[Note | BadRow]:
+def read_notes(source: InputFile) -> Iterator[Note | BadRow]:
     """The notes of a file or of a folder; one that cannot be read stands as refused."""
     if source.kind != "folder":
-        yield Note(source.name, *split(source.text))
+        yield Note(source.name, *split_frontmatter(source.text))
         return
-    for path in files(source.path):
+    for path in markdown_files(source.path):
         name = path.relative_to(source.path).as_posix()
         try:
-            yield Note(name, *split(read_text(path)))
+            yield Note(name, *split_frontmatter(read_text(path)))
         except InputError as error:
             yield BadRow(name, error.message, error.hint)
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
     """The sections of every note."""
-    for note in notes(source):
+    for note in read_notes(source):
         if isinstance(note, BadRow):
             yield note
             continue
-        parts = sections(note.text)
+        parts = markdown_sections(note.text)
         if not parts:
             yield BadRow(note.path, "holds no text", "")
         for headings, line, text in parts:
@@ -86,7 +86,7 @@ def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Ite
     named = fields.get("title") or fields.get("name")
     above = [str(named)] if named and str(named) not in headings else []
     filling.put("title", " › ".join([*above, *headings]) or Path(note.path).stem)
-    filling.put("tags", listed(fields.get("tags")))
+    filling.put("tags", string_list(fields.get("tags")))
     filling.put("summary", fields.get("summary") or fields.get("description"))
     filling.put("kind", fields.get("type"))
     filling.when("created", fields.get("created") or fields.get("date"))
@@ -99,10 +99,10 @@ def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Ite
     yield from filling.entry("\n".join([note.path, *headings, text]))
 
 
-def sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
+def markdown_sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
     r"""(the headings above, the line it begins at, the text) of every section that says something.
 
-    >>> sections("# A\nfirst\n## B\nsecond\n")
+    >>> markdown_sections("# A\nfirst\n## B\nsecond\n")
     [(('A',), 2, 'first'), (('A', 'B'), 4, 'second')]
     """
     out: list[tuple[tuple[str, ...], int, str]] = []

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from memoriter.imports.port import Entry, Extracted, Format
 from memoriter.imports.shapes import is_list, is_object
-from memoriter.imports.source import JSON, LINES, BadRow, InputFile, rows
+from memoriter.imports.source import JSON, LINES, BadRow, InputFile, read_rows
 
 _HEAD_KEYS: Final = 3
 """`head`, `tenant`, and the name of the program with its export format."""
@@ -23,7 +23,7 @@ def is_export(source: InputFile) -> str | None:
     return None
 
 
-def read_export(source: InputFile) -> Iterator[Extracted]:
+def no_rows(source: InputFile) -> Iterator[Extracted]:
     """Nothing: an export is not read row by row, it is restored whole."""
     del source
     yield from ()
@@ -43,7 +43,7 @@ def _ours(row: Any) -> bool:
 
 def read_jsonl(source: InputFile) -> Iterator[Extracted]:
     """Each row is a text, or an object with fields of a record; every field is checked."""
-    for item in rows(source):
+    for item in read_rows(source):
         if isinstance(item, BadRow):
             yield item
         elif isinstance(item.value, str):
@@ -81,7 +81,7 @@ def read_text_lines(source: InputFile) -> Iterator[Extracted]:
 
 
 EXPORT: Final = Format(
-    "memoriter", "a tenant that export wrote", JSON, is_export, read_export, strict=True
+    "memoriter", "a tenant that export wrote", JSON, is_export, no_rows, strict=True
 )
 JSONL: Final = Format("jsonl", "texts or records as JSON", JSON, is_jsonl, read_jsonl, general=True)
 TEXT: Final = Format(

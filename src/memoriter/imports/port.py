@@ -31,7 +31,7 @@ class ImportedEdge(NamedTuple):
     fields: Mapping[str, object]
 
 
-class Known(NamedTuple):
+class ImportedAgent(NamedTuple):
     """An agent that the source tells of."""
 
     where: str
@@ -48,7 +48,7 @@ class Lost(NamedTuple):
     times: int = 1
 
 
-Extracted = Entry | ImportedEdge | Known | Lost | BadRow
+Extracted = Entry | ImportedEdge | ImportedAgent | Lost | BadRow
 
 
 def rows_by_line(source: InputFile) -> int | None:

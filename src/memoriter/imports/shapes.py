@@ -15,11 +15,11 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def object_of(value: object) -> dict[str, Any]:
+def object_or_empty(value: object) -> dict[str, Any]:
     """The object, or an empty one where it is none."""
     return value if is_object(value) else {}
 
 
-def list_of(value: object) -> list[Any]:
+def list_or_empty(value: object) -> list[Any]:
     """The list, or an empty one where it is none."""
     return value if is_list(value) else []

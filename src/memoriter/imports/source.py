@@ -106,7 +106,7 @@ class InputFile:
         first = next(self.lines(), None)
         if isinstance(first, Line) and not begun.startswith(b"["):
             try:
-                loaded(first.text)
+                parse_json_line(first.text)
             except ValueError:
                 pass
             else:
@@ -164,7 +164,7 @@ class InputFile:
                 yield line
                 continue
             try:
-                yield Value(line.where, loaded(line.text))
+                yield Value(line.where, parse_json_line(line.text))
             except ValueError as error:
                 yield BadRow(line.where, f"not JSON: {error}", "a line must be one JSON value")
 
@@ -218,7 +218,7 @@ def read_text(path: Path) -> str:
         raise _unread(path, error) from None
 
 
-def loaded(text: str) -> Any:
+def parse_json_line(text: str) -> Any:
     """The JSON value of one line."""
     try:
         return json.loads(text, parse_constant=_no_number)
@@ -226,7 +226,7 @@ def loaded(text: str) -> Any:
         raise ValueError(_reason(error)) from None
 
 
-def expanded(value: Any, *lists: str) -> Iterator[Any]:
+def rows_of_value(value: Any, *lists: str) -> Iterator[Any]:
     """The rows of a value: its items, those of a list that it names, or itself."""
     if is_list(value):
         yield from value
@@ -239,20 +239,20 @@ def expanded(value: Any, *lists: str) -> Iterator[Any]:
     yield value
 
 
-def rows(source: InputFile, *lists: str) -> Iterator[Value | BadRow]:
+def read_rows(source: InputFile, *lists: str) -> Iterator[Value | BadRow]:
     """The rows of all values of a file."""
     for item in source.values():
         if isinstance(item, BadRow):
             yield item
             continue
-        for nth, row in enumerate(expanded(item.value, *lists)):
+        for nth, row in enumerate(rows_of_value(item.value, *lists)):
             alone = row is item.value
             yield Value(item.where if alone else f"{item.where}[{nth}]", row)
 
 
-def sampled(source: InputFile, *lists: str) -> list[dict[str, Any]]:
+def sample_objects(source: InputFile, *lists: str) -> list[dict[str, Any]]:
     """The objects among the first rows."""
-    some = (row for value in source.sample for row in islice(expanded(value, *lists), SAMPLE))
+    some = (row for value in source.sample for row in islice(rows_of_value(value, *lists), SAMPLE))
     return [row for row in some if is_object(row)]
 
 

@@ -19,7 +19,7 @@ _WAIT_MS: Final = 5000
 
 
 @contextlib.contextmanager
-def view(path: Path) -> Generator[apsw.Connection]:
+def open_readonly(path: Path) -> Generator[apsw.Connection]:
     """The file as it stands at one moment; what goes wrong with it becomes an error of ours."""
     try:
         connection = apsw.Connection(f"file:{quote(str(path.absolute()))}?mode=ro", flags=_READ)
@@ -48,9 +48,9 @@ def _damaged(path: Path, error: Exception) -> Corrupt:
     return Corrupt(f"{path.name} is damaged: {error}", hint=hint)
 
 
-def tables(path: Path) -> dict[str, set[str]]:
+def table_columns(path: Path) -> dict[str, set[str]]:
     """The tables of a file, each with its columns."""
-    with view(path) as db:
+    with open_readonly(path) as db:
         sql = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
         out: dict[str, set[str]] = {}
         for table, column in db.execute(
@@ -60,7 +60,7 @@ def tables(path: Path) -> dict[str, set[str]]:
         return out
 
 
-def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any] | BadRow]:
+def query_rows(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any] | BadRow]:
     """The rows of a query, each by the names of its columns; one that is no text is refused."""
     cursor = db.execute(sql)
     for number in count(1):
@@ -75,7 +75,7 @@ def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any
         yield dict(zip(names, row, strict=True))
 
 
-def counted(db: apsw.Connection, table: str) -> int:
+def count_rows(db: apsw.Connection, table: str) -> int:
     """How many rows a table has."""
     ((rows,),) = db.execute(f'SELECT count(*) FROM "{table}"').fetchall()  # noqa: S608  # ours
     return int(cast("int", rows))

@@ -16,7 +16,7 @@ from memoriter.core.errors import InputError
 from memoriter.imports import chat, locomo, markdown, ours
 from memoriter.imports.port import Format
 from memoriter.imports.source import InputFile
-from memoriter.imports.sqlite import tables
+from memoriter.imports.sqlite import table_columns
 
 AUTO: Final = "auto"
 EXPORT: Final = ours.EXPORT.name
@@ -48,7 +48,7 @@ class Recognised(NamedTuple):
     why: str
 
 
-def chosen(path: Path, asked: str = AUTO) -> Recognised:
+def detect_format(path: Path, asked: str = AUTO) -> Recognised:
     """What a file is: as asked, or as its content tells; a file that nobody knows is refused."""
     form = next((each for each in formats() if each.name == asked), None)
     if form is None and asked != AUTO:
@@ -120,7 +120,7 @@ def _unknown(source: InputFile) -> InputError:
 
 def _advice(source: InputFile) -> str:
     """What to do with a file that no format reads."""
-    if source.kind == "sqlite" and {"chain", "tenants"} <= set(tables(source.path)):
+    if source.kind == "sqlite" and {"chain", "tenants"} <= set(table_columns(source.path)):
         return "it is a store of Memoriter: memoriter export writes a file that can be imported"
     if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "it is UTF-16: convert it to UTF-8"

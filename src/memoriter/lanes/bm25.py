@@ -20,9 +20,9 @@ from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.scoring import Form, Formula, Measure, Scorer
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Rarity
-from memoriter.text.dialects import Options, dialect, known_dialect, read
-from memoriter.text.retry import sanitised, strongest, tokens
-from memoriter.text.tree import Any, ParsedQuery, Term, excludes, spelled
+from memoriter.text.dialects import Options, dialect, known_dialect, read_query
+from memoriter.text.retry import content_words, longest_word, sanitised
+from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -103,7 +103,7 @@ class Bm25Lane(Lane):
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text as this lane's dialect reads it."""
         options = Options(self.expert, self.stop, ctx.query.aliases)
-        return read(self.dialect, text, ctx.wording.analyzer, options)
+        return read_query(self.dialect, text, ctx.wording.analyzer, options)
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that satisfy the query, by the sum of their shares; if none, the ladder's."""
@@ -202,7 +202,7 @@ class _Search:
         return replace(ranking, attempts=tuple(attempts))
 
     def _rungs(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
-        word = strongest(text, self._df)
+        word = longest_word(text, self._df)
         if word is not None and word != text.strip().lower():
             yield self._rung(1, "strongest_term", word)
         # An index that is caught up on every read has nothing to refresh; the rung keeps its place.
@@ -210,10 +210,10 @@ class _Search:
         clean = sanitised(text)
         if clean:
             yield self._rung(3, "refreshed_sanitised", clean)
-            word = strongest(clean, self._df)
+            word = longest_word(clean, self._df)
             if word is not None:
                 yield self._rung(4, "refreshed_strongest", word)
-        words = tokens(text)
+        words = content_words(text)
         if words:
             rows, scores, near = self._fuzzy.near(words, self._lane.fuzzy)
             hits = self._ranked(rows, scores)
@@ -246,4 +246,4 @@ def _query(asked: ParsedQuery) -> dict[str, object]:
     tree = asked.tree
     parts = tree.parts if isinstance(tree, Any) else (tree,)
     terms = [part.term for part in parts if isinstance(part, Term)]
-    return {"terms": terms} if len(terms) == len(parts) else {"query": spelled(tree)}
+    return {"terms": terms} if len(terms) == len(parts) else {"query": tree_text(tree)}

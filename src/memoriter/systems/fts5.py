@@ -20,7 +20,14 @@ import apsw.unicode
 
 from memoriter.core.fold import fold
 from memoriter.text.chunk import LONGEST, is_unspaced
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined, plain
+from memoriter.text.tokenized import (
+    FIELDS,
+    TokenAnalyzer,
+    Tokenized,
+    concatenated,
+    grams,
+    in_sequence,
+)
 
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
@@ -72,7 +79,7 @@ class Dashed(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = self._words.words(text)
-        return plain(words, words)
+        return in_sequence(words, words)
 
 
 class Porter(TokenAnalyzer):
@@ -88,7 +95,7 @@ class Porter(TokenAnalyzer):
 
     def read(self, text: str) -> Tokenized:
         """The stems of any text."""
-        return plain(self._stems.words(text), self._words.words(text))
+        return in_sequence(self._stems.words(text), self._words.words(text))
 
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
         """(term, position) of every token; FTS5 stems the beginning of a word like a word."""
@@ -119,10 +126,10 @@ class PorterCjk(Porter):
         at = 0
         for run in runs:
             stop = terms.index(_MARK, at)
-            tokenized += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
+            tokenized += (in_sequence(terms[at:stop], words[at:stop]), grams(fold(run)))
             at = stop + 1
-        tokenized.append(plain(terms[at:], words[at:]))
-        return joined([each for each in tokenized if each.terms])
+        tokenized.append(in_sequence(terms[at:], words[at:]))
+        return concatenated([each for each in tokenized if each.terms])
 
 
 def _set_apart(text: str) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ from typing import Final
 import Stemmer
 
 from memoriter.text.chunk import LONGEST
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, plain
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, in_sequence
 
 _RULES: Final = 1
 """Version of the rules here and in `text.tokenized`."""
@@ -120,7 +120,7 @@ class Simple(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = runs(text)
-        return plain(words, words)
+        return in_sequence(words, words)
 
 
 class _Local(threading.local):
@@ -150,7 +150,7 @@ class Porter2(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The stems of any text."""
         words = runs(text)
-        return plain(self._local.stems(words), words)
+        return in_sequence(self._local.stems(words), words)
 
     def terms(self, text: str) -> list[str]:
         """The distinct stems of a query, behind each verb form the stem of its base."""

@@ -73,13 +73,13 @@ def recall_args(
             case ("final", _, "limit"):
                 out["limit"] = value
             case ("open", _, "tenant"):
-                own_tenant(tenant_session, name, value)
+                require_own_tenant(tenant_session, name, value)
             case _:
                 out["overrides"][name] = value
     return RecallArgs(recipe, **out)
 
 
-def own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
+def require_own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
     """Refuse a chain or brain that is not the caller's tenant."""
     if value != tenant_session.tenant:
         raise Forbidden(
@@ -92,7 +92,7 @@ def own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
 # -- the schema ----------------------------------------------------------------------------------
 
 
-def knobs(recipe: str, names: Iterable[str], **about: str) -> dict[str, Any]:
+def option_fields(recipe: str, names: Iterable[str], **about: str) -> dict[str, Any]:
     """Fields of a request model for names of a recipe, each with its type and what it is here."""
     whole = recipe_of(recipe)
     data = whole.to_data()
@@ -147,7 +147,7 @@ def _tested(path: str, *, several: bool) -> Any:
 # -- the answer ----------------------------------------------------------------------------------
 
 
-def reached(start: object, path: str) -> Any:
+def value_by_path(start: object, path: str) -> Any:
     """What a path of names leads to, through attributes and keys; None where it ends early."""
     for key in path.split("."):
         if isinstance(start, Mapping):
@@ -159,19 +159,19 @@ def reached(start: object, path: str) -> Any:
     return start
 
 
-def in_their_words(recipe: str, place: str, start: object) -> Plain:
+def fields_by_name(recipe: str, place: str, start: object) -> Plain:
     """Everything of a record, a hit or a result that the recipe's users have a name for."""
     out: Plain = {}
     for name, leads in recipe_of(recipe).names.items():
         if isinstance(leads, str) and leads.startswith(f"{place}."):
-            out[name] = plain(reached(start, leads.removeprefix(f"{place}.")))
+            out[name] = json_value(value_by_path(start, leads.removeprefix(f"{place}.")))
     return out
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Tuples as lists, times as ISO 8601, values as their data."""
     if isinstance(value, datetime):
         return iso(value)
     if isinstance(value, tuple | list):
-        return [plain(each) for each in cast("Iterable[object]", value)]
+        return [json_value(each) for each in cast("Iterable[object]", value)]
     return value.to_dict() if hasattr(value, "to_dict") else value

@@ -56,7 +56,7 @@ def _checked(one: Analyzer, name: str) -> Analyzer:
     return one
 
 
-def every() -> Iterator[Analyzer]:
+def all_analyzers() -> Iterator[Analyzer]:
     """All analyzers, ours first; one that cannot be loaded is left out with a warning."""
     for name in analyzer_names():
         try:
@@ -65,7 +65,7 @@ def every() -> Iterator[Analyzer]:
             _log.warning("%s", error.message)
 
 
-def by_fingerprint(fingerprint: str) -> Analyzer | None:
+def analyzer_by_fingerprint(fingerprint: str) -> Analyzer | None:
     """The analyzer that makes such words; None for one that is not here, or no analyzer's."""
     if fingerprint == OWN.fingerprint:
         return OWN

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.fold import calm
-from memoriter.text.stops import ENGLISH
+from memoriter.text.stops import ENGLISH_STOPS
 
 Extractor = Callable[[str], tuple[str, ...]]
 """The names in a text, in order, each once."""
@@ -33,10 +33,10 @@ _LETTER: Final = re.compile(r"\w")
 _STOPS: Final = frozenset(".!?:\n")
 
 
-def key(name: str) -> str:
+def entity_key(name: str) -> str:
     """What makes two spellings one entity; empty for a name that says nothing.
 
-    >>> key(" İSTANBUL "), key("CAFÉ"), key("!!!")
+    >>> entity_key(" İSTANBUL "), entity_key("CAFÉ"), entity_key("!!!")
     ('istanbul', 'cafe', '')
     """
     parted = unicodedata.normalize("NFKD", calm(name.strip().lower()))
@@ -99,7 +99,7 @@ def _is_name(word: str, *, begins: bool) -> bool:
         return True
     if not word[0].isupper():
         return False
-    common = word.lower() in ENGLISH or word.lower() in _COMMON
+    common = word.lower() in ENGLISH_STOPS or word.lower() in _COMMON
     return not common and not (begins and len(word) == 1)
 
 

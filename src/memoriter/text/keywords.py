@@ -37,10 +37,10 @@ def words_of(text: str) -> list[str]:
     return [word for word in parts if len(word) >= _SHORTEST and word not in _STOPS]
 
 
-def keywords(texts: Iterable[str], most: int = KEYWORDS) -> list[str]:
+def frequent_words(texts: Iterable[str], most: int = KEYWORDS) -> list[str]:
     """The most frequent words of some texts; of equals the one that comes first.
 
-    >>> keywords(["a flight to Berlin", "Berlin again"])
+    >>> frequent_words(["a flight to Berlin", "Berlin again"])
     ['berlin', 'flight', 'again']
     """
     counted = Counter(word for text in texts for word in words_of(text))

@@ -20,7 +20,7 @@ import apsw.unicode
 import Stemmer
 
 from memoriter.text.chunk import LONGEST, chunks, is_unspaced
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, concatenated, grams
 
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
@@ -111,4 +111,4 @@ class Own(TokenAnalyzer):
 
     def read(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
-        return joined(list(map(self._local.lexicon.__getitem__, chunks(text))))
+        return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))

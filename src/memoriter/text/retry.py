@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.text.stops import RETRY
+from memoriter.text.stops import RETRY_STOPS
 
 _SHORTEST: Final = 3
 _ASCII_MARKS: Final = re.compile(r"[!-/:-@\[-`{-~]+")
@@ -35,23 +35,23 @@ def sanitised(text: str) -> str:
     return " ".join("".join(" " if category(one)[0] in "PS" else one for one in text).split())
 
 
-def tokens(text: str) -> list[str]:
+def content_words(text: str) -> list[str]:
     """The words of at least three letters that are no stop words, each once, in order."""
     words = sanitised(text).lower().split()
     return list(
-        dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word not in RETRY)
+        dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word not in RETRY_STOPS)
     )
 
 
-def strongest(text: str, df: Callable[[str], int]) -> str | None:
+def longest_word(text: str, df: Callable[[str], int]) -> str | None:
     """The longest such word; of equally long ones the rarest that occurs at all, then the first.
 
     `df` says in how many records a word occurs.
 
-    >>> strongest("what is the oude reimer status?", {"status": 3, "reimer": 2}.__getitem__)
+    >>> longest_word("what is the oude reimer status?", {"status": 3, "reimer": 2}.__getitem__)
     'reimer'
     """
-    found = tokens(text)
+    found = content_words(text)
     longest = max(map(len, found), default=0)
     tied = [word for word in found if len(word) == longest]
     if len(tied) <= 1:
@@ -79,7 +79,9 @@ def jaccard(one: Set[str], other: Set[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def nearest(tokens: Iterable[str], words: Iterable[str], floor: float = 0.3) -> dict[str, float]:
+def similar_words(
+    tokens: Iterable[str], words: Iterable[str], floor: float = 0.3
+) -> dict[str, float]:
     """The words spelt like one of the tokens, with the similarity to the token most alike.
 
     Similarity is the Jaccard index of their trigrams, above 0 and at least `floor`. Tokens of fewer

@@ -9,7 +9,7 @@ def _table(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-ENGLISH: Final = _table(
+ENGLISH_STOPS: Final = _table(
     """
     a about above across actually after again against all along am among an and any are around at be
     because becoming been before behind being below beside between beyond bit but by can combined
@@ -26,7 +26,7 @@ ENGLISH: Final = _table(
 )
 """Small words of English, and words that ask more than they name."""
 
-LATIN: Final = _table(
+LATIN_STOPS: Final = _table(
     """
     a an the and or but in on at to for of with by from is it as be was are been being have has had
     do does did will would could should may might shall can not no nor so if then than that this
@@ -38,7 +38,7 @@ LATIN: Final = _table(
 )
 """What `stop = "latin"` drops. All its words are Latin, so a word of another script stays."""
 
-RETRY: Final = _table(
+RETRY_STOPS: Final = _table(
     """
     the a an and or but is are was what who when where why how you for from about advice any been
     can choose current decide deciding feeling find getting help helpful idea ideas interesting ive

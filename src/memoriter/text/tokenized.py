@@ -40,7 +40,7 @@ _TERMS: Final = itemgetter(0)
 _SURFACES: Final = itemgetter(1)
 
 
-def plain(terms: Sequence[str], surfaces: Sequence[str]) -> Tokenized:
+def in_sequence(terms: Sequence[str], surfaces: Sequence[str]) -> Tokenized:
     """A reading of words that stand one after the other."""
     return Tokenized(terms, surfaces, None, len(terms))
 
@@ -63,14 +63,14 @@ def grams(run: str) -> Tokenized:
     return Tokenized(kept, kept, tuple(places), len(characters))
 
 
-def joined(tokenized: Sequence[Tokenized]) -> Tokenized:
+def concatenated(tokenized: Sequence[Tokenized]) -> Tokenized:
     """The reading of a text from those of its pieces, each of at least one token."""
     if len(tokenized) == 1 and tokenized[0].places is None:
         return tokenized[0]
     terms = list(chain.from_iterable(map(_TERMS, tokenized)))
     surfaces = list(chain.from_iterable(map(_SURFACES, tokenized)))
     if len(terms) == len(tokenized):
-        return plain(terms, surfaces)
+        return in_sequence(terms, surfaces)
     return Tokenized(terms, surfaces, *_placed(tokenized, gap=0))
 
 

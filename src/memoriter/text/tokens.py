@@ -21,10 +21,15 @@ _PIECES: Final = re.compile(
 _LETTERS: Final = 3
 
 
-def tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     r"""Tokens of a text; lines add up, each line feed being one more.
 
-    >>> tokens("Prod SSH port is 49222"), tokens("naïve"), tokens("x7Gq"), tokens("a\nb")
+    >>> (
+    ...     estimate_tokens("Prod SSH port is 49222"),
+    ...     estimate_tokens("naïve"),
+    ...     estimate_tokens("x7Gq"),
+    ...     estimate_tokens("a\nb"),
+    ... )
     (14, 4, 4, 3)
     """
     return sum(map(_cost, _PIECES.finditer(text)))

@@ -87,10 +87,10 @@ def excludes(node: Node | None) -> bool:
             return False
 
 
-def spelled(node: Node | None) -> str:
+def tree_text(node: Node | None) -> str:
     """The tree in one spelling, whatever dialect it came from; for people.
 
-    >>> spelled(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
+    >>> tree_text(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
     '(ssh OR "open port") NOT po*'
     """
     match node:
@@ -112,7 +112,7 @@ def spelled(node: Node | None) -> str:
 
 
 def _inner(node: Node) -> str:
-    told = spelled(node)
+    told = tree_text(node)
     return told if isinstance(node, Term | Leaf | NearLeaves) else f"({told})"
 
 

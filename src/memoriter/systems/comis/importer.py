@@ -10,7 +10,7 @@ from typing import Any, Final
 from memoriter.core.fields import MEMORY_TYPES, TRUST
 from memoriter.imports import markdown
 from memoriter.imports.fields import FieldMap
-from memoriter.imports.frontmatter import listed
+from memoriter.imports.frontmatter import string_list
 from memoriter.imports.port import Extracted, Format, Lost
 from memoriter.imports.shapes import is_object
 from memoriter.imports.source import (
@@ -19,11 +19,11 @@ from memoriter.imports.source import (
     BadRow,
     InputFile,
     Value,
-    loaded,
-    rows,
-    sampled,
+    parse_json_line,
+    read_rows,
+    sample_objects,
 )
-from memoriter.imports.sqlite import tables
+from memoriter.imports.sqlite import table_columns
 
 NAME: Final = "comis"
 _LISTS: Final = ("entries", "memories", "results")
@@ -40,7 +40,7 @@ _COUNTERS: Final = ("score", "has_embedding", "embedding")
 
 def recognise(source: InputFile) -> str | None:
     """Whether its rows are entries."""
-    for row in map(_entry, sampled(source, *_LISTS)):
+    for row in map(_entry, sample_objects(source, *_LISTS)):
         if "content" in row and _MARKS & set(row):
             return "its rows have a content and a memoryType or trustLevel"
     return None
@@ -51,7 +51,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
     if source.kind in ("text", "folder"):
         yield from markdown.read(source)
         return
-    for item in rows(source, *_LISTS):
+    for item in read_rows(source, *_LISTS):
         if isinstance(item, BadRow):
             yield item
         elif is_object(item.value):
@@ -89,7 +89,7 @@ def _record(item: Value) -> Iterator[Extracted]:
     filling.put("trust", row.get("trust_level"))
     filling.put("agent", row.get("agent_id"), "agentId")
     filling.put("user", row.get("user_id"), "userId")
-    filling.put("tags", listed(_tags(row.get("tags"))))
+    filling.put("tags", string_list(_tags(row.get("tags"))))
     filling.words("entities", row.get("entities"))
     _whence(filling, row)
     filling.when("created", row.get("created_at"), "createdAt")
@@ -121,7 +121,7 @@ def _tags(value: object) -> object:
     """Tags, also where they are JSON within JSON, as a database holds them."""
     if isinstance(value, str) and value.startswith("["):
         try:
-            return loaded(value)
+            return parse_json_line(value)
         except ValueError:
             return value
     return value
@@ -131,7 +131,7 @@ def advise(source: InputFile) -> str | None:
     """What to do with its database."""
     if source.kind != "sqlite":
         return None
-    if {"content", "trust_level"} <= tables(source.path).get("memories", set()):
+    if {"content", "trust_level"} <= table_columns(source.path).get("memories", set()):
         return "it is a store of Comis: import what its memory.export answers"
     return None
 

@@ -137,7 +137,7 @@ def browse(tenant_session: TenantSession, asked: MemoryPage) -> Plain:
     page = tenant_session.memory(asked).browse(
         asked.sort, limit=asked.limit, offset=asked.offset, where=_where(asked)
     )
-    entries = [entry(record) for record in page.records]
+    entries = [comis_entry(record) for record in page.records]
     return {
         "entries": [{**each, "content": each["content"][:_CUT]} for each in entries],
         "total": page.total,
@@ -191,7 +191,7 @@ def inspect(tenant_session: TenantSession, asked: MemoryInspect) -> Plain:
     """One memory, or all in numbers."""
     if asked.id is None:
         return {"stats": stats(tenant_session, asked)}
-    return {"entry": entry(tenant_session.memory(asked).get(asked.id))}
+    return {"entry": comis_entry(tenant_session.memory(asked).get(asked.id))}
 
 
 class MemoryHits(Reply):
@@ -221,7 +221,7 @@ TOOLS: Final = (
 # -- the words of either side ----------------------------------------------------------------------
 
 
-def entry(record: Record) -> Plain:
+def comis_entry(record: Record) -> Plain:
     """A record under Comis' names; a field that it has no name for keeps its own."""
     fields = cast("Plain", record.to_dict())
     moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in fields}
@@ -232,7 +232,7 @@ def entry(record: Record) -> Plain:
 
 def _result(hit: Hit) -> Plain:
     lanes = {label: {"rank": lane.rank, "score": lane.score} for label, lane in hit.lanes.items()}
-    return {**entry(hit.record), "score": hit.score, "source": hit.source, "lanes": lanes}
+    return {**comis_entry(hit.record), "score": hit.score, "source": hit.source, "lanes": lanes}
 
 
 @cache

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from memoriter.text.dialects.bare import has_quotes
-from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes
+from memoriter.text.dialects.parts import all_of, any_of, first_leaves, join_notes, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Node, ParsedQuery
@@ -72,27 +72,27 @@ class _Fragment(NamedTuple):
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The words of the text, or the expression that its normal form is."""
-    if not (options.expert and is_expert(text)):
+    if not (options.expert and is_expression(text)):
         return _bare(text, analyzer)
     try:
-        tree, note = parse(_expert_form(text), GRAMMAR, analyzer)
+        tree, note = parse_expression(_expert_form(text), GRAMMAR, analyzer)
     except Malformed as malformed:
         return _bare(text, analyzer, f"in its normal form {malformed.note}")
     return ParsedQuery(tree, expert=True, note=note)
 
 
-def normalised(text: str) -> tuple[str, bool]:
+def normal_form(text: str) -> tuple[str, bool]:
     """The normal form of a text, and whether it is an expert's.
 
-    >>> normalised("sister's a-b-c")
+    >>> normal_form("sister's a-b-c")
     ('sister OR s OR "a-b-c"', False)
     """
-    if is_expert(text):
+    if is_expression(text):
         return _expert_form(text), True
     return " OR ".join(map(str, _fragments(text))), False
 
 
-def is_expert(text: str) -> bool:
+def is_expression(text: str) -> bool:
     """Whether the text has quotes around something, an operator, or a column; all quotes paired."""
     if text.count('"') % 2:
         return False
@@ -131,7 +131,7 @@ def _fragments(text: str) -> Iterator[_Fragment]:
 
 
 def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> ParsedQuery:
-    kept, cut = first(
+    kept, cut = first_leaves(
         [(nth, each) for nth, one in enumerate(_fragments(text)) for each in one.leaves]
     )
     rows: dict[int, list[Node]] = {}
@@ -139,7 +139,7 @@ def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> ParsedQuery
         if (one := leaf(analyzer, start, prefix=prefix)) is not None:
             rows.setdefault(nth, []).append(one)
     tree = any_of(map(all_of, rows.values()))
-    return ParsedQuery(tree, note=notes(note, cut), malformed=note is not None)
+    return ParsedQuery(tree, note=join_notes(note, cut), malformed=note is not None)
 
 
 DIALECT: Final = Dialect("any of the words, or an expression with columns", read)

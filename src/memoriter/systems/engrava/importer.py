@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.core.record import ESSENCE_CHARS
-from memoriter.imports.fields import FieldMap, kind_of, moment, usable
+from memoriter.imports.fields import FieldMap, edge_kind, parse_time, record_id
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
 from memoriter.imports.shapes import is_object
 from memoriter.imports.source import JSON, BadRow, InputFile, Kind
-from memoriter.systems.engrava.rows import recognise, row_count, stored
+from memoriter.systems.engrava.rows import read_tables, recognise, row_count
 
 NAME: Final = "engrava"
 _TAKEN: Final = (
@@ -34,7 +34,7 @@ _ASIDE: Final = "a history of theirs"
 
 def read(source: InputFile) -> Iterator[Extracted]:
     """Thoughts in the order they were made, then edges."""
-    for item in stored(source):
+    for item in read_tables(source):
         if isinstance(item, BadRow | Lost):
             yield item
         elif item.table == "thought":
@@ -106,12 +106,12 @@ def _edge(row: dict[str, Any]) -> Iterator[Extracted]:
             yield Lost(f"edge: {called}", row[called], kept=True)
     given: dict[str, Any] = {"weight": row.get("weight")}
     for called in ("valid_from", "valid_until"):
-        given[called] = moment(row[called]) if row.get(called) else None
+        given[called] = parse_time(row[called]) if row.get(called) else None
         if row.get(called) and given[called] is None:
             yield Lost(f"edge: {called}", row[called])
     given["metadata"] = {**_object(row.get("metadata_json")), "origin": origin}
-    kind = _KINDS.get(row["edge_type"]) or kind_of(str(row["edge_type"]))
-    ends = usable(str(row["from_thought_id"])), usable(str(row["to_thought_id"]))
+    kind = _KINDS.get(row["edge_type"]) or edge_kind(str(row["edge_type"]))
+    ends = record_id(str(row["from_thought_id"])), record_id(str(row["to_thought_id"]))
     fields = {key: value for key, value in given.items() if value is not None}
     yield ImportedEdge(f"edge {row['edge_id']}", *ends, kind, fields)
 

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from memoriter.core.errors import Unsupported
 from memoriter.imports.port import Lost, rows_by_line
-from memoriter.imports.shapes import is_list, is_object, list_of, object_of
+from memoriter.imports.shapes import is_list, is_object, list_or_empty, object_or_empty
 from memoriter.imports.source import BadRow, InputFile
-from memoriter.imports.sqlite import counted, objects, tables, view
+from memoriter.imports.sqlite import count_rows, open_readonly, query_rows, table_columns
 
 SCHEMA: Final = 21
 """The schema of engrava 0.7.2, the newest that is known."""
@@ -34,7 +34,7 @@ _VECTOR: Final = """
             e.created_at DESC, e.embedding_id LIMIT 1)"""
 
 
-class Stored(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table, or so many rows of one that is only counted."""
 
     table: str
@@ -42,13 +42,13 @@ class Stored(NamedTuple):
     times: int = 1
 
 
-Row = Stored | BadRow | Lost
+Row = TableRow | BadRow | Lost
 
 
 def recognise(source: InputFile) -> str | None:
     """Why it is a database, a snapshot or an export of thoughts; None where it is none."""
     if source.kind == "sqlite":
-        whole = tables(source.path).get("thought", set()).issuperset(_NEEDED["thought"])
+        whole = table_columns(source.path).get("thought", set()).issuperset(_NEEDED["thought"])
         return "it is a SQLite database with a table of thoughts" if whole else None
     values = [value for value in source.sample if is_object(value)]
     if any(value.get("format") == _EXPORT and is_list(value.get("thoughts")) for value in values):
@@ -58,11 +58,11 @@ def recognise(source: InputFile) -> str | None:
     return None
 
 
-def stored(source: InputFile) -> Iterator[Row]:
+def read_tables(source: InputFile) -> Iterator[Row]:
     """Every row, thoughts first; a thought has its vector among its columns."""
     if source.kind == "sqlite":
         yield from _database(source)
-    elif any(object_of(value).get("format") == _EXPORT for value in source.sample):
+    elif any(object_or_empty(value).get("format") == _EXPORT for value in source.sample):
         yield from _export(source)
     else:
         yield from _snapshot(source)
@@ -72,26 +72,26 @@ def row_count(source: InputFile) -> int | None:
     """How many thoughts a database has, or lines a snapshot."""
     if source.kind != "sqlite":
         return rows_by_line(source)
-    with view(source.path) as db:
-        return counted(db, "thought")
+    with open_readonly(source.path) as db:
+        return count_rows(db, "thought")
 
 
 def _database(source: InputFile) -> Iterator[Row]:
-    known = tables(source.path)
-    with view(source.path) as db:
+    known = table_columns(source.path)
+    with open_readonly(source.path) as db:
         _must_know(source.path, db.pragma("user_version"))
         joined = {"embedding", "_metadata"} <= set(known)
         vector = ", v.model_name, v.vector_blob" if joined else ""
         order = _VECTOR if joined else ""
         sql = f"SELECT t.*{vector} FROM thought t {order} ORDER BY t.rowid"  # noqa: S608  # constants
-        for row in objects(db, "thought", sql):
-            yield row if isinstance(row, BadRow) else Stored("thought", row)
+        for row in query_rows(db, "thought", sql):
+            yield row if isinstance(row, BadRow) else TableRow("thought", row)
         if "edge" in known:
-            for row in objects(db, "edge", "SELECT * FROM edge ORDER BY rowid"):
-                yield row if isinstance(row, BadRow) else Stored("edge", row)
+            for row in query_rows(db, "edge", "SELECT * FROM edge ORDER BY rowid"):
+                yield row if isinstance(row, BadRow) else TableRow("edge", row)
         for table in _ASIDE:
-            if table in known and (rows := counted(db, table)):
-                yield Stored(table, {}, rows)
+            if table in known and (rows := count_rows(db, table)):
+                yield TableRow(table, {}, rows)
         if joined:
             cursor = db.execute("SELECT count(*) - count(DISTINCT owner_id) FROM embedding")
             ((further,),) = cursor.fetchall()
@@ -104,9 +104,9 @@ def _export(source: InputFile) -> Iterator[Row]:
         if isinstance(item, BadRow):
             yield item
             continue
-        value = object_of(item.value)
+        value = object_or_empty(item.value)
         for table in ("thought", "edge"):
-            for nth, row in enumerate(list_of(value.get(f"{table}s"))):
+            for nth, row in enumerate(list_or_empty(value.get(f"{table}s"))):
                 yield _whole(table, f"{item.where} {table}s[{nth}]", row)
 
 
@@ -116,17 +116,17 @@ def _snapshot(source: InputFile) -> Iterator[Row]:
         if isinstance(item, BadRow):
             yield item
             continue
-        value = object_of(item.value)
+        value = object_or_empty(item.value)
         table = _table(value)
         if table in _NEEDED:
             row = _whole(table, item.where, value.get("data"))
-            if isinstance(row, Stored) and table == "thought":
-                row = Stored(table, {**row.data, **vectors.get(str(row.data["thought_id"]), {})})
+            if isinstance(row, TableRow) and table == "thought":
+                row = TableRow(table, {**row.data, **vectors.get(str(row.data["thought_id"]), {})})
             yield row
         elif table == "metadata":
             _must_know(source.path, value.get("schema_version"))
         elif table != "embedding":
-            yield Stored(table, {}) if table else BadRow(item.where, "is a row of no table")
+            yield TableRow(table, {}) if table else BadRow(item.where, "is a row of no table")
     if further:
         yield Lost(_FURTHER, "of other models", times=further)
 
@@ -136,8 +136,8 @@ def _vectors(source: InputFile) -> tuple[dict[str, dict[str, Any]], int]:
     best: dict[str, tuple[tuple[bool, str], dict[str, Any]]] = {}
     serving, seen = "", 0
     for item in source.values():
-        value = {} if isinstance(item, BadRow) else object_of(item.value)
-        data = object_of(value.get("data"))
+        value = {} if isinstance(item, BadRow) else object_or_empty(item.value)
+        data = object_or_empty(value.get("data"))
         if _table(value) == "metadata":
             serving = str(value.get("embedding_model_name") or "")
         elif _table(value) == "embedding" and data.get("owner_id") is not None:
@@ -164,13 +164,13 @@ def _table(value: dict[str, Any]) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _whole(table: str, where: str, row: object) -> Stored | BadRow:
+def _whole(table: str, where: str, row: object) -> TableRow | BadRow:
     """A row that has what every row of its table has."""
-    data = object_of(row)
+    data = object_or_empty(row)
     missing = [name for name in _NEEDED[table] if data.get(name) is None]
     if missing:
         return BadRow(where, f"{missing[0]}: is missing")
-    return Stored(table, data)
+    return TableRow(table, data)
 
 
 def _must_know(path: Path, version: object) -> None:

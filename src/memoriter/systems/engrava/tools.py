@@ -13,7 +13,7 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import RecallArgs, knobs, recall_args
+from memoriter.systems.wording import RecallArgs, option_fields, recall_args
 from memoriter.why.result import Hit, Result
 
 Plain = dict[str, Any]
@@ -55,8 +55,8 @@ class FreeQuery(ThoughtQuery):
     query_text: Annotated[str, Field(description="Words, as in search_keywords; may be blank.")]
 
 
-Keywords = create_model("Keywords", __base__=ThoughtQuery, **knobs(NAME, KEYWORDS))
-Hybrid = create_model("Hybrid", __base__=FreeQuery, **knobs(NAME, KNOBS))
+Keywords = create_model("Keywords", __base__=ThoughtQuery, **option_fields(NAME, KEYWORDS))
+Hybrid = create_model("Hybrid", __base__=FreeQuery, **option_fields(NAME, KNOBS))
 
 
 class SignalHits(Reply):
@@ -67,7 +67,7 @@ class SignalHits(Reply):
     reflections_evicted: int
 
 
-def keywords(tenant_session: TenantSession, asked: Any) -> Plain:
+def search_keywords(tenant_session: TenantSession, asked: Any) -> Plain:
     """The keyword signal alone."""
     args = _args(tenant_session, asked)
     result = tenant_session.memory(asked).keywords(asked.query_text, asked.top_k, **args.ask())
@@ -75,7 +75,7 @@ def keywords(tenant_session: TenantSession, asked: Any) -> Plain:
     return _reply(tenant_session, result, [called(f"lanes.{label}") for label in result.used])
 
 
-def memory(tenant_session: TenantSession, asked: Any) -> Plain:
+def search_memory(tenant_session: TenantSession, asked: Any) -> Plain:
     """All signals, weighted."""
     args = _args(tenant_session, asked)
     if asked.recency_now is not None:
@@ -128,8 +128,8 @@ def _thought(hit: Hit) -> Plain:
 
 
 TOOLS: Final = (
-    ForeignTool("search_memory", NAME, Hybrid, SignalHits, memory,
+    ForeignTool("search_memory", NAME, Hybrid, SignalHits, search_memory,
            "engrava: find thoughts by keywords, vectors, recency, priority and neighbours."),
-    ForeignTool("search_keywords", NAME, Keywords, SignalHits, keywords,
+    ForeignTool("search_keywords", NAME, Keywords, SignalHits, search_keywords,
            "engrava: find thoughts by keywords alone."),
 )  # fmt: skip

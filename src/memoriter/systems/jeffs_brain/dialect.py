@@ -15,10 +15,10 @@ from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
 from memoriter.text.dialects.grammar import OPERATORS, Operator
-from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes, without
+from memoriter.text.dialects.parts import all_of, any_of, excluding, first_leaves, join_notes, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import ENGLISH
+from memoriter.text.stops import ENGLISH_STOPS
 from memoriter.text.tree import Node, ParsedQuery
 
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff"))
@@ -32,7 +32,7 @@ _DUTCH: Final = """
 """
 DUTCH: Final = frozenset(_DUTCH.split())
 """Dropped beside the English ones, whatever the language of the question."""
-_STOPS: Final = ENGLISH | DUTCH | {"and", "or", "not"}
+_STOPS: Final = ENGLISH_STOPS | DUTCH | {"and", "or", "not"}
 _SHORT: Final = 2
 _SCAN: Final = re.compile(r'"(?P<phrase>[^"]*+)"?+|(?P<word>[^\s"]++)')
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -74,24 +74,24 @@ class Ast:
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The tree of what was understood, and what was not."""
-    ast = parse(text if options.expert else _plain(text), options.aliases)
+    ast = parse_query(text if options.expert else _plain(text), options.aliases)
     each = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
-    kept, cut = first(each)
+    kept, cut = first_leaves(each)
     tree = _tree(kept, analyzer)
     unclosed = "a quote without its pair, read up to the end" if ast.raw.count('"') % 2 else None
     lone = "a leading NOT has nothing to take from" if _leads(ast, "NOT") else None
     empty = "only stop words, short words and operators" if ast.raw and not ast.tokens else None
-    note = notes(unclosed, lone, empty, cut)
+    note = join_notes(unclosed, lone, empty, cut)
     return ParsedQuery(tree, expert=ast.has_operators, note=note)
 
 
-def parse(text: str, aliases: _Aliases | None = None) -> Ast:
+def parse_query(text: str, aliases: _Aliases | None = None) -> Ast:
     """The tokens of a text; a word with an alias gives way to its alternatives.
 
-    >>> [str(token) for token in parse("What is the k8s upgrade* path?").tokens]
+    >>> [str(token) for token in parse_query("What is the k8s upgrade* path?").tokens]
     ['k8s', 'upgrade*', 'path']
     """
-    raw = normalised(text)
+    raw = clean_text(text)
     has_operators = '"' in raw or not OPERATORS.isdisjoint(raw.split())
     known = {key.lower(): others for key, others in (aliases or {}).items()}
     tokens: list[QueryToken] = []
@@ -113,7 +113,7 @@ def parse(text: str, aliases: _Aliases | None = None) -> Ast:
     return Ast(raw, tuple(tokens), has_operators)
 
 
-def normalised(text: str) -> str:
+def clean_text(text: str) -> str:
     """Without characters of no width, composed, its spaces single."""
     return " ".join(unicodedata.normalize("NFC", text.translate(_UNSEEN)).split())
 
@@ -121,7 +121,7 @@ def normalised(text: str) -> str:
 def compiled(ast: Ast) -> str:
     """The reference expression of the tokens: to be compared, not to be run.
 
-    >>> compiled(parse("foo AND bar NOT baz"))
+    >>> compiled(parse_query("foo AND bar NOT baz"))
     'foo AND bar AND NOT baz'
     """
     written: list[str] = []
@@ -172,7 +172,7 @@ def _tree(kept: Sequence[tuple[int, QueryToken]], analyzer: Analyzer) -> Node | 
             rows.append(all_of([rows.pop(), node]))
         else:
             rows.append(node)
-    return without(any_of(rows), dropped)
+    return excluding(any_of(rows), dropped)
 
 
 def _leads(ast: Ast, operator: Operator) -> bool:
@@ -182,7 +182,7 @@ def _leads(ast: Ast, operator: Operator) -> bool:
 def _plain(text: str) -> str:
     """The text without what would be an operator."""
     return " ".join(
-        word for word in normalised(text).replace('"', " ").split() if word not in OPERATORS
+        word for word in clean_text(text).replace('"', " ").split() if word not in OPERATORS
     )
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from memoriter.imports.fields import FieldMap, moment, usable
-from memoriter.imports.frontmatter import listed, split
-from memoriter.imports.markdown import Note, files, notes
+from memoriter.imports.fields import FieldMap, parse_time, record_id
+from memoriter.imports.frontmatter import split_frontmatter, string_list
+from memoriter.imports.markdown import Note, markdown_files, read_notes
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
-from memoriter.imports.shapes import is_object, object_of
+from memoriter.imports.shapes import is_object, object_or_empty
 from memoriter.imports.source import (
     JSON,
     MARKDOWN,
@@ -20,8 +20,8 @@ from memoriter.imports.source import (
     BadRow,
     InputFile,
     Value,
-    rows,
-    sampled,
+    read_rows,
+    sample_objects,
 )
 
 NAME: Final = "jeffs-brain"
@@ -51,9 +51,9 @@ def recognise(source: InputFile) -> str | None:
     """Whether it is a brain, a note of one, or what its search answers."""
     if source.kind == "folder":
         return _folder(source.path)
-    if source.kind == "text" and _native(split(source.text)[0]):
+    if source.kind == "text" and _native(split_frontmatter(source.text)[0]):
         return "its head has the fields of a jeffs-brain note"
-    for row in sampled(source, *_LISTS):
+    for row in sample_objects(source, *_LISTS):
         chunk = "chunkId" in row and "text" in row
         if chunk or (str(row.get("path", "")).endswith(".md") and "content" in row):
             return "its rows are chunks or documents with a path"
@@ -62,7 +62,7 @@ def recognise(source: InputFile) -> str | None:
 
 def _folder(path: Path) -> str | None:
     for root in _ROOTS:
-        if (path / root).is_dir() and next(files(path / root), None):
+        if (path / root).is_dir() and next(markdown_files(path / root), None):
             return f"it is a folder with {root}/ and Markdown files in it"
     return None
 
@@ -78,7 +78,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
         yield from _notes(source)
         return
     heads = dict(_heads_of_rows(source))
-    for item in rows(source, *_LISTS):
+    for item in read_rows(source, *_LISTS):
         if isinstance(item, BadRow):
             yield item
         elif is_object(item.value):
@@ -88,9 +88,9 @@ def read(source: InputFile) -> Iterator[Extracted]:
 
 
 def _notes(source: InputFile) -> Iterator[Extracted]:
-    known = (note for note in notes(source) if isinstance(note, Note))
+    known = (note for note in read_notes(source) if isinstance(note, Note))
     heads = {_placed(source, note.path): note.fields for note in known}
-    for note in notes(source):
+    for note in read_notes(source):
         if isinstance(note, BadRow):
             yield note
             continue
@@ -127,7 +127,7 @@ def _head(filling: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
     filling.put("title", fields.get("name") or fields.get("title"), "name")
     filling.put("summary", fields.get("description") or fields.get("summary"), "description")
     filling.put("kind", fields.get("type"), "type")
-    filling.put("tags", listed(fields.get("tags")))
+    filling.put("tags", string_list(fields.get("tags")))
     filling.put("session", fields.get("session_id"), "session_id")
     filling.when("created", fields.get("created"))
     filling.when("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
@@ -149,41 +149,41 @@ def _project(path: str) -> str | None:
 
 def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
     """What a note replaces, what replaced it, and the notes that it names between brackets."""
-    for named in listed(note.fields.get("supersedes")):
-        old = meant(named, note.path, heads)
+    for named in string_list(note.fields.get("supersedes")):
+        old = resolve_link(named, note.path, heads)
         if old is None:
             yield Lost("supersedes of notes that are not here", named)
         else:
             yield _replaced(note.path, (note.path, old), note.fields)
-    for named in listed(note.fields.get("superseded_by")):
-        new = meant(named, note.path, heads)
+    for named in string_list(note.fields.get("superseded_by")):
+        new = resolve_link(named, note.path, heads)
         if new is not None:  # else it stands in the metadata
             yield _replaced(note.path, (new, note.path), heads[new])
     for named in dict.fromkeys(_LINK.findall(note.text)):
-        target = meant(named, note.path, heads)
+        target = resolve_link(named, note.path, heads)
         if target is None:
             yield Lost("links to notes that are not here", named)
         elif target != note.path:
-            yield ImportedEdge(note.path, usable(note.path), usable(target), "related_to", {})
+            yield ImportedEdge(note.path, record_id(note.path), record_id(target), "related_to", {})
 
 
 def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> ImportedEdge:
     """The edge from a note to the one that it replaces, since it was made."""
-    since = moment(newer["created"]) if newer.get("created") else None
+    since = parse_time(newer["created"]) if newer.get("created") else None
     fields = {} if since is None else {"valid_from": since}
     newest, old = ends
-    return ImportedEdge(where, usable(newest), usable(old), "supersedes", fields)
+    return ImportedEdge(where, record_id(newest), record_id(old), "supersedes", fields)
 
 
-def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
+def resolve_link(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
     """The path that a note means: whole, from its own folder, or the one that ends so.
 
     >>> known = dict.fromkeys(["memory/x/a.md", "memory/y/a.md", "wiki/b.md"])
-    >>> meant("memory/y/a.md", "wiki/b.md", known), meant("a", "memory/x/c.md", known)
+    >>> resolve_link("memory/y/a.md", "wiki/b.md", known), resolve_link("a", "memory/x/c.md", known)
     ('memory/y/a.md', 'memory/x/a.md')
-    >>> meant("y/a", "wiki/b.md", known), meant("b", "memory/x/a.md", known)
+    >>> resolve_link("y/a", "wiki/b.md", known), resolve_link("b", "memory/x/a.md", known)
     ('memory/y/a.md', 'wiki/b.md')
-    >>> meant("a", "wiki/b.md", known)  # either of two
+    >>> resolve_link("a", "wiki/b.md", known)  # either of two
     """
     plain = named.strip().lstrip("/")
     plain = plain if PurePosixPath(plain).suffix.lower() in MARKDOWN else f"{plain}.md"
@@ -197,17 +197,17 @@ def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
 
 def _heads_of_rows(source: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
     """The head of every document that has a path."""
-    for item in rows(source, *_LISTS):
-        row = {} if isinstance(item, BadRow) else object_of(item.value)
+    for item in read_rows(source, *_LISTS):
+        row = {} if isinstance(item, BadRow) else object_or_empty(item.value)
         if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
-            yield row["path"], split(str(row.get("text") or row.get("content")))[0]
+            yield row["path"], split_frontmatter(str(row.get("text") or row.get("content")))[0]
 
 
 def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
     """A chunk of an answer, or a document; what the row says goes before what its head says."""
     row = item.value
     text = row.get("text") or row.get("content")
-    head, body = split(text) if isinstance(text, str) else ({}, text)
+    head, body = split_frontmatter(text) if isinstance(text, str) else ({}, text)
     path = str(row.get("path") or "")
     chunk = row.get("chunkId") or row.get("id") or path or None
     filling = FieldMap(NAME, item.where, chunk)
@@ -215,7 +215,7 @@ def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extrac
     if "text" not in filling.fields:
         yield BadRow(item.where, "text: is missing, empty or no text")
         return
-    inner = object_of(row.get("metadata"))
+    inner = object_or_empty(row.get("metadata"))
     fields = {
         **{key: inner[key] for key in _SEEN if key in inner}, **head,
         **{name: row[own] for own, name in _ROW_NAMES.items() if row.get(own)},

@@ -13,7 +13,13 @@ from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
-from memoriter.systems.wording import RecallArgs, in_their_words, knobs, own_tenant, recall_args
+from memoriter.systems.wording import (
+    RecallArgs,
+    fields_by_name,
+    option_fields,
+    recall_args,
+    require_own_tenant,
+)
 from memoriter.why.context import block_of
 from memoriter.why.result import Hit, Result
 
@@ -73,7 +79,7 @@ class Questioned(Request):
     scope: Scope = "all"
 
 
-_fields = knobs(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
+_fields = option_fields(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
 BrainSearch = create_model("BrainSearch", __base__=Searched, **_fields)
 BrainRecall = create_model("BrainRecall", __base__=PromptQuestion, **_fields)
 BrainQuestion = create_model("BrainQuestion", __base__=Questioned, **_fields)
@@ -147,7 +153,7 @@ def _recalled(tenant_session: TenantSession, asked: Any) -> Result:
 
 def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
     if asked.brain is not None:
-        own_tenant(tenant_session, "brain", asked.brain)
+        require_own_tenant(tenant_session, "brain", asked.brain)
     args = recall_args(NAME, tenant_session, asked, "query", "brain", "top_k", "scope", "sort")
     args.options.setdefault("mode", "auto")
     if asked.scope in FOLDERS:
@@ -173,7 +179,7 @@ def _reply(
 ) -> Plain:
     trace = _trace(result)
     return {
-        "chunks": [{**in_their_words(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
+        "chunks": [{**fields_by_name(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
         "tookMs": round((perf_counter() - began) * 1000),
         "trace": trace,
         "attempts": [
@@ -192,7 +198,7 @@ def _reply(
 
 
 def _trace(result: Result) -> Plain:
-    words = in_their_words(NAME, "result", result)
+    words = fields_by_name(NAME, "result", result)
     numbers = cast("Plain", result.trace["numbers"])
     skipped = words["rerankSkipReason"]
     return {

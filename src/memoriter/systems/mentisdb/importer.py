@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from memoriter.core.edge import REPLACING
-from memoriter.imports.fields import FieldMap, kind_of, moment, usable
-from memoriter.imports.port import Extracted, Format, ImportedEdge, Known, Lost
-from memoriter.imports.shapes import is_object, list_of, object_of
-from memoriter.imports.source import JSON, BadRow, InputFile, Kind, Value, rows, sampled
+from memoriter.imports.fields import FieldMap, edge_kind, parse_time, record_id
+from memoriter.imports.port import Extracted, Format, ImportedAgent, ImportedEdge, Lost
+from memoriter.imports.shapes import is_object, list_or_empty, object_or_empty
+from memoriter.imports.source import JSON, BadRow, InputFile, Kind, Value, read_rows, sample_objects
 
 NAME: Final = "mentisdb"
 _LISTS: Final = ("thoughts", "results")
@@ -34,7 +34,7 @@ _AGENT: Final = re.compile(r"(?:(.*) \[(.*)\]|(.*?))(?: owned by (.*))?", re.DOT
 
 def recognise(source: InputFile) -> str | None:
     """Whether its rows are thoughts."""
-    if any(_is_thought(_thought(row)) for row in sampled(source, *_LISTS)):
+    if any(_is_thought(_thought(row)) for row in sample_objects(source, *_LISTS)):
         return "its rows have a thought_type and a content"
     begun = source.head.decode("utf-8", "replace").lstrip("\ufeff")
     listed = re.search(r"^- \[#\d+\] \w+: ", begun, re.MULTILINE)
@@ -62,7 +62,7 @@ def _thought(row: Any) -> dict[str, Any]:
 def _thoughts(source: InputFile) -> Iterator[Extracted]:
     ids: dict[int, str] = {}
     agents: set[tuple[str, ...]] = set()
-    for item in rows(source, *_LISTS):
+    for item in read_rows(source, *_LISTS):
         row = item if isinstance(item, BadRow) else _thought(item.value)
         if not is_object(row):
             reason = "expected a thought, an object"
@@ -97,7 +97,7 @@ def _record(item: Value) -> Iterator[Extracted]:
     for called in _DROPPED:
         if row.get(called):
             filling.drop(called, row[called])
-    elsewhere = [each for each in list_of(row.get("relations")) if _leaves(each)]
+    elsewhere = [each for each in list_or_empty(row.get("relations")) if _leaves(each)]
     filling.keep("relations to other chains", elsewhere)
     filling.rest(row, *_TAKEN)
     parts = [row.get("thought_type"), row.get("content"), row.get("timestamp")]
@@ -106,40 +106,40 @@ def _record(item: Value) -> Iterator[Extracted]:
 
 def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Extracted]:
     """An edge for every relation, and for every ref that no relation repeats."""
-    own = usable(str(row.get("id") or row.get("index")))
+    own = record_id(str(row.get("id") or row.get("index")))
     repeated: set[str] = set()
-    for relation in list_of(row.get("relations")):
+    for relation in list_or_empty(row.get("relations")):
         if not is_object(relation) or not relation.get("target_id"):
             yield BadRow(where, "relations: expected objects with kind and target_id")
         elif not _leaves(relation):
-            target, kind = str(relation["target_id"]), kind_of(str(relation.get("kind", "")))
+            target, kind = str(relation["target_id"]), edge_kind(str(relation.get("kind", "")))
             repeated |= {target} if kind == "references" else set()
-            yield ImportedEdge(where, own, usable(target), kind, _validity(row, relation, kind))
+            yield ImportedEdge(where, own, record_id(target), kind, _validity(row, relation, kind))
             yield from _untimely(relation)
-    for ref in list_of(row.get("refs")):
+    for ref in list_or_empty(row.get("refs")):
         target = ids.get(ref) if isinstance(ref, int) else None
         if target is None:
             yield Lost("refs to thoughts that the file does not hold before", str(ref))
         elif target not in repeated:
-            yield ImportedEdge(where, own, usable(target), "references", {})
+            yield ImportedEdge(where, own, record_id(target), "references", {})
 
 
 def _untimely(relation: dict[str, Any]) -> Iterator[Extracted]:
     """The times of a relation that are none."""
     for called in ("valid_at", "invalid_at"):
-        if relation.get(called) and moment(relation[called]) is None:
+        if relation.get(called) and parse_time(relation[called]) is None:
             yield Lost(f"relations: {called}", str(relation[called]))
 
 
 def _leaves(relation: object) -> bool:
     """Whether a relation leads to another chain; here no edge leaves its tenant."""
-    return bool(object_of(relation).get("chain_key"))
+    return bool(object_or_empty(relation).get("chain_key"))
 
 
 def _validity(row: dict[str, Any], relation: dict[str, Any], kind: str) -> dict[str, object]:
-    since, until = moment(relation.get("valid_at")), moment(relation.get("invalid_at"))
+    since, until = parse_time(relation.get("valid_at")), parse_time(relation.get("invalid_at"))
     if since is None and kind in REPLACING:
-        since = moment(row.get("timestamp"))
+        since = parse_time(row.get("timestamp"))
     interval = {"valid_from": since, "valid_until": until}
     return {key: value for key, value in interval.items() if value is not None}
 
@@ -151,7 +151,7 @@ def _agent(where: str, row: dict[str, Any], seen: set[tuple[str, ...]]) -> Itera
     mark = (str(row.get("agent_id")), *fields.values())
     if row.get("agent_id") and fields and mark not in seen:
         seen.add(mark)
-        yield Known(where, mark[0], fields)
+        yield ImportedAgent(where, mark[0], fields)
 
 
 def _markdown(source: InputFile) -> Iterator[Extracted]:
@@ -195,7 +195,7 @@ def _item(where: str, text: str) -> Iterator[Extracted]:
     yield Lost("ids, times, concepts, refs and relations", "a MEMORY.md does not tell them")
     if label and named and (label[1] or label[4]):
         told_of = {"display_name": label[1], "owner": label[4]}
-        yield Known(where, named, {key: value for key, value in told_of.items() if value})
+        yield ImportedAgent(where, named, {key: value for key, value in told_of.items() if value})
 
 
 def _number(text: str | None) -> float | None:

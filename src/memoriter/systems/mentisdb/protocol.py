@@ -19,7 +19,7 @@ _LOUD, _QUIET = 0.8, 0.2
 """The importance of turns, one after the other."""
 
 
-def pooled(dataset: Dataset) -> Dataset | None:
+def pool_conversations(dataset: Dataset) -> Dataset | None:
     """Every conversation in one store, in turn; a turn's neighbours are gold too."""
     talks = len(dataset.cases) > 1 and all(
         record.session for case in dataset.cases for record in case.records
@@ -66,7 +66,7 @@ def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
 
 
 PROTOCOL: Final = Protocol(
-    pooled,
+    pool_conversations,
     ("mentisdb", "memoriter"),
     ("hit@10",),
     {"graph": True, "max_depth": 3, "max_visited": 200, "include_seeds": False},

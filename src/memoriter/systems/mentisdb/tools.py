@@ -15,7 +15,13 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import RecallArgs, in_their_words, knobs, reached, recall_args
+from memoriter.systems.wording import (
+    RecallArgs,
+    fields_by_name,
+    option_fields,
+    recall_args,
+    value_by_path,
+)
 from memoriter.why.bundles import Support
 from memoriter.why.result import Hit
 
@@ -37,7 +43,7 @@ class Expansion(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Walked = create_model("Walked", __base__=Expansion, **knobs(NAME, WALK))
+Walked = create_model("Walked", __base__=Expansion, **option_fields(NAME, WALK))
 Graph = Annotated[
     bool | Walked | None,
     Field(description="Whether links are followed, or how."),
@@ -78,13 +84,15 @@ class Following(TextQuery):
     graph: Graph = True
 
 
-FilterSearch = create_model("FilterSearch", __base__=ChainPage, **knobs(NAME, FILTERS))
+FilterSearch = create_model("FilterSearch", __base__=ChainPage, **option_fields(NAME, FILTERS))
 RankedSearch = create_model(
     "RankedSearch",
     __base__=Walking,
-    **knobs(NAME, ("as_of", "enable_reranking", "rerank_k", *FILTERS)),
+    **option_fields(NAME, ("as_of", "enable_reranking", "rerank_k", *FILTERS)),
 )
-BundleSearch = create_model("BundleSearch", __base__=Following, **knobs(NAME, ("as_of", *FILTERS)))
+BundleSearch = create_model(
+    "BundleSearch", __base__=Following, **option_fields(NAME, ("as_of", *FILTERS))
+)
 
 
 class ThoughtList(Reply):
@@ -179,7 +187,7 @@ def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
 
 def _why(hit: Hit) -> Plain:
     """The numbers of a hit, its words and its way, always all of them."""
-    way = in_their_words(NAME, "hit", hit)
+    way = fields_by_name(NAME, "hit", hit)
     sources = {field for fields in hit.matched.values() for field in fields}
     return {
         **way,
@@ -190,7 +198,7 @@ def _why(hit: Hit) -> Plain:
     }
 
 
-_FIELDS: Final = tuple(reached(recipe_of(NAME), "lanes.words.fields"))
+_FIELDS: Final = tuple(value_by_path(recipe_of(NAME), "lanes.words.fields"))
 
 
 def _called(field: str) -> str:
@@ -212,7 +220,7 @@ class _Teller:
         agent = self._agents.get(record.agent)
         return {
             "id": record.id,
-            **in_their_words(NAME, "record", record),
+            **fields_by_name(NAME, "record", record),
             "timestamp": iso(record.committed),
             "relations": _relations(self._memory, record.id),
             "entity_type": record.entity_type,

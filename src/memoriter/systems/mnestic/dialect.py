@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import Grammar, Malformed
-from memoriter.text.dialects.parts import words
+from memoriter.text.dialects.parts import bare_words
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import ParsedQuery
@@ -41,11 +41,11 @@ GRAMMAR: Final = Grammar(
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The expression that the text is; where it is none, any of its words."""
     if not options.expert or not text.strip():
-        return words(analyzer, text)
+        return bare_words(analyzer, text)
     try:
-        tree, note = parse(text, GRAMMAR, analyzer)
+        tree, note = parse_expression(text, GRAMMAR, analyzer)
     except Malformed as malformed:
-        return words(analyzer, text, malformed.note)
+        return bare_words(analyzer, text, malformed.note)
     return ParsedQuery(tree, expert=True, note=note)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
-from memoriter.imports.fields import FieldMap, kind_of, shown, usable
+from memoriter.imports.fields import FieldMap, edge_kind, excerpt, record_id
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
-from memoriter.imports.shapes import is_list, is_object, list_of
+from memoriter.imports.shapes import is_list, is_object, list_or_empty
 from memoriter.imports.source import JSON, BadRow, InputFile
-from memoriter.imports.sqlite import tables
+from memoriter.imports.sqlite import table_columns
 
 NAME: Final = "mnestic"
 _IDS: Final = ("id", "uid", "uuid", "key", "k", "memory_id", "doc_id")
@@ -72,7 +72,7 @@ def _relation(value: object) -> bool:
 
 def _validity(value: object) -> bool:
     """A moment and whether the row holds from then on."""
-    pair = list_of(value)
+    pair = list_or_empty(value)
     return len(pair) == _PAIR and type(pair[0]) is int and isinstance(pair[1], bool)
 
 
@@ -94,7 +94,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
         if relation.ends:
             yield from _edges(relation, relation.ends)
         elif relation not in texts:
-            headers = shown(relation.headers)
+            headers = excerpt(relation.headers)
             yield Lost(f"relation {relation.name}", headers, times=len(relation.rows))
 
 
@@ -149,7 +149,7 @@ def _column(filling: FieldMap, column: str, value: object) -> None:
 
 
 def _vector(filling: FieldMap, value: object) -> None:
-    numbers = list_of(value)
+    numbers = list_or_empty(value)
     if numbers and all(type(n) in (int, float) for n in numbers) and any(numbers):
         filling.fields["vector"] = numbers
     elif value is not None and value != "":
@@ -175,7 +175,7 @@ def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Ex
             last = event is newest
             yield from _record(relation, {**event, **ended}, nth - 1, None if last else since)
             if not last and (newest[moments][1] or original in current):
-                ends = usable(original), usable(f"{original}@{since}")
+                ends = record_id(original), record_id(f"{original}@{since}")
                 fields = {"valid_from": ended[_UNTIL]}
                 yield ImportedEdge(f"{relation.name}[{nth - 1}]", *ends, "supersedes", fields)
 
@@ -187,14 +187,14 @@ def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Extracted]:
         fields: dict[str, object] = {"metadata": {**rest, "origin": {"relation": relation.name}}}
         if weight is not None and row[weight] is not None:
             fields["weight"] = row[weight]
-        named = kind_of(str(row[kind])) if kind and row[kind] else kind_of(relation.name)
-        one, two = usable(str(row[ends[0]])), usable(str(row[ends[1]]))
+        named = edge_kind(str(row[kind])) if kind and row[kind] else edge_kind(relation.name)
+        one, two = record_id(str(row[ends[0]])), record_id(str(row[ends[1]]))
         yield ImportedEdge(f"{relation.name}[{nth}]", one, two, named, fields)
 
 
 def advise(source: InputFile) -> str | None:
     """What to do with its database."""
-    if source.kind == "sqlite" and "cozo" in tables(source.path):
+    if source.kind == "sqlite" and "cozo" in table_columns(source.path):
         return "it is a store of mnestic: write export_relations([…]) to a JSON file"
     return None
 

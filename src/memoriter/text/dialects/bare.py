@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.parts import any_of, first, leaf, words
+from memoriter.text.dialects.parts import any_of, bare_words, first_leaves, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import LATIN
+from memoriter.text.stops import LATIN_STOPS
 from memoriter.text.tree import Node, ParsedQuery, Term
 
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
@@ -45,11 +45,15 @@ def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     if options.stop == "latin":
         return _without_stop_words(text, analyzer)
     if not (options.expert and is_expert(text)):
-        return _with_aliases(text, analyzer, options) if options.aliases else words(analyzer, text)
+        return (
+            _with_aliases(text, analyzer, options)
+            if options.aliases
+            else bare_words(analyzer, text)
+        )
     try:
-        tree, note = parse(text, GRAMMAR, analyzer)
+        tree, note = parse_expression(text, GRAMMAR, analyzer)
     except Malformed as malformed:
-        return words(analyzer, text, malformed.note)
+        return bare_words(analyzer, text, malformed.note)
     return ParsedQuery(tree, expert=True, note=note)
 
 
@@ -63,7 +67,7 @@ def _with_aliases(text: str, analyzer: Analyzer, options: Options) -> ParsedQuer
             plain.append(word)
         else:
             parts += [leaf(analyzer, other) for other in others]
-    terms, cut = first(analyzer.terms(" ".join(plain)))
+    terms, cut = first_leaves(analyzer.terms(" ".join(plain)))
     return ParsedQuery(any_of([*parts, *map(Term, terms)]), note=cut)
 
 
@@ -113,7 +117,7 @@ def _is_prefix(word: str) -> bool:
 def _without_stop_words(text: str, analyzer: Analyzer) -> ParsedQuery:
     """Every run of letters and digits, but for stop words, as it was written."""
     runs = _WORDS.findall(text.replace('"', ""))
-    kept, cut = first([word for word in runs if word.lower() not in LATIN])
+    kept, cut = first_leaves([word for word in runs if word.lower() not in LATIN_STOPS])
     return ParsedQuery(any_of(leaf(analyzer, word) for word in kept), note=cut)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from memoriter.text.dialects.grammar import Grammar, Malformed, Token, tokens
-from memoriter.text.dialects.parts import LEAVES, all_of, any_of, leaf, without
+from memoriter.text.dialects.grammar import Grammar, Malformed, Token, tokenize
+from memoriter.text.dialects.parts import LEAVES, all_of, any_of, excluding, leaf
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Leaf, NearLeaves, Node, Term
 
@@ -35,12 +35,14 @@ class _Part(NamedTuple):
     at: int = 0
 
 
-def parse(text: str, grammar: Grammar, analyzer: Analyzer) -> tuple[Node | None, str | None]:
+def parse_expression(
+    text: str, grammar: Grammar, analyzer: Analyzer
+) -> tuple[Node | None, str | None]:
     """The tree of an expression, and what is to be said about how it was read.
 
     None instead of a tree: its operands have no words. Raises `Malformed`.
     """
-    parser = _Parser(list(tokens(text, grammar)), grammar, analyzer)
+    parser = _Parser(list(tokenize(text, grammar)), grammar, analyzer)
     return parser.whole(), parser.note
 
 
@@ -118,7 +120,7 @@ class _Parser:
                     "what follows it is looked for"
                 )
             return any_of(part.drop)
-        return without(part.keep, part.drop)
+        return excluding(part.keep, part.drop)
 
     def _operand(self) -> _Part:
         token = self._here()
@@ -257,7 +259,7 @@ _Join: TypeAlias = Callable[[Iterator[Node | None]], Node | None]
 
 def _joined(join: _Join, parts: list[_Part]) -> _Part:
     """The parts that keep something joined; what the others take away is taken from that."""
-    keeping = (without(part.keep, part.drop) for part in parts)
+    keeping = (excluding(part.keep, part.drop) for part in parts)
     lone = [part for part in parts if part.keep is None]
     drop = tuple(one for part in lone for one in part.drop)
     return _Part(join(keeping), drop, lone[0].at if lone else parts[0].at)

@@ -84,7 +84,7 @@ def _lexer(grammar: Grammar) -> re.Pattern[str]:
     )
 
 
-def tokens(text: str, grammar: Grammar) -> Iterator[Token]:
+def tokenize(text: str, grammar: Grammar) -> Iterator[Token]:
     """The tokens of a text, then one of kind `end`. Raises `Malformed`."""
     at = 0
     match = _lexer(grammar).match

@@ -36,7 +36,7 @@ def all_of(parts: Iterable[Node | None]) -> Node | None:
     return All(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
 
 
-def without(keep: Node | None, drops: Sequence[Node]) -> Node | None:
+def excluding(keep: Node | None, drops: Sequence[Node]) -> Node | None:
     """`keep`, but for what satisfies one of the drops."""
     drop = any_of(drops)
     return keep if keep is None or drop is None else Without(keep, drop)
@@ -56,19 +56,21 @@ def leaf(
     return Leaf(text, prefix=prefix, fields=fields, boost=boost)
 
 
-def words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
+def bare_words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
     """The text as bare words, any of which will do. The note tells why, if it was not meant so."""
-    terms, cut = first(analyzer.terms(text))
-    return ParsedQuery(any_of(map(Term, terms)), note=notes(note, cut), malformed=note is not None)
+    terms, cut = first_leaves(analyzer.terms(text))
+    return ParsedQuery(
+        any_of(map(Term, terms)), note=join_notes(note, cut), malformed=note is not None
+    )
 
 
-def first(parts: list[_T]) -> tuple[list[_T], str | None]:
+def first_leaves(parts: list[_T]) -> tuple[list[_T], str | None]:
     """As many as a tree may have, and what to say if there were more."""
     if len(parts) <= LEAVES:
         return parts, None
     return parts[:LEAVES], f"only the first {LEAVES:,} of {len(parts):,} words are looked for"
 
 
-def notes(*each: str | None) -> str | None:
+def join_notes(*each: str | None) -> str | None:
     """All that there is to say, or None."""
     return "; ".join(one for one in each if one) or None

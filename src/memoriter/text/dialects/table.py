@@ -25,7 +25,7 @@ def dialect_names() -> tuple[str, ...]:
     return (_OWN, *(name for name in plugins.points(_GROUP) if name != _OWN))
 
 
-def read(
+def read_query(
     name: str, text: str, analyzer: Analyzer, options: Options = NOTHING_SPECIAL
 ) -> ParsedQuery:
     """What a text asks for in the dialect of that name. No text is an error."""
