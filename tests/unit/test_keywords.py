@@ -25,5 +25,5 @@ def test_a_phrase_weighs_by_how_often_here_and_how_rarely_elsewhere() -> None:
     known = Phrases(["red car red car", "blue car", "red car", "sea"])
     weight = round(2 * math.log(5 / 3), 4)  # twice here, in two of four texts
     rest = round(math.log(5 / 2), 4)
-    assert known.telling(["red car red car"], 2) == [("red car", weight), ("car red", rest)]
-    assert known.telling(["sea"]) == []
+    assert known.distinctive(["red car red car"], 2) == [("red car", weight), ("car red", rest)]
+    assert known.distinctive(["sea"]) == []

@@ -114,22 +114,22 @@ def _message(
         if not others:
             yield Lost("messages without text", f"{where} ({role or 'no role'})")
         return
-    filling = FieldMap(NAME, where, None)
-    filling.put("text", text)
-    filling.put("role", _SAME.get(role, role))
-    filling.put("kind", "message")
-    filling.put("memory_type", "episodic")
-    filling.put("session", session)
-    filling.put("title", title)
+    record = FieldMap(NAME, where, None)
+    record.put("text", text)
+    record.put("role", _SAME.get(role, role))
+    record.put("kind", "message")
+    record.put("memory_type", "episodic")
+    record.put("session", session)
+    record.put("title", title)
     who = row.get("name")
-    filling.put("source", {"who": who} if isinstance(who, str) and who else None)
-    filling.when("created", row.get(_TIME) or _at(row), "created")
+    record.put("source", {"who": who} if isinstance(who, str) and who else None)
+    record.put_time("created", row.get(_TIME) or _at(row), "created")
     if row.get("id") or row.get("uuid"):
-        filling.origin["id"] = str(row.get("id") or row.get("uuid"))
+        record.origin["id"] = str(row.get("id") or row.get("uuid"))
     yield from (
         Lost(called, where) for called in ("tool_calls", "function_call") if row.get(called)
     )
-    yield from filling.entry(json.dumps([session, filling.origin.get("id", number), role, text]))
+    yield from record.finish(json.dumps([session, record.origin.get("id", number), role, text]))
 
 
 def _engine(content: Any) -> tuple[list[str], list[str]]:

@@ -50,7 +50,7 @@ class FieldMap:
         else:
             self.fields[field] = value
 
-    def words(self, field: str, value: object, called: str = "") -> None:
+    def put_words(self, field: str, value: object, called: str = "") -> None:
         """Take a list of words, without blank ones and without repeats in other letters."""
         kept: dict[str, str] = {}
         for word in list_or_empty(value):
@@ -61,7 +61,7 @@ class FieldMap:
                 kept.setdefault(word.strip().casefold(), word.strip())
         self.put(field, list(kept.values()) if is_list(value) else value, called)
 
-    def when(self, field: str, value: object, called: str = "") -> None:
+    def put_time(self, field: str, value: object, called: str = "") -> None:
         """Take a time, however it is spelled."""
         if value is None or value == "":
             return
@@ -71,7 +71,7 @@ class FieldMap:
         else:
             self.fields[field] = when
 
-    def share(self, field: str, value: object, called: str = "") -> None:
+    def put_fraction(self, field: str, value: object, called: str = "") -> None:
         """Take a number from 0 to 1; one beyond is brought back to the nearer end, and kept."""
         real = cast("float", value) if type(value) in (int, float) else math.nan
         if not math.isnan(real):
@@ -93,7 +93,7 @@ class FieldMap:
             self.origin[called] = value
             self.lost.append(Lost(called, excerpt(value), kept=True))
 
-    def rest(self, row: Mapping[str, Any], *taken: str) -> None:
+    def keep_rest(self, row: Mapping[str, Any], *taken: str) -> None:
         """Keep every field of a row that was not taken."""
         for called, value in row.items():
             if called not in taken:
@@ -103,7 +103,7 @@ class FieldMap:
         """Leave a field out, and say so."""
         self.lost.append(Lost(called, excerpt(value)))
 
-    def entry(self, key: str) -> Iterator[Entry | Lost]:
+    def finish(self, key: str) -> Iterator[Entry | Lost]:
         """The record, and what of its row has no place."""
         since, until = self.fields.get("valid_from"), self.fields.get("valid_until")
         try:

@@ -67,20 +67,20 @@ def _turn(
 ) -> Iterator[Extracted]:
     name, session, number = at
     spoken = turn.get("dia_id") or f"{session}.{number}"
-    filling = FieldMap(NAME, where, f"{name}/{spoken}")
+    record = FieldMap(NAME, where, f"{name}/{spoken}")
     text, speaker = turn.get("text"), turn.get("speaker")
     caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
     if not isinstance(text, str) or not (text.strip() or caption):
         yield BadRow(where, "text: is missing, empty or no text")
         return
-    filling.put("text", f"{speaker}: {text}{caption}" if speaker else f"{text}{caption}")
-    filling.put("source", {"who": str(speaker)} if speaker else None)
-    filling.put("kind", "message")
-    filling.put("memory_type", "episodic")
-    filling.put("session", f"{name}/{session.removeprefix('session_')}")
-    filling.when("created", _time(date), f"{session}_date_time")
-    filling.rest(turn, "dia_id", "text", "speaker", "blip_caption")
-    yield from filling.entry(f"{name} {spoken} {text}")
+    record.put("text", f"{speaker}: {text}{caption}" if speaker else f"{text}{caption}")
+    record.put("source", {"who": str(speaker)} if speaker else None)
+    record.put("kind", "message")
+    record.put("memory_type", "episodic")
+    record.put("session", f"{name}/{session.removeprefix('session_')}")
+    record.put_time("created", _time(date), f"{session}_date_time")
+    record.keep_rest(turn, "dia_id", "text", "speaker", "blip_caption")
+    yield from record.finish(f"{name} {spoken} {text}")
 
 
 def _time(date: object) -> object:

@@ -81,22 +81,22 @@ def read(source: InputFile) -> Iterator[Extracted]:
 
 def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Iterator[Extracted]:
     fields = note.fields
-    filling = FieldMap("markdown", f"{note.path}:{line}")
-    filling.put("text", text)
+    record = FieldMap("markdown", f"{note.path}:{line}")
+    record.put("text", text)
     named = fields.get("title") or fields.get("name")
     above = [str(named)] if named and str(named) not in headings else []
-    filling.put("title", " › ".join([*above, *headings]) or Path(note.path).stem)
-    filling.put("tags", string_list(fields.get("tags")))
-    filling.put("summary", fields.get("summary") or fields.get("description"))
-    filling.put("kind", fields.get("type"))
-    filling.when("created", fields.get("created") or fields.get("date"))
-    filling.put("session", fields.get("session"))
-    filling.share("importance", fields.get("importance"))
-    filling.share("confidence", fields.get("confidence"))
+    record.put("title", " › ".join([*above, *headings]) or Path(note.path).stem)
+    record.put("tags", string_list(fields.get("tags")))
+    record.put("summary", fields.get("summary") or fields.get("description"))
+    record.put("kind", fields.get("type"))
+    record.put_time("created", fields.get("created") or fields.get("date"))
+    record.put("session", fields.get("session"))
+    record.put_fraction("importance", fields.get("importance"))
+    record.put_fraction("confidence", fields.get("confidence"))
     who = {"who": str(fields["author"])} if fields.get("author") else {}
-    filling.put("source", {"path": note.path, **who})
-    filling.rest(fields, *_TAKEN)
-    yield from filling.entry("\n".join([note.path, *headings, text]))
+    record.put("source", {"path": note.path, **who})
+    record.keep_rest(fields, *_TAKEN)
+    yield from record.finish("\n".join([note.path, *headings, text]))
 
 
 def markdown_sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:

@@ -21,7 +21,7 @@ from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of, value_at
 from memoriter.pipeline.recipe import Recipe
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 _TESTS: Final = {
     "in": "One of these",
     "in_fold": "One of these, in any case",
@@ -42,15 +42,15 @@ class RecallArgs:
     recipe: str
     query: str = ""
     limit: int | None = None
-    options: Plain = field(default_factory=dict[str, Any])
-    overrides: Plain = field(default_factory=dict[str, Any])
-    tests: list[Plain] = field(default_factory=list[dict[str, Any]])
+    options: JsonObject = field(default_factory=dict[str, Any])
+    overrides: JsonObject = field(default_factory=dict[str, Any])
+    tests: list[JsonObject] = field(default_factory=list[dict[str, Any]])
     """Tests of the filter that have no name in the recipe."""
 
-    def ask(self, **more: object) -> Plain:
+    def ask(self, **more: object) -> JsonObject:
         """What the library takes beside text and limit."""
         where = {"where": {"all": self.tests}} if self.tests else {}
-        overrides = {**self.overrides, **cast("Plain", more.pop("overrides", {}))}
+        overrides = {**self.overrides, **cast("JsonObject", more.pop("overrides", {}))}
         fixed = {"recipe": self.recipe, "overrides": overrides, **where}
         return {**fixed, **self.options, **more}
 
@@ -60,7 +60,7 @@ def recall_args(
 ) -> RecallArgs:
     """The request in our words; `apart` are fields that its tool reads by itself."""
     names = recipe_of(recipe).names
-    out: Plain = {"options": {}, "overrides": {}}
+    out: JsonObject = {"options": {}, "overrides": {}}
     for name, value in request.given(*apart).items():
         leads = names[name]
         if value is None:
@@ -159,9 +159,9 @@ def value_by_path(start: object, path: str) -> Any:
     return start
 
 
-def fields_by_name(recipe: str, place: str, start: object) -> Plain:
+def fields_by_name(recipe: str, place: str, start: object) -> JsonObject:
     """Everything of a record, a hit or a result that the recipe's users have a name for."""
-    out: Plain = {}
+    out: JsonObject = {}
     for name, leads in recipe_of(recipe).names.items():
         if isinstance(leads, str) and leads.startswith(f"{place}."):
             out[name] = json_value(value_by_path(start, leads.removeprefix(f"{place}.")))

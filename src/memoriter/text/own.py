@@ -1,11 +1,11 @@
-"""Our own analyzer: stems of folded words, identifiers and their parts, pairs of characters.
+"""The default analyzer: stems of folded words, identifiers and their parts, character bigrams.
 
-A text is cut into *chunks*, a chunk is *read* as tokens:
+A text is split into *chunks* (`text.chunk`), and each chunk becomes tokens:
     words         one token: the Porter2 stem of the folded word, "sister's" as "sister"
-    identifiers   `user_id`, `REQ-12`, `v1.2.3`: the whole, stacked on the first of its parts
-    no spaces     Han, kana, Thai, Lao, Khmer, Burmese …: each character, and stacked on it the pair
-                  that it begins
-    pictographs   the sequence; stacked on it what it is composed of
+    identifiers   `user_id`, `REQ-12`, `v1.2.3`: the whole, at the position of its first part
+    no spaces     Han, kana, Thai, Lao, Khmer, Burmese …: each character, and at the same position
+                  the bigram that it begins
+    pictographs   the sequence, and at the same position what it is composed of
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, concatena
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
 _CACHED: Final = 65_536
+"""So many chunks are cached; then the cache is emptied, which is cheaper than an LRU order."""
 _CACHED_LONGEST: Final = 64
 
 _PART: Final = "[^!-/:-@\\[-`{-~\u00b7\u2027\u203f\u2040\u2044\u2054\u055f\u060c\u060d\u066c\u07f8]"
@@ -35,7 +36,7 @@ _COMPOSING: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
 class _Lexicon(dict[str, Tokenized]):
-    """Readings of chunks, remembered; for one thread, as a stemmer is not safe to share."""
+    """A cache from chunks to their tokens. One per thread: a stemmer must not be shared."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,13 +71,13 @@ class _Lexicon(dict[str, Tokenized]):
 
 
 def _alone(term: str, surface: str) -> Tokenized:
-    # Most readings are such, and the lexicon holds many: equal tuples are shared.
+    # Most chunks end here and the cache holds many: one tuple serves both fields to save memory.
     terms = (term,)
     return Tokenized(terms, terms if term == surface else (surface,), None, 1)
 
 
 def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
-    """The parts one after the other, each one position wide, and the whole on the first of them."""
+    """The parts one after the other, and the whole at the position of the first part."""
     terms = [part.terms[0] for part in parts]
     surfaces = [part.surfaces[0] for part in parts]
     places = list(range(len(parts)))
@@ -88,14 +89,14 @@ def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
 
 
 class _Local(threading.local):
-    """A lexicon for each thread."""
+    """Each thread has its own cache."""
 
     def __init__(self) -> None:
         self.lexicon = _Lexicon()
 
 
 class Own(TokenAnalyzer):
-    """The analyzer of the core's recipes; safe to share."""
+    """The analyzer of the built-in recipes; safe to share between threads."""
 
     about = "words and stems, scripts without spaces by pairs"
 

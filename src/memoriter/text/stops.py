@@ -1,4 +1,4 @@
-"""Stop words: words too common to look for, each list for the reading that names it."""
+"""Lists of stop words. Each docstring says who uses the list."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENGLISH_STOPS: Final = _table(
     were what when where which who whom whose why will with within without would yet you your yours
     """
 )
-"""Small words of English, and words that ask more than they name."""
+"""English function words and words of questions: for entity names and for dialects."""
 
 LATIN_STOPS: Final = _table(
     """
@@ -36,7 +36,7 @@ LATIN_STOPS: Final = _table(
     your up down
     """
 )
-"""What `stop = "latin"` drops. All its words are Latin, so a word of another script stays."""
+"""What `stop = "latin"` drops in the bare dialect; words of other scripts are never dropped."""
 
 RETRY_STOPS: Final = _table(
     """
@@ -49,4 +49,4 @@ RETRY_STOPS: Final = _table(
     had de het een en of
     """
 )
-"""Words that a second try does not lean on."""
+"""Words that `text.retry` never retries with."""

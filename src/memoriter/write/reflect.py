@@ -184,7 +184,7 @@ def found(
         if at.size < rule.min_size:
             continue
         members = tuple(records[int(place)] for place in at)
-        phrases = tuple(known.telling(member.text for member in members))
+        phrases = tuple(known.distinctive(member.text for member in members))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)
         large = f"{at.size} members, at most {rule.max_size} are summed up"
         reason = large if at.size > rule.max_size else refusal(cluster.group)

@@ -73,9 +73,9 @@ def _named(row: dict[str, Any]) -> dict[str, Any]:
 
 def _record(item: Value) -> Iterator[Extracted]:
     row = item.value
-    filling = FieldMap(NAME, item.where, row.get("id"))
-    filling.put("text", row.get("content"), "content")
-    if "text" not in filling.fields:
+    record = FieldMap(NAME, item.where, row.get("id"))
+    record.put("text", row.get("content"), "content")
+    if "text" not in record.fields:
         yield BadRow(item.where, "content: is missing, empty or no text")
         return
     if row.get("trust_level", "learned") not in TRUST:
@@ -83,38 +83,38 @@ def _record(item: Value) -> Iterator[Extracted]:
         yield BadRow(item.where, reason, "who is believed is not guessed")
         return
     if row.get("memory_type", "semantic") in MEMORY_TYPES:
-        filling.put("memory_type", row.get("memory_type"))
+        record.put("memory_type", row.get("memory_type"))
     else:
-        filling.drop("memoryType", row["memory_type"])
-    filling.put("trust", row.get("trust_level"))
-    filling.put("agent", row.get("agent_id"), "agentId")
-    filling.put("user", row.get("user_id"), "userId")
-    filling.put("tags", string_list(_tags(row.get("tags"))))
-    filling.words("entities", row.get("entities"))
-    _whence(filling, row)
-    filling.when("created", row.get("created_at"), "createdAt")
-    filling.when("expires", row.get("expires_at"), "expiresAt")
-    filling.when("occurred", row.get("occurred_at"), "occurredAt")
-    filling.share("confidence", row.get("confidence"))
-    filling.put("pinned", row.get("pinned") in (True, 1) or None)
-    filling.put("archived", bool(row.get("evicted_at")) or None)
-    filling.rest(row, *_TAKEN, *_COUNTERS)
+        record.drop("memoryType", row["memory_type"])
+    record.put("trust", row.get("trust_level"))
+    record.put("agent", row.get("agent_id"), "agentId")
+    record.put("user", row.get("user_id"), "userId")
+    record.put("tags", string_list(_tags(row.get("tags"))))
+    record.put_words("entities", row.get("entities"))
+    _whence(record, row)
+    record.put_time("created", row.get("created_at"), "createdAt")
+    record.put_time("expires", row.get("expires_at"), "expiresAt")
+    record.put_time("occurred", row.get("occurred_at"), "occurredAt")
+    record.put_fraction("confidence", row.get("confidence"))
+    record.put("pinned", row.get("pinned") in (True, 1) or None)
+    record.put("archived", bool(row.get("evicted_at")) or None)
+    record.keep_rest(row, *_TAKEN, *_COUNTERS)
     yield from (Lost(called, row[called]) for called in _COUNTERS if row.get(called))
-    filling.tenant = str(row.get("tenant_id") or "default")
+    record.tenant = str(row.get("tenant_id") or "default")
     parts = [row.get("content"), row.get("created_at"), row.get("agent_id")]
-    yield from filling.entry(f"id {row['id']}" if row.get("id") else json.dumps(parts))
+    yield from record.finish(f"id {row['id']}" if row.get("id") else json.dumps(parts))
 
 
-def _whence(filling: FieldMap, row: dict[str, Any]) -> None:
+def _whence(record: FieldMap, row: dict[str, Any]) -> None:
     inner = row.get("source")
     origin = _named(inner) if is_object(inner) else {}
     who = origin.get("who") or row.get("source_who")
     channel = origin.get("channel") or row.get("source_channel")
     given = {"who": who, "channel": channel}
-    filling.put("source", {key: str(value) for key, value in given.items() if value})
-    filling.put("session", origin.get("session_key") or row.get("source_session_key"), "sessionKey")
+    record.put("source", {key: str(value) for key, value in given.items() if value})
+    record.put("session", origin.get("session_key") or row.get("source_session_key"), "sessionKey")
     rest = {key: value for key, value in origin.items() if key not in _SOURCE}
-    filling.keep("source", rest if is_object(inner) else inner)
+    record.keep("source", rest if is_object(inner) else inner)
 
 
 def _tags(value: object) -> object:

@@ -26,8 +26,8 @@ from memoriter.pipeline.load import recipe_of
 from memoriter.why.result import Hit
 
 NAME: Final = "comis"
-Plain = dict[str, Any]
-_SEARCH: Final[Plain] = {"trustLevels": None, "order.0.enabled": False}
+JsonObject = dict[str, Any]
+_SEARCH: Final[JsonObject] = {"trustLevels": None, "order.0.enabled": False}
 """What a search does otherwise than the recall that the recipe tells: all trust, all copies."""
 _TIMES: Final = (
     "created", "occurred", "expires", "valid_from", "valid_until", "committed",
@@ -107,23 +107,25 @@ class Method:
     name: str
     right: Right
     request: type[Request]
-    act: Callable[[TenantSession, Any], Plain]
+    act: Callable[[TenantSession, Any], JsonObject]
 
-    def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
-        """Check what is asked, do it, answer."""
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> JsonObject:
+        """Check what is request, do it, answer."""
         fields = of_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
-            fields = {_camel(key): value for key, value in cast("Plain", fields).items()}
+            fields = {_camel(key): value for key, value in cast("JsonObject", fields).items()}
         return self.act(
             tenant_session, parsed(self.request, cast("object", fields), spelled=spelled)
         )
 
 
-def search(tenant_session: TenantSession, asked: MemorySearch) -> Plain:
+def search(tenant_session: TenantSession, request: MemorySearch) -> JsonObject:
     """Memories, best first, each with its score, its source and all of its fields."""
-    given = {k: v for k, v in asked.given("query", "limit").items() if v is not None}
-    result = tenant_session.memory(asked).recall(
-        asked.query, asked.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
+    given = {k: v for k, v in request.given("query", "limit").items() if v is not None}
+    result = tenant_session.memory(request).recall(
+        request.query, request.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
     )
     return {
         "results": [_result(hit) for hit in result],
@@ -132,24 +134,24 @@ def search(tenant_session: TenantSession, asked: MemorySearch) -> Plain:
     }
 
 
-def browse(tenant_session: TenantSession, asked: MemoryPage) -> Plain:
+def browse(tenant_session: TenantSession, request: MemoryPage) -> JsonObject:
     """A page by date, with a true total."""
-    page = tenant_session.memory(asked).browse(
-        asked.sort, limit=asked.limit, offset=asked.offset, where=_where(asked)
+    page = tenant_session.memory(request).browse(
+        request.sort, limit=request.limit, offset=request.offset, where=_where(request)
     )
     entries = [comis_entry(record) for record in page.records]
     return {
         "entries": [{**each, "content": each["content"][:_CUT]} for each in entries],
         "total": page.total,
-        "offset": asked.offset,
-        "limit": asked.limit,
+        "offset": request.offset,
+        "limit": request.limit,
         "hasMore": page.cursor is not None,
     }
 
 
-def stats(tenant_session: TenantSession, asked: Request) -> Plain:
+def stats(tenant_session: TenantSession, request: Request) -> JsonObject:
     """All memories of the tenant in numbers; the size of the file is that of others too."""
-    memory = tenant_session.memory(asked)
+    memory = tenant_session.memory(request)
     kinds, trust, agents, sessions = (
         memory.status(by) for by in ("memory_type", "trust", "agent", "session")
     )
@@ -166,38 +168,38 @@ def stats(tenant_session: TenantSession, asked: Request) -> Plain:
     }
 
 
-def store(tenant_session: TenantSession, asked: MemoryStore) -> Plain:
+def store(tenant_session: TenantSession, request: MemoryStore) -> JsonObject:
     """Keep one memory."""
-    fields: Plain = {
+    fields: JsonObject = {
         _leads(name): _micro(name, value)
-        for name, value in asked.given().items()
+        for name, value in request.given().items()
         if value is not None
     }
-    commit = tenant_session.memory(asked).remember(**fields)
+    commit = tenant_session.memory(request).remember(**fields)
     return {"id": commit.ids[0], "stored": True}
 
 
-def delete(tenant_session: TenantSession, asked: MemoryDelete) -> Plain:
+def delete(tenant_session: TenantSession, request: MemoryDelete) -> JsonObject:
     """Erase memories; those that are not there are counted as failed."""
-    wanted = list(asked.ids or []) + ([] if asked.id is None else [asked.id])
+    wanted = list(request.ids or []) + ([] if request.id is None else [request.id])
     if not wanted:
         raise InputError("ids: must not be empty", hint="name what is to go", field="ids")
-    deleted = sum(_gone(tenant_session, asked, each) for each in dict.fromkeys(wanted))
+    deleted = sum(_gone(tenant_session, request, each) for each in dict.fromkeys(wanted))
     total = len(set(wanted))
     return {"deleted": deleted, "failed": total - deleted, "total": total}
 
 
-def inspect(tenant_session: TenantSession, asked: MemoryInspect) -> Plain:
+def inspect(tenant_session: TenantSession, request: MemoryInspect) -> JsonObject:
     """One memory, or all in numbers."""
-    if asked.id is None:
-        return {"stats": stats(tenant_session, asked)}
-    return {"entry": comis_entry(tenant_session.memory(asked).get(asked.id))}
+    if request.id is None:
+        return {"stats": stats(tenant_session, request)}
+    return {"entry": comis_entry(tenant_session.memory(request).get(request.id))}
 
 
 class MemoryHits(Reply):
     """What Comis answers to a search."""
 
-    results: list[Plain]
+    results: list[JsonObject]
     total: int
 
 
@@ -221,16 +223,16 @@ TOOLS: Final = (
 # -- the words of either side ----------------------------------------------------------------------
 
 
-def comis_entry(record: Record) -> Plain:
+def comis_entry(record: Record) -> JsonObject:
     """A record under Comis' names; a field that it has no name for keeps its own."""
-    fields = cast("Plain", record.to_dict())
+    fields = cast("JsonObject", record.to_dict())
     moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in fields}
     source = {_SOURCE[key]: value for key, value in fields.pop("source", {}).items()}
     named = {_named().get(key, key): value for key, value in {**fields, **moments}.items()}
     return {"tags": [], **named, **source}
 
 
-def _result(hit: Hit) -> Plain:
+def _result(hit: Hit) -> JsonObject:
     lanes = {label: {"rank": lane.rank, "score": lane.score} for label, lane in hit.lanes.items()}
     return {**comis_entry(hit.record), "score": hit.score, "source": hit.source, "lanes": lanes}
 
@@ -258,12 +260,12 @@ def _leads(name: str) -> str:
     return _leading()[name]
 
 
-def _where(asked: MemoryFilters) -> Plain | None:
+def _where(request: MemoryFilters) -> JsonObject | None:
     """The tests that the given filters lead to."""
     recipe = recipe_of(NAME)
-    tests: list[Plain] = []
+    tests: list[JsonObject] = []
     for name in MemoryFilters.model_fields:
-        value = getattr(asked, name)
+        value = getattr(request, name)
         if value is None:
             continue
         known = recipe.values.get(name)
@@ -285,9 +287,9 @@ def _micro(name: str, value: object) -> object:
     return value
 
 
-def _gone(tenant_session: TenantSession, asked: Request, id: str) -> bool:
+def _gone(tenant_session: TenantSession, request: Request, id: str) -> bool:
     try:
-        return bool(tenant_session.memory(asked).forget(id).ids)
+        return bool(tenant_session.memory(request).forget(id).ids)
     except (NotFound, BadRecord):
         return False
 

@@ -47,30 +47,30 @@ def read(source: InputFile) -> Iterator[Extracted]:
 
 def _record(row: dict[str, Any]) -> Iterator[Extracted]:
     where = f"thought {row['thought_id']}"
-    filling = FieldMap(NAME, where, row["thought_id"])
+    record = FieldMap(NAME, where, row["thought_id"])
     text, essence = row.get("content"), row.get("essence")
-    filling.put("text", text, "content")
-    if "text" not in filling.fields or not isinstance(text, str):
+    record.put("text", text, "content")
+    if "text" not in record.fields or not isinstance(text, str):
         yield BadRow(where, "content: is missing, empty or no text")
         return
-    filling.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
-    filling.put("kind", str(row["thought_type"]).lower(), "thought_type")
-    filling.put("priority", row.get("priority"))
-    filling.put("cycle", row.get("updated_cycle"), "updated_cycle")
-    filling.put("archived", _is_away(row) or None)
-    filling.put("pinned", bool(row.get("pinned")) or None)
-    filling.share("confidence", row.get("confidence"))
-    filling.put("source", {"who": str(row["source"])} if row.get("source") else None)
-    filling.when("created", row.get("created_at"), "created_at")
-    filling.when("expires", row.get("expires_at"), "expires_at")
-    filling.when("valid_from", row.get("valid_from"))
-    filling.when("valid_until", row.get("valid_until"))
-    _provenance(filling, _object(row.get("provenance")))
-    filling.metadata = _object(row.get("metadata_json"))
-    _vector(filling, row)
+    record.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
+    record.put("kind", str(row["thought_type"]).lower(), "thought_type")
+    record.put("priority", row.get("priority"))
+    record.put("cycle", row.get("updated_cycle"), "updated_cycle")
+    record.put("archived", _is_away(row) or None)
+    record.put("pinned", bool(row.get("pinned")) or None)
+    record.put_fraction("confidence", row.get("confidence"))
+    record.put("source", {"who": str(row["source"])} if row.get("source") else None)
+    record.put_time("created", row.get("created_at"), "created_at")
+    record.put_time("expires", row.get("expires_at"), "expires_at")
+    record.put_time("valid_from", row.get("valid_from"))
+    record.put_time("valid_until", row.get("valid_until"))
+    _provenance(record, _object(row.get("provenance")))
+    record.metadata = _object(row.get("metadata_json"))
+    _vector(record, row)
     usual = [name for name, value in _USUAL.items() if row.get(name) == value]
-    filling.rest(row, *_TAKEN, *usual)
-    yield from filling.entry(f"id {row['thought_id']}")
+    record.keep_rest(row, *_TAKEN, *usual)
+    yield from record.finish(f"id {row['thought_id']}")
 
 
 def _is_away(row: dict[str, Any]) -> bool:
@@ -80,22 +80,22 @@ def _is_away(row: dict[str, Any]) -> bool:
     return retired or status == "ARCHIVED"
 
 
-def _provenance(filling: FieldMap, fields: dict[str, Any]) -> None:
-    filling.put("session", fields.pop("session_id", None), "provenance.session_id")
-    filling.put("agent", fields.pop("actor_id", None), "provenance.actor_id")
-    filling.keep("provenance", {key: value for key, value in fields.items() if value is not None})
+def _provenance(record: FieldMap, fields: dict[str, Any]) -> None:
+    record.put("session", fields.pop("session_id", None), "provenance.session_id")
+    record.put("agent", fields.pop("actor_id", None), "provenance.actor_id")
+    record.keep("provenance", {key: value for key, value in fields.items() if value is not None})
 
 
-def _vector(filling: FieldMap, row: dict[str, Any]) -> None:
+def _vector(record: FieldMap, row: dict[str, Any]) -> None:
     blob = row.get("vector_blob")
     if not isinstance(blob, bytes):
         return
     numbers = struct.unpack(f"<{len(blob) // 4}f", blob) if len(blob) % 4 == 0 else ()
     if not any(numbers):
-        filling.drop("vector", f"{len(blob)} bytes of {row.get('model_name')}")
+        record.drop("vector", f"{len(blob)} bytes of {row.get('model_name')}")
         return
-    filling.fields["vector"] = list(numbers)
-    filling.origin["model"] = str(row.get("model_name"))
+    record.fields["vector"] = list(numbers)
+    record.origin["model"] = str(row.get("model_name"))
 
 
 def _edge(row: dict[str, Any]) -> Iterator[Extracted]:

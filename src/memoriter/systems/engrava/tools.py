@@ -16,7 +16,7 @@ from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import RecallArgs, option_fields, recall_args
 from memoriter.why.result import Hit, Result
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 NAME: Final = "engrava"
 KEYWORDS: Final = ("include_archived", "include_reflections", "fts_top_k")
 KNOBS: Final = (
@@ -62,36 +62,38 @@ Hybrid = create_model("Hybrid", __base__=FreeQuery, **option_fields(NAME, KNOBS)
 class SignalHits(Reply):
     """Thoughts, best first, and the signals that took part."""
 
-    results: list[Plain]
+    results: list[JsonObject]
     backends_used: list[str]
     reflections_evicted: int
 
 
-def search_keywords(tenant_session: TenantSession, asked: Any) -> Plain:
+def search_keywords(tenant_session: TenantSession, request: Any) -> JsonObject:
     """The keyword signal alone."""
-    args = _args(tenant_session, asked)
-    result = tenant_session.memory(asked).keywords(asked.query_text, asked.top_k, **args.ask())
+    args = _args(tenant_session, request)
+    result = tenant_session.memory(request).keywords(
+        request.query_text, request.top_k, **args.ask()
+    )
     called = recipe_of(NAME).called
     return _reply(tenant_session, result, [called(f"lanes.{label}") for label in result.used])
 
 
-def search_memory(tenant_session: TenantSession, asked: Any) -> Plain:
+def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
     """All signals, weighted."""
-    args = _args(tenant_session, asked)
-    if asked.recency_now is not None:
+    args = _args(tenant_session, request)
+    if request.recency_now is not None:
         args.overrides["boosts.recency_now.enabled"] = True
-    result = tenant_session.memory(asked).recall(asked.query_text, asked.top_k, **args.ask())
+    result = tenant_session.memory(request).recall(request.query_text, request.top_k, **args.ask())
     signals = [signal.removesuffix("_now") for signal in result.signals]
     return _reply(tenant_session, result, signals)
 
 
-def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
-    args = recall_args(NAME, tenant_session, asked, "query_text", "top_k", "filters")
-    args.tests.extend(_test(each) for each in asked.filters or ())
+def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
+    args = recall_args(NAME, tenant_session, request, "query_text", "top_k", "filters")
+    args.tests.extend(_test(each) for each in request.filters or ())
     return args
 
 
-def _test(predicate: Predicate) -> Plain:
+def _test(predicate: Predicate) -> JsonObject:
     """A test of metadata in our words."""
     path = _PATH.fullmatch(predicate.path)
     if path is None:
@@ -101,7 +103,7 @@ def _test(predicate: Predicate) -> Plain:
     return {f"metadata{path[1]}": {predicate.op.lower(): predicate.value}}
 
 
-def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) -> Plain:
+def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) -> JsonObject:
     cap = [step.shows.get("evicted", 0) for step in result.plan.steps if step.name == "cap"]
     return {
         "results": [_thought(hit) for hit in result],
@@ -111,7 +113,7 @@ def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) ->
     }
 
 
-def _thought(hit: Hit) -> Plain:
+def _thought(hit: Hit) -> JsonObject:
     record = hit.record
     return {
         "id": record.id,

@@ -116,29 +116,31 @@ def _note(note: Note) -> Iterator[Extracted]:
     if not note.text.strip():
         yield BadRow(note.path, "holds no text")
         return
-    filling = FieldMap(NAME, note.path, note.path)
-    filling.put("text", note.text.strip())
-    _head(filling, note.path, note.fields)
-    yield from filling.entry(f"id {note.path}")
+    record = FieldMap(NAME, note.path, note.path)
+    record.put("text", note.text.strip())
+    _head(record, note.path, note.fields)
+    yield from record.finish(f"id {note.path}")
 
 
-def _head(filling: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
+def _head(record: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
     """What the head of a note says, and its path."""
-    filling.put("title", fields.get("name") or fields.get("title"), "name")
-    filling.put("summary", fields.get("description") or fields.get("summary"), "description")
-    filling.put("kind", fields.get("type"), "type")
-    filling.put("tags", string_list(fields.get("tags")))
-    filling.put("session", fields.get("session_id"), "session_id")
-    filling.when("created", fields.get("created"))
-    filling.when("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
+    record.put("title", fields.get("name") or fields.get("title"), "name")
+    record.put("summary", fields.get("description") or fields.get("summary"), "description")
+    record.put("kind", fields.get("type"), "type")
+    record.put("tags", string_list(fields.get("tags")))
+    record.put("session", fields.get("session_id"), "session_id")
+    record.put_time("created", fields.get("created"))
+    record.put_time("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
     level = fields.get("confidence")
-    filling.share("confidence", _LEVELS.get(level, level) if isinstance(level, str) else level)
-    filling.share("importance", fields.get("importance"))
+    record.put_fraction(
+        "confidence", _LEVELS.get(level, level) if isinstance(level, str) else level
+    )
+    record.put_fraction("importance", fields.get("importance"))
     origin = {"path": path, "channel": fields.get("source")}
-    filling.put("source", {key: str(value) for key, value in origin.items() if value})
+    record.put("source", {key: str(value) for key, value in origin.items() if value})
     if project := _project(path):
-        filling.metadata["project"] = project
-    filling.rest(fields, *_TAKEN)
+        record.metadata["project"] = project
+    record.keep_rest(fields, *_TAKEN)
 
 
 def _project(path: str) -> str | None:
@@ -210,9 +212,9 @@ def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extrac
     head, body = split_frontmatter(text) if isinstance(text, str) else ({}, text)
     path = str(row.get("path") or "")
     chunk = row.get("chunkId") or row.get("id") or path or None
-    filling = FieldMap(NAME, item.where, chunk)
-    filling.put("text", body, "content")
-    if "text" not in filling.fields:
+    record = FieldMap(NAME, item.where, chunk)
+    record.put("text", body, "content")
+    if "text" not in record.fields:
         yield BadRow(item.where, "text: is missing, empty or no text")
         return
     inner = object_or_empty(row.get("metadata"))
@@ -220,12 +222,12 @@ def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extrac
         **{key: inner[key] for key in _SEEN if key in inner}, **head,
         **{name: row[own] for own, name in _ROW_NAMES.items() if row.get(own)},
     }  # fmt: skip
-    _head(filling, path, fields)
-    filling.metadata = {**filling.metadata, **inner}
+    _head(record, path, fields)
+    record.metadata = {**record.metadata, **inner}
     if row.get("documentId"):
-        filling.origin["document"] = str(row["documentId"])
-    filling.rest(row, *_ROW)
-    yield from filling.entry(f"id {chunk}" if chunk else str(body))
+        record.origin["document"] = str(row["documentId"])
+    record.keep_rest(row, *_ROW)
+    yield from record.finish(f"id {chunk}" if chunk else str(body))
     if path in heads:
         yield from _links(Note(path, head, str(body)), heads)
 

@@ -23,7 +23,7 @@ from memoriter.systems.wording import (
 from memoriter.why.context import block_of
 from memoriter.why.result import Hit, Result
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 NAME: Final = "jeffs-brain"
 KNOBS: Final = (
     "mode", "candidateK", "rerankTopN", "rrfK", "rerank", "agreeMin", "skipRetryLadder", "aliases",
@@ -88,10 +88,10 @@ BrainQuestion = create_model("BrainQuestion", __base__=Questioned, **_fields)
 class Chunks(Reply):
     """Passages, best first, and how they were result."""
 
-    chunks: list[Plain]
+    chunks: list[JsonObject]
     tookMs: int  # noqa: N815  # jeffs-brain's spelling
-    trace: Plain
-    attempts: list[Plain]
+    trace: JsonObject
+    attempts: list[JsonObject]
 
 
 class Memories(Chunks):
@@ -104,34 +104,34 @@ class CitedChunks(Chunks):
     """The same, with an answer made of passages alone."""
 
     answer: str
-    citations: list[Plain]
+    citations: list[JsonObject]
 
 
-def search(tenant_session: TenantSession, asked: Any) -> Plain:
-    """Passages, in the order asked for."""
+def search(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Passages, in the order request for."""
     began = perf_counter()
-    result = _recalled(tenant_session, asked)
+    result = _recalled(tenant_session, request)
     hits = list(result)
-    if asked.sort != "relevance":
-        exact = asked.sort == "relevance_then_recency"
+    if request.sort != "relevance":
+        exact = request.sort == "relevance_then_recency"
         hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
-    return _reply(tenant_session, result, hits, asked, began)
+    return _reply(tenant_session, result, hits, request, began)
 
 
-def recall(tenant_session: TenantSession, asked: Any) -> Plain:
+def recall(tenant_session: TenantSession, request: Any) -> JsonObject:
     """Passages, and their block for a prompt."""
     began = perf_counter()
-    result = _recalled(tenant_session, asked)
+    result = _recalled(tenant_session, request)
     return {
-        **_reply(tenant_session, result, list(result), asked, began),
+        **_reply(tenant_session, result, list(result), request, began),
         "context": str(result.context()),
     }
 
 
-def ask(tenant_session: TenantSession, asked: Any) -> Plain:
+def ask(tenant_session: TenantSession, request: Any) -> JsonObject:
     """The passages that bear on a question, quoted and cited; no model makes anything up."""
     began = perf_counter()
-    result = _recalled(tenant_session, asked)
+    result = _recalled(tenant_session, request)
     fitting = [hit for hit in result if _fits(hit)]
     cited = [
         {"number": n, "chunkId": hit.id, "path": hit.record.source.path, "title": hit.record.title}
@@ -140,24 +140,24 @@ def ask(tenant_session: TenantSession, asked: Any) -> Plain:
     quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in fitting], FREE)
     answer = str(quoted) if fitting else NOTHING
     return {
-        **_reply(tenant_session, result, list(result), asked, began),
+        **_reply(tenant_session, result, list(result), request, began),
         "answer": answer,
         "citations": cited,
     }
 
 
-def _recalled(tenant_session: TenantSession, asked: Any) -> Result:
-    args = _args(tenant_session, asked)
-    return tenant_session.memory(asked).recall(asked.query, asked.top_k, **args.ask())
+def _recalled(tenant_session: TenantSession, request: Any) -> Result:
+    args = _args(tenant_session, request)
+    return tenant_session.memory(request).recall(request.query, request.top_k, **args.ask())
 
 
-def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
-    if asked.brain is not None:
-        require_own_tenant(tenant_session, "brain", asked.brain)
-    args = recall_args(NAME, tenant_session, asked, "query", "brain", "top_k", "scope", "sort")
+def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
+    if request.brain is not None:
+        require_own_tenant(tenant_session, "brain", request.brain)
+    args = recall_args(NAME, tenant_session, request, "query", "brain", "top_k", "scope", "sort")
     args.options.setdefault("mode", "auto")
-    if asked.scope in FOLDERS:
-        args.tests.append({"source.path": {"prefix": FOLDERS[asked.scope]}})
+    if request.scope in FOLDERS:
+        args.tests.append({"source.path": {"prefix": FOLDERS[request.scope]}})
     return args
 
 
@@ -175,8 +175,8 @@ def _age(hit: Hit) -> tuple[int, int]:
 
 
 def _reply(
-    tenant_session: TenantSession, result: Result, hits: list[Hit], asked: Any, began: float
-) -> Plain:
+    tenant_session: TenantSession, result: Result, hits: list[Hit], request: Any, began: float
+) -> JsonObject:
     trace = _trace(result)
     return {
         "chunks": [{**fields_by_name(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
@@ -186,7 +186,7 @@ def _reply(
             {
                 "rung": attempt.rung,
                 "mode": trace["effectiveMode"],
-                "topK": asked.top_k,
+                "topK": request.top_k,
                 "reason": attempt.name,
                 "query": attempt.query,
                 "chunks": attempt.hits,
@@ -197,9 +197,9 @@ def _reply(
     }
 
 
-def _trace(result: Result) -> Plain:
+def _trace(result: Result) -> JsonObject:
     words = fields_by_name(NAME, "result", result)
-    numbers = cast("Plain", result.trace["numbers"])
+    numbers = cast("JsonObject", result.trace["numbers"])
     skipped = words["rerankSkipReason"]
     return {
         **{name: value for name, value in words.items() if name not in ("trace", "attempts")},

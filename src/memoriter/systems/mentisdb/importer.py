@@ -78,30 +78,30 @@ def _thoughts(source: InputFile) -> Iterator[Extracted]:
 def _record(item: Value) -> Iterator[Extracted]:
     row = item.value
     original = row.get("id") or row.get("index")
-    filling = FieldMap(NAME, item.where, original)
-    filling.put("text", row.get("content"), "content")
-    if "text" not in filling.fields:
+    record = FieldMap(NAME, item.where, original)
+    record.put("text", row.get("content"), "content")
+    if "text" not in record.fields:
         yield BadRow(item.where, "content: is missing, empty or no text")
         return
-    filling.put("kind", row.get("thought_type"), "thought_type")
-    filling.put("role", str(row.get("role") or "Memory").lower())
-    filling.put("agent", row.get("agent_id"), "agent_id")
-    filling.put("session", row.get("session_id"), "session_id")
-    filling.when("created", row.get("timestamp"), "timestamp")
-    filling.words("tags", row.get("tags"))
-    filling.words("concepts", row.get("concepts"))
-    filling.share("importance", row.get("importance"))
-    filling.share("confidence", row.get("confidence"))
-    filling.put("entity_type", row.get("entity_type"))
-    filling.put("source_episode", row.get("source_episode"))
+    record.put("kind", row.get("thought_type"), "thought_type")
+    record.put("role", str(row.get("role") or "Memory").lower())
+    record.put("agent", row.get("agent_id"), "agent_id")
+    record.put("session", row.get("session_id"), "session_id")
+    record.put_time("created", row.get("timestamp"), "timestamp")
+    record.put_words("tags", row.get("tags"))
+    record.put_words("concepts", row.get("concepts"))
+    record.put_fraction("importance", row.get("importance"))
+    record.put_fraction("confidence", row.get("confidence"))
+    record.put("entity_type", row.get("entity_type"))
+    record.put("source_episode", row.get("source_episode"))
     for called in _DROPPED:
         if row.get(called):
-            filling.drop(called, row[called])
+            record.drop(called, row[called])
     elsewhere = [each for each in list_or_empty(row.get("relations")) if _leaves(each)]
-    filling.keep("relations to other chains", elsewhere)
-    filling.rest(row, *_TAKEN)
+    record.keep("relations to other chains", elsewhere)
+    record.keep_rest(row, *_TAKEN)
     parts = [row.get("thought_type"), row.get("content"), row.get("timestamp")]
-    yield from filling.entry(f"id {original}" if original is not None else json.dumps(parts))
+    yield from record.finish(f"id {original}" if original is not None else json.dumps(parts))
 
 
 def _links(where: str, row: dict[str, Any], ids: dict[int, str]) -> Iterator[Extracted]:
@@ -180,18 +180,18 @@ def _item(where: str, text: str) -> Iterator[Extracted]:
     split = _BEHIND.fullmatch(line[3])
     content, behind = (split[1], split[2]) if split else (line[3], "")
     facts = {part.split(" ")[0]: part.partition(" ")[2] for part in behind.split("; ")}
-    filling = FieldMap(NAME, where)
-    filling.put("text", content)
-    filling.put("kind", line[2])
-    filling.put("role", facts.get("role", "memory").lower())
+    record = FieldMap(NAME, where)
+    record.put("text", content)
+    record.put("kind", line[2])
+    record.put("role", facts.get("role", "memory").lower())
     label = _AGENT.fullmatch(facts.get("agent", ""))
     named = (label[2] or label[3]) if label else None
-    filling.put("agent", named)
-    filling.share("importance", _number(facts.get("importance")))
-    filling.share("confidence", _number(facts.get("confidence")))
-    filling.put("tags", [tag for tag in facts.get("tags", "").split(", ") if tag])
-    filling.origin["index"] = int(line[1])
-    yield from filling.entry(f"#{line[1]} {line[2]}: {content}")
+    record.put("agent", named)
+    record.put_fraction("importance", _number(facts.get("importance")))
+    record.put_fraction("confidence", _number(facts.get("confidence")))
+    record.put("tags", [tag for tag in facts.get("tags", "").split(", ") if tag])
+    record.origin["index"] = int(line[1])
+    yield from record.finish(f"#{line[1]} {line[2]}: {content}")
     yield Lost("ids, times, concepts, refs and relations", "a MEMORY.md does not tell them")
     if label and named and (label[1] or label[4]):
         told_of = {"display_name": label[1], "owner": label[4]}

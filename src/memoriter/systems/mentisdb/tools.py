@@ -25,7 +25,7 @@ from memoriter.systems.wording import (
 from memoriter.why.bundles import Support
 from memoriter.why.result import Hit
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
 NAME: Final = "mentisdb"
 USUAL: Final = 50
 """How many the tools answer with unless args."""
@@ -99,7 +99,7 @@ class ThoughtList(Reply):
     """What the filter keeps."""
 
     total: int
-    thoughts: list[Plain]
+    thoughts: list[JsonObject]
 
 
 class RankedThoughts(Reply):
@@ -107,7 +107,7 @@ class RankedThoughts(Reply):
 
     backend: str
     total: int
-    results: list[Plain]
+    results: list[JsonObject]
 
 
 class ThoughtBundles(Reply):
@@ -115,29 +115,29 @@ class ThoughtBundles(Reply):
 
     total_bundles: int
     consumed_hits: int
-    bundles: list[Plain]
+    bundles: list[JsonObject]
 
 
 # -- asking --------------------------------------------------------------------------------------
 
 
-def search(tenant_session: TenantSession, asked: Any) -> Plain:
+def search(tenant_session: TenantSession, request: Any) -> JsonObject:
     """What the filter keeps: the newest, in the order they were written."""
-    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
-    result = memory.recall("", asked.offset + asked.limit, **args.ask(overrides=_BY_POSITION))
+    memory, args = tenant_session.memory(request), _args(tenant_session, request)
+    result = memory.recall("", request.offset + request.limit, **args.ask(overrides=_BY_POSITION))
     tell = _Teller(tenant_session, memory)
-    shown = [tell.thought(hit.record) for hit in reversed(result[asked.offset :])]
+    shown = [tell.thought(hit.record) for hit in reversed(result[request.offset :])]
     return {"total": result.total, "thoughts": shown}
 
 
-def ranked_search(tenant_session: TenantSession, asked: Any) -> Plain:
+def ranked_search(tenant_session: TenantSession, request: Any) -> JsonObject:
     """The whole pipeline, every hit with its numbers."""
-    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
-    result = memory.recall(args.query, asked.offset + asked.limit, **args.ask())
+    memory, args = tenant_session.memory(request), _args(tenant_session, request)
+    result = memory.recall(args.query, request.offset + request.limit, **args.ask())
     tell = _Teller(tenant_session, memory)
     results = [
         {"chain_key": tenant_session.tenant, "thought": tell.thought(hit.record), **_why(hit)}
-        for hit in result[asked.offset :]
+        for hit in result[request.offset :]
     ]
     receipt = tenant_session.handle(result)
     return {
@@ -148,10 +148,10 @@ def ranked_search(tenant_session: TenantSession, asked: Any) -> Plain:
     }
 
 
-def context_bundles(tenant_session: TenantSession, asked: Any) -> Plain:
+def context_bundles(tenant_session: TenantSession, request: Any) -> JsonObject:
     """Hits by their words, each with what hangs on it."""
-    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
-    result = memory.bundles(args.query, asked.limit, offset=asked.offset, **args.ask())
+    memory, args = tenant_session.memory(request), _args(tenant_session, request)
+    result = memory.bundles(args.query, request.limit, offset=request.offset, **args.ask())
     tell = _Teller(tenant_session, memory)
     bundles = [
         {
@@ -165,27 +165,27 @@ def context_bundles(tenant_session: TenantSession, asked: Any) -> Plain:
         }
         for bundle in result
     ]
-    consumed = asked.offset + len(bundles)
+    consumed = request.offset + len(bundles)
     return {"total_bundles": result.total, "consumed_hits": consumed, "bundles": bundles}
 
 
-def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
+def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
     """The request in our words: links followed as args, the scope as one more test."""
-    args = recall_args(NAME, tenant_session, asked, "scope", "offset", "limit", "graph")
-    graph = getattr(asked, "graph", None)
+    args = recall_args(NAME, tenant_session, request, "scope", "offset", "limit", "graph")
+    graph = getattr(request, "graph", None)
     if graph:
         args.overrides["graph"] = True
         if isinstance(graph, Expansion):
             args.overrides.update(graph.model_dump(exclude_none=True))
-    if asked.scope is not None:
-        args.tests.append({"tags": {"any_fold": [f"scope:{asked.scope}"]}})
+    if request.scope is not None:
+        args.tests.append({"tags": {"any_fold": [f"scope:{request.scope}"]}})
     return args
 
 
 # -- answering -----------------------------------------------------------------------------------
 
 
-def _why(hit: Hit) -> Plain:
+def _why(hit: Hit) -> JsonObject:
     """The numbers of a hit, its words and its way, always all of them."""
     way = fields_by_name(NAME, "hit", hit)
     sources = {field for fields in hit.matched.values() for field in fields}
@@ -215,7 +215,7 @@ class _Teller:
         self._memory = memory
         self._agents = {agent.agent: agent for agent in memory.agents.list()}
 
-    def thought(self, record: Record) -> Plain:
+    def thought(self, record: Record) -> JsonObject:
         """A record in MentisDB's fields."""
         agent = self._agents.get(record.agent)
         return {
@@ -229,11 +229,11 @@ class _Teller:
             "agent_owner": agent and agent.owner,
         }
 
-    def locator(self, record: Record) -> Plain:
+    def locator(self, record: Record) -> JsonObject:
         """Where a thought stands."""
         return {"chain_key": self._tenant, "index": record.position, "id": record.id}
 
-    def support(self, one: Support) -> Plain:
+    def support(self, one: Support) -> JsonObject:
         """A thought that hangs on another, and how."""
         return {
             "locator": self.locator(one.record),
@@ -245,7 +245,7 @@ class _Teller:
         }
 
 
-def _relations(memory: Memory, id: str) -> list[Plain]:
+def _relations(memory: Memory, id: str) -> list[JsonObject]:
     try:
         edges = [edge for edge in memory.links(id) if edge.source == id]
     except NotFound:  # forgotten since it was found

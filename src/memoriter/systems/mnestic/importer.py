@@ -115,45 +115,45 @@ def _record(
 ) -> Iterator[Extracted]:
     where = f"{relation.name}[{nth}]"
     original = _id(relation, row) + ("" if version is None else f"@{version}")
-    filling = FieldMap(NAME, where, original)
-    filling.origin["relation"] = relation.name
+    record = FieldMap(NAME, where, original)
+    record.origin["relation"] = relation.name
     text = relation.column(_TEXTS) or ""
-    filling.put("text", row[text], text)
-    if "text" not in filling.fields:
+    record.put("text", row[text], text)
+    if "text" not in record.fields:
         yield BadRow(where, f"{text}: is missing, empty or no text")
         return
     taken = {text, relation.column(_IDS), relation.moments, relation.column(_VECTORS), _UNTIL}
     for column, value in row.items():
         if column not in taken:
-            _column(filling, column, value)
-    _vector(filling, row.get(relation.column(_VECTORS) or ""))
+            _column(record, column, value)
+    _vector(record, row.get(relation.column(_VECTORS) or ""))
     if relation.moments is not None:
-        filling.put("valid_from", row[relation.moments][0])
-        filling.put("valid_until", row.get(_UNTIL))
-    yield from filling.entry(f"{relation.name} {original}")
+        record.put("valid_from", row[relation.moments][0])
+        record.put("valid_until", row.get(_UNTIL))
+    yield from record.finish(f"{relation.name} {original}")
 
 
-def _column(filling: FieldMap, column: str, value: object) -> None:
+def _column(record: FieldMap, column: str, value: object) -> None:
     if column in _LISTS:
-        filling.words(column, value)
+        record.put_words(column, value)
     elif column in _PLACES:
-        filling.put(_PLACES[column], value, column)
+        record.put(_PLACES[column], value, column)
     elif column in _TIMES:
-        filling.when(_TIMES[column], value, column)
+        record.put_time(_TIMES[column], value, column)
     elif column in _SHARES:
-        filling.share(column, value)
+        record.put_fraction(column, value)
     elif column in ("meta", "metadata") and is_object(value):
-        filling.metadata = value
+        record.metadata = value
     else:
-        filling.keep(column, value)
+        record.keep(column, value)
 
 
-def _vector(filling: FieldMap, value: object) -> None:
+def _vector(record: FieldMap, value: object) -> None:
     numbers = list_or_empty(value)
     if numbers and all(type(n) in (int, float) for n in numbers) and any(numbers):
-        filling.fields["vector"] = numbers
+        record.fields["vector"] = numbers
     elif value is not None and value != "":
-        filling.drop("vector", value)
+        record.drop("vector", value)
 
 
 def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Extracted]:
