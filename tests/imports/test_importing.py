@@ -88,12 +88,12 @@ def test_a_file_that_may_be_two_things_is_refused_with_both(tmp_path: Path) -> N
     path = files.write(tmp_path / "both.jsonl", [row])
     with pytest.raises(InputError, match=r"comis .*; chat ") as told:
         detect_format(path)
-    assert told.value.hint == "say which with --format"
+    assert told.value.hint == "choose one with --format"
     assert detect_format(path, "chat").format.name == "chat"
 
 
 def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'marckdown' is none") as told:
+    with pytest.raises(InputError, match="no format 'marckdown'") as told:
         detect_format(tmp_path, "marckdown")
     assert "did you mean markdown?" in told.value.hint
     assert all(name in told.value.hint for name in format_names())
@@ -130,10 +130,10 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "rubbish.bin": (lambda p: p.write_bytes(b"\x00\x01" * 99), InputError, "neither text"),
     "wide.txt": (lambda p: p.write_text("hello", "utf-16"), InputError, "neither text"),
     "chain.tcbin": (lambda p: p.write_bytes(b"\x07\0\0\0\0\0\0\0x"), InputError, "neither text"),
-    "cut.json": (lambda p: p.write_text('{"entries": [{"id'), InputError, "not whole JSON"),
+    "cut.json": (lambda p: p.write_text('{"entries": [{"id'), InputError, "not complete JSON"),
     "deep.json": (lambda p: p.write_text("[" * 200_000), InputError, "nested too deeply"),
-    "other.json": (lambda p: p.write_text('{"a": 1}'), InputError, "JSON of no shape"),
-    "number.json": (lambda p: p.write_text("[7]"), InputError, "JSON of no shape"),
+    "other.json": (lambda p: p.write_text('{"a": 1}'), InputError, "JSON in no known format"),
+    "number.json": (lambda p: p.write_text("[7]"), InputError, "JSON in no known format"),
     "latin.json": (lambda p: p.write_bytes(b'[{"text": "\xe9"}]'), InputError, "is not UTF-8"),
     "ours.db": (store, InputError, "not of engrava"),
     "any.db": (database("CREATE TABLE x (a)"), InputError, "not of engrava"),

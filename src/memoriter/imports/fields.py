@@ -1,4 +1,7 @@
-"""Fields of a record as a foreign row tells them: what fits is taken, the rest is noted."""
+"""`FieldMap` turns a foreign row into a record: valid values are taken, the rest is reported.
+
+Every importer uses it, so none loses a field silently.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,19 @@ from memoriter.imports.port import Entry, Lost
 from memoriter.imports.shapes import is_list, list_or_empty
 
 ORIGIN: Final = "origin"
-"""The key of the metadata under which a record says where it came from."""
+"""The metadata key under which an imported record keeps its origin and unmapped fields."""
 _SECONDS: Final = 10**11
 _MILLIS: Final = 10**14
+"""A number below the first counts seconds, below the second milliseconds: dates to year 5138."""
 _SHOWN: Final = 60
 _WEEKDAY: Final = re.compile(r"\s*\([A-Za-z]+\)")
 
 
 class FieldMap:
-    """The record that one row becomes."""
+    """Builds the record of one row. Each method takes a value, or reports it as lost.
+
+    `called` is the name of the value in the row, for the report.
+    """
 
     def __init__(self, system: str, where: str, original: object = None) -> None:
         self.where = where
@@ -40,7 +47,7 @@ class FieldMap:
             self.fields["id"] = record_id(str(original))
 
     def put(self, field: str, value: object, called: str = "") -> None:
-        """Take a field, unless it is absent or does not fit."""
+        """Take a field; an absent value is ignored, an invalid one is reported."""
         if value is None or value in ("", [], {}):
             return
         try:
@@ -51,7 +58,7 @@ class FieldMap:
             self.fields[field] = value
 
     def put_words(self, field: str, value: object, called: str = "") -> None:
-        """Take a list of words, without blank ones and without repeats in other letters."""
+        """Take a list of words, without blank ones and without repeats in another case."""
         kept: dict[str, str] = {}
         for word in list_or_empty(value):
             if not isinstance(word, str):
@@ -62,7 +69,7 @@ class FieldMap:
         self.put(field, list(kept.values()) if is_list(value) else value, called)
 
     def put_time(self, field: str, value: object, called: str = "") -> None:
-        """Take a time, however it is spelled."""
+        """Take a time in any form that `parse_time` knows."""
         if value is None or value == "":
             return
         when = parse_time(value)
@@ -72,7 +79,7 @@ class FieldMap:
             self.fields[field] = when
 
     def put_fraction(self, field: str, value: object, called: str = "") -> None:
-        """Take a number from 0 to 1; one beyond is brought back to the nearer end, and kept."""
+        """Take a number from 0 to 1; one outside is clamped, and the original kept in metadata."""
         real = cast("float", value) if type(value) in (int, float) else math.nan
         if not math.isnan(real):
             self.fields[field] = float(min(max(real, 0.0), 1.0))
@@ -82,7 +89,7 @@ class FieldMap:
             self.drop(called or field, value)
 
     def keep(self, called: str, value: object) -> None:
-        """Keep in the metadata what has no place of its own."""
+        """Keep a value without a field of its own in the metadata, and report it as kept."""
         if value is None or value in ("", [], {}):
             return
         try:
@@ -94,17 +101,20 @@ class FieldMap:
             self.lost.append(Lost(called, excerpt(value), kept=True))
 
     def keep_rest(self, row: Mapping[str, Any], *taken: str) -> None:
-        """Keep every field of a row that was not taken."""
+        """Keep every field of the row that is not among `taken`."""
         for called, value in row.items():
             if called not in taken:
                 self.keep(called, value)
 
     def drop(self, called: str, value: object) -> None:
-        """Leave a field out, and say so."""
+        """Leave a value out and report it."""
         self.lost.append(Lost(called, excerpt(value)))
 
     def finish(self, key: str) -> Iterator[Entry | Lost]:
-        """The record, and what of its row has no place."""
+        """Yield the record, then what was lost or only kept in the metadata.
+
+        `key` identifies the row, so that a second import recognises it.
+        """
         since, until = self.fields.get("valid_from"), self.fields.get("valid_until")
         try:
             check_interval(since, until)
@@ -120,12 +130,13 @@ class FieldMap:
 
     def _kept(self) -> dict[str, Any]:
         theirs = self.metadata.get(ORIGIN)
+        # A key of theirs with our name moves one level down instead of being overwritten.
         origin = self.origin if theirs is None else {**self.origin, ORIGIN: theirs}
         return {**self.metadata, ORIGIN: origin}
 
 
 def record_id(original: str) -> str:
-    """The id of a record that was called so elsewhere: the same, where an id may be that."""
+    """The id of an imported record: the original if that is a valid id, else a hash of it."""
     try:
         return name(original, "id")
     except BadRecord:
@@ -133,7 +144,9 @@ def record_id(original: str) -> str:
 
 
 def parse_time(value: object) -> int | None:
-    """A time in microseconds: of ISO text, or of a count of seconds, milli- or microseconds.
+    """A time in microseconds, from ISO text or a number of seconds, milli- or microseconds.
+
+    A time without a zone is UTC. None if the value is no time.
 
     >>> parse_time("2026-04-17T10:00:00") == parse_time(1776420000) == parse_time(1776420000000)
     True
@@ -156,7 +169,7 @@ def parse_time(value: object) -> int | None:
 
 
 def edge_kind(spelled: str) -> str:
-    """The kind of an edge: words in small letters with underlines between.
+    """The kind of an edge in snake case.
 
     >>> edge_kind("DerivedFrom"), edge_kind("CONSOLIDATED_FROM"), edge_kind("leads-to")
     ('derived_from', 'consolidated_from', 'leads_to')
@@ -169,6 +182,6 @@ def edge_kind(spelled: str) -> str:
 
 
 def excerpt(value: object) -> str:
-    """A value in brief, for the report."""
+    """A value in at most 60 characters, for the report."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

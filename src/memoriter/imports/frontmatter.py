@@ -1,4 +1,7 @@
-"""The fields that a Markdown note may begin with: the plain part of YAML that notes use."""
+"""Parses the front matter of Markdown notes: the simple subset of YAML that notes use.
+
+Written by hand so that no YAML library is needed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _WORDS: Final = {"true": True, "false": False, "null": None, "~": None}
 
 
 def split_frontmatter(text: str) -> tuple[dict[str, Any], str]:
-    r"""(the fields, the rest); a text without such a block has no fields.
+    r"""(fields, text after the front matter); a text without front matter has no fields.
 
     >>> split_frontmatter("---\ntitle: A note\ntags: [x, 'y z']\n---\nIt says this.")
     ({'title': 'A note', 'tags': ['x', 'y z']}, 'It says this.')
@@ -36,7 +39,7 @@ def split_frontmatter(text: str) -> tuple[dict[str, Any], str]:
 
 def _fields(lines: list[str]) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    last, between = "", " "
+    last, between = "", " "  # the field that may go on, and what joins its lines
     for line in lines:
         field, item = _FIELD.match(line), _ITEM.match(line)
         if field:
@@ -51,7 +54,7 @@ def _fields(lines: list[str]) -> dict[str, Any]:
 
 
 def _longer(value: Any, line: str, between: str) -> Any:
-    """A value that goes on in the next line."""
+    """A value continued by another line."""
     if is_list(value):
         return [*value[:-1], f"{value[-1]} {line}"] if value else [line]
     return line if value in (None, "") else f"{value}{between}{line}"
@@ -72,7 +75,7 @@ def _value(text: str) -> Any:
 
 
 def string_list(value: object) -> list[str]:
-    """Tags, however they are written: a list, or words with commas between."""
+    """A list of texts, from a list or from comma-separated text; a leading `#` is dropped."""
     if isinstance(value, str):
         value = value.split(",")
     if not is_list(value):

@@ -1,4 +1,4 @@
-"""Dialogs in LoCoMo's shape: sessions with a date each, made of turns with a speaker each."""
+"""Dialogs in the format of LoCoMo: dated sessions of turns, each turn with a speaker."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _DATE: Final = "%I:%M %p on %d %B, %Y"
 
 
 def recognise(source: InputFile) -> str | None:
-    """Whether its rows are dialogs of numbered sessions."""
-    if any(_sessions(_dialog(row)) for row in sample_objects(source)):
+    """Why this is LoCoMo: its rows are dialogs of numbered sessions. None if it is not."""
+    if any(_sessions(_dialog_of(row)) for row in sample_objects(source)):
         return "its rows are dialogs with session_1, session_2 …"
     return None
 
 
-def _dialog(row: dict[str, Any]) -> dict[str, Any]:
+def _dialog_of(row: dict[str, Any]) -> dict[str, Any]:
     inner = row.get("conversation")
     return inner if is_object(inner) else row
 
 
-def _sessions(talk: dict[str, Any]) -> list[str]:
-    return [key for key in talk if _SESSION.fullmatch(key) and is_list(talk[key])]
+def _sessions(dialog: dict[str, Any]) -> list[str]:
+    return [key for key in dialog if _SESSION.fullmatch(key) and is_list(dialog[key])]
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
@@ -39,26 +39,26 @@ def read(source: InputFile) -> Iterator[Extracted]:
     for item in read_rows(source):
         if isinstance(item, BadRow):
             yield item
-        elif not is_object(item.value) or not _sessions(_dialog(item.value)):
+        elif not is_object(item.value) or not _sessions(_dialog_of(item.value)):
             yield BadRow(item.where, "expected a dialog with session_1, session_2 …")
         else:
-            yield from _talk(item.where, item.value, f"{source.path.stem}-{nth}")
+            yield from _turns(item.where, item.value, f"{source.path.stem}-{nth}")
             nth += 1
 
 
-def _talk(where: str, row: dict[str, Any], named: str) -> Iterator[Extracted]:
-    talk = _dialog(row)
+def _turns(where: str, row: dict[str, Any], named: str) -> Iterator[Extracted]:
+    dialog = _dialog_of(row)
     name = str(row.get("sample_id") or named)
-    for session in _sessions(talk):
-        date = talk.get(f"{session}_date_time")
-        for number, turn in enumerate(talk[session]):
+    for session in _sessions(dialog):
+        date = dialog.get(f"{session}_date_time")
+        for number, turn in enumerate(dialog[session]):
             place = f"{where}.{session}[{number}]"
             if is_object(turn):
                 yield from _turn(place, turn, (name, session, number), date)
             else:
                 yield BadRow(place, "expected a turn, an object")
     for called in row:
-        if called not in ("conversation", "sample_id") and talk is not row:
+        if called not in ("conversation", "sample_id") and dialog is not row:
             yield Lost(called, f"of {name}")
 
 
@@ -66,8 +66,8 @@ def _turn(
     where: str, turn: dict[str, Any], at: tuple[str, str, int], date: object
 ) -> Iterator[Extracted]:
     name, session, number = at
-    spoken = turn.get("dia_id") or f"{session}.{number}"
-    record = FieldMap(NAME, where, f"{name}/{spoken}")
+    turn_id = turn.get("dia_id") or f"{session}.{number}"
+    record = FieldMap(NAME, where, f"{name}/{turn_id}")
     text, speaker = turn.get("text"), turn.get("speaker")
     caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
     if not isinstance(text, str) or not (text.strip() or caption):
@@ -80,11 +80,11 @@ def _turn(
     record.put("session", f"{name}/{session.removeprefix('session_')}")
     record.put_time("created", _time(date), f"{session}_date_time")
     record.keep_rest(turn, "dia_id", "text", "speaker", "blip_caption")
-    yield from record.finish(f"{name} {spoken} {text}")
+    yield from record.finish(f"{name} {turn_id} {text}")
 
 
 def _time(date: object) -> object:
-    """The date of a session in LoCoMo's spelling, or as it stands."""
+    """The date of a session as ISO text if LoCoMo's notation parses, else unchanged."""
     if not isinstance(date, str) or parse_time(date) is not None:
         return date
     try:

@@ -1,4 +1,4 @@
-"""Markdown notes: each section of a file becomes a record, under the headings above it."""
+"""Markdown notes: each section of a file becomes a record, titled by its headings."""
 
 from __future__ import annotations
 
@@ -22,15 +22,25 @@ _TAKEN: Final = (
 
 
 class Note(NamedTuple):
-    """One file: its path as the source tells it, its fields and its text."""
+    """One file: its path relative to the source, its front matter and its text."""
 
     path: str
     fields: dict[str, Any]
     text: str
 
 
+class Section(NamedTuple):
+    """The text below one heading."""
+
+    headings: tuple[str, ...]
+    """From the outermost one inwards."""
+    line: int
+    """Where the text begins, counted from 1."""
+    text: str
+
+
 def recognise(source: InputFile) -> str | None:
-    """Whether it is a Markdown file, or a folder of such."""
+    """Why this is Markdown: a file by its name, or a folder of such files. None if it is not."""
     if source.kind == "folder":
         first = next(markdown_files(source.path), None)
         return "it is a folder with Markdown files" if first else None
@@ -40,7 +50,10 @@ def recognise(source: InputFile) -> str | None:
 
 
 def markdown_files(folder: Path) -> Iterator[Path]:
-    """The Markdown files below a folder, by path; hidden folders and links are passed over."""
+    """The Markdown files below a folder, sorted by path, without hidden ones and symbolic links.
+
+    Links are skipped: they could lead out of the folder or in a circle.
+    """
     try:
         for child in sorted(folder.iterdir()):
             if child.name.startswith(".") or child.is_symlink():
@@ -50,11 +63,11 @@ def markdown_files(folder: Path) -> Iterator[Path]:
             elif child.suffix.lower() in MARKDOWN:
                 yield child
     except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}", hint="check its rights") from None
+        raise InputError(f"{folder}: {error.strerror}", hint="check its permissions") from None
 
 
 def read_notes(source: InputFile) -> Iterator[Note | BadRow]:
-    """The notes of a file or of a folder; one that cannot be read stands as refused."""
+    """The notes of a file or folder; one that cannot be read is yielded as a `BadRow`."""
     if source.kind != "folder":
         yield Note(source.name, *split_frontmatter(source.text))
         return
@@ -75,11 +88,12 @@ def read(source: InputFile) -> Iterator[Extracted]:
         parts = markdown_sections(note.text)
         if not parts:
             yield BadRow(note.path, "holds no text", "")
-        for headings, line, text in parts:
-            yield from _section(note, headings, line, text)
+        for section in parts:
+            yield from _record(note, section)
 
 
-def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Iterator[Extracted]:
+def _record(note: Note, section: Section) -> Iterator[Extracted]:
+    headings, line, text = section
     fields = note.fields
     record = FieldMap("markdown", f"{note.path}:{line}")
     record.put("text", text)
@@ -99,13 +113,13 @@ def _section(note: Note, headings: tuple[str, ...], line: int, text: str) -> Ite
     yield from record.finish("\n".join([note.path, *headings, text]))
 
 
-def markdown_sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
-    r"""(the headings above, the line it begins at, the text) of every section that says something.
+def markdown_sections(text: str) -> list[Section]:
+    r"""The sections of a text that are not blank.
 
-    >>> markdown_sections("# A\nfirst\n## B\nsecond\n")
+    >>> [tuple(section) for section in markdown_sections("# A\nfirst\n## B\nsecond\n")]
     [(('A',), 2, 'first'), (('A', 'B'), 4, 'second')]
     """
-    out: list[tuple[tuple[str, ...], int, str]] = []
+    out: list[Section] = []
     above: list[tuple[int, str]] = []
     lines: list[str] = []
     begun, fenced = 1, False
@@ -114,10 +128,10 @@ def markdown_sections(text: str) -> list[tuple[tuple[str, ...], int, str]]:
         body = "\n".join(lines).strip("\n").rstrip()
         if body.strip():
             skipped = next(n for n, line in enumerate(lines) if line.strip())
-            out.append((tuple(name for _, name in above), begun + skipped, body))
+            out.append(Section(tuple(name for _, name in above), begun + skipped, body))
 
     for number, line in enumerate(text.splitlines(), start=1):
-        fenced ^= bool(_FENCE.match(line))
+        fenced ^= bool(_FENCE.match(line))  # a `#` in a code block is no heading
         heading = None if fenced else _HEADING.match(line)
         if heading is None:
             lines.append(line)

@@ -86,7 +86,7 @@ class _Parser:
         return _Part(keep, (*drop, *dropped), at)
 
     def _neighbours(self) -> _Part:
-        """Adjacent operands, joined as the grammar says, perhaps after a NOT without left operand."""
+        """Adjacent operands, joined as the grammar says, perhaps after a lone NOT."""
         at = self._here().at
         negative = self._lone_not()
         parts: list[_Part] = []
