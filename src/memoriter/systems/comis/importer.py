@@ -1,4 +1,4 @@
-"""Comis: the entries that its export answers with, as one JSON value or one on each line."""
+"""Imports entries that Comis exported, as one JSON value or one per line."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _TAKEN: Final = (
 )  # fmt: skip
 _SOURCE: Final = ("who", "channel", "session_key")
 _COUNTERS: Final = ("score", "has_embedding", "embedding")
-"""What belongs to an answer or to their index, not to the memory."""
+"""Fields of a search answer or of their index, not of the memory."""
 
 
 def recognise(source: InputFile) -> str | None:
-    """Whether its rows are entries."""
+    """Why this is an export of Comis: its rows are entries. None if it is not."""
     for row in map(_entry, sample_objects(source, *_LISTS)):
         if "content" in row and _MARKS & set(row):
             return "its rows have a content and a memoryType or trustLevel"
@@ -47,7 +47,7 @@ def recognise(source: InputFile) -> str | None:
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
-    """Entries; a file of Markdown is read as notes."""
+    """The entries; a Markdown file or folder is read as notes."""
     if source.kind in ("text", "folder"):
         yield from markdown.read(source)
         return
@@ -61,13 +61,13 @@ def read(source: InputFile) -> Iterator[Extracted]:
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """An entry, bare or as a search answers it: inside its record, with the score beside."""
+    """An entry, plain or from a search answer, where it is below `record` next to a score."""
     inner = row.get("record")
-    return _named(inner if is_object(inner) else row)
+    return _snake_case(inner if is_object(inner) else row)
 
 
-def _named(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with its names in one spelling: memoryType and memory_type are the same."""
+def _snake_case(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its keys in snake case: Comis writes memoryType and memory_type."""
     return {re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): value for name, value in row.items()}
 
 
@@ -80,7 +80,7 @@ def _record(item: Value) -> Iterator[Extracted]:
         return
     if row.get("trust_level", "learned") not in TRUST:
         reason = f"trustLevel: {row['trust_level']!r} is not one of {', '.join(TRUST)}"
-        yield BadRow(item.where, reason, "who is believed is not guessed")
+        yield BadRow(item.where, reason, "correct it: trust is never guessed")
         return
     if row.get("memory_type", "semantic") in MEMORY_TYPES:
         record.put("memory_type", row.get("memory_type"))
@@ -91,7 +91,7 @@ def _record(item: Value) -> Iterator[Extracted]:
     record.put("user", row.get("user_id"), "userId")
     record.put("tags", string_list(_tags(row.get("tags"))))
     record.put_words("entities", row.get("entities"))
-    _whence(record, row)
+    _source(record, row)
     record.put_time("created", row.get("created_at"), "createdAt")
     record.put_time("expires", row.get("expires_at"), "expiresAt")
     record.put_time("occurred", row.get("occurred_at"), "occurredAt")
@@ -105,20 +105,20 @@ def _record(item: Value) -> Iterator[Extracted]:
     yield from record.finish(f"id {row['id']}" if row.get("id") else json.dumps(parts))
 
 
-def _whence(record: FieldMap, row: dict[str, Any]) -> None:
+def _source(record: FieldMap, row: dict[str, Any]) -> None:
     inner = row.get("source")
-    origin = _named(inner) if is_object(inner) else {}
+    origin = _snake_case(inner) if is_object(inner) else {}
     who = origin.get("who") or row.get("source_who")
     channel = origin.get("channel") or row.get("source_channel")
-    given = {"who": who, "channel": channel}
-    record.put("source", {key: str(value) for key, value in given.items() if value})
+    parts = {"who": who, "channel": channel}
+    record.put("source", {key: str(value) for key, value in parts.items() if value})
     record.put("session", origin.get("session_key") or row.get("source_session_key"), "sessionKey")
     rest = {key: value for key, value in origin.items() if key not in _SOURCE}
     record.keep("source", rest if is_object(inner) else inner)
 
 
 def _tags(value: object) -> object:
-    """Tags, also where they are JSON within JSON, as a database holds them."""
+    """Tags; in rows of its database they are a JSON list inside a string."""
     if isinstance(value, str) and value.startswith("["):
         try:
             return parse_json_line(value)
@@ -128,11 +128,11 @@ def _tags(value: object) -> object:
 
 
 def advise(source: InputFile) -> str | None:
-    """What to do with its database."""
+    """What to do with a database of Comis, which cannot be imported."""
     if source.kind != "sqlite":
         return None
     if {"content", "trust_level"} <= table_columns(source.path).get("memories", set()):
-        return "it is a store of Comis: import what its memory.export answers"
+        return "it is a store of Comis: import the answer of its memory.export"
     return None
 
 

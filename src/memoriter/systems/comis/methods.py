@@ -1,8 +1,7 @@
-"""The JSON-RPC methods of Comis, in its words, over the recipe of its name.
+"""The JSON-RPC methods and the MCP tool of Comis, on the recipe `comis`.
 
-What its fields mean here is read from the recipe's own table of names: a field that leads to a
-test filters, one that leads to a number of the recipe overrides it, one that leads to a field of
-a record is written or shown. Its times are milliseconds.
+The recipe's table of names says what each field means here: a filter test, an override of a number
+of the recipe, or a field of a record. Times of Comis are in milliseconds, ours in microseconds.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from memoriter.why.result import Hit
 NAME: Final = "comis"
 JsonObject = dict[str, Any]
 _SEARCH: Final[JsonObject] = {"trustLevels": None, "order.0.enabled": False}
-"""What a search does otherwise than the recall that the recipe tells: all trust, all copies."""
+"""How `memory.search` differs from the recipe: all levels of trust, duplicates kept."""
 _TIMES: Final = (
     "created", "occurred", "expires", "valid_from", "valid_until", "committed",
 )  # fmt: skip
 _MILLI: Final = 1000
 _CUT: Final = 500
-"""Characters of a text that a list shows."""
+"""`memory.browse` truncates texts to so many characters."""
 _SOURCE: Final = {"who": "sourceWho", "channel": "sourceChannel", "path": "sourcePath"}
 _SESSION: Final = "sourceSessionKey"
 Trust = Annotated[str | None, Field(description="system, learned or external.")]
@@ -46,7 +45,7 @@ Milli = int | str
 
 
 class MemoryFilters(Request):
-    """Which memories."""
+    """Filters of memories."""
 
     scoping = False
     agentId: Agent = None  # noqa: N815  # the names of another system, here and below
@@ -56,7 +55,7 @@ class MemoryFilters(Request):
 
 
 class MemorySearch(MemoryFilters):
-    """A question."""
+    """A search."""
 
     query: Annotated[str, Field(description="What to look for.")]
     limit: Annotated[int | None, Field(description="How many at most (5).")] = None
@@ -73,7 +72,7 @@ class MemoryPage(MemoryFilters):
 
 
 class MemoryStore(Request):
-    """Something to keep."""
+    """A memory to store."""
 
     scoping = False
     content: Annotated[str, Field(description="What to keep.")]
@@ -88,21 +87,21 @@ class MemoryStore(Request):
 
 
 class MemoryDelete(Request):
-    """Which memories."""
+    """The memories to delete."""
 
     id: Annotated[str | None, Field(description="One id.")] = None
     ids: Annotated[list[str] | None, Field(description="Several ids.")] = None
 
 
 class MemoryInspect(Request):
-    """One memory, or all in numbers."""
+    """One memory by id, or statistics of all."""
 
     id: Annotated[str | None, Field(description="An id.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method of Comis."""
+    """One JSON-RPC method of Comis."""
 
     name: str
     right: Right
@@ -112,7 +111,7 @@ class Method:
     def run(
         self, tenant_session: TenantSession, data: object, *, spelled: bool = False
     ) -> JsonObject:
-        """Check what is request, do it, answer."""
+        """Validate the request, run it, and return the answer."""
         fields = of_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
             fields = {_camel(key): value for key, value in cast("JsonObject", fields).items()}
@@ -122,10 +121,10 @@ class Method:
 
 
 def search(tenant_session: TenantSession, request: MemorySearch) -> JsonObject:
-    """Memories, best first, each with its score, its source and all of its fields."""
-    given = {k: v for k, v in request.given("query", "limit").items() if v is not None}
+    """Memories, best first, each with its score, its lanes and all its fields."""
+    named = {k: v for k, v in request.given("query", "limit").items() if v is not None}
     result = tenant_session.memory(request).recall(
-        request.query, request.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
+        request.query, request.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **named}
     )
     return {
         "results": [_result(hit) for hit in result],
@@ -135,7 +134,7 @@ def search(tenant_session: TenantSession, request: MemorySearch) -> JsonObject:
 
 
 def browse(tenant_session: TenantSession, request: MemoryPage) -> JsonObject:
-    """A page by date, with a true total."""
+    """A page of memories by date, with the exact total."""
     page = tenant_session.memory(request).browse(
         request.sort, limit=request.limit, offset=request.offset, where=_where(request)
     )
@@ -150,7 +149,7 @@ def browse(tenant_session: TenantSession, request: MemoryPage) -> JsonObject:
 
 
 def stats(tenant_session: TenantSession, request: Request) -> JsonObject:
-    """All memories of the tenant in numbers; the size of the file is that of others too."""
+    """Statistics of the tenant. `dbSizeBytes` is None: tenants share the file."""
     memory = tenant_session.memory(request)
     kinds, trust, agents, sessions = (
         memory.status(by) for by in ("memory_type", "trust", "agent", "session")
@@ -169,9 +168,9 @@ def stats(tenant_session: TenantSession, request: Request) -> JsonObject:
 
 
 def store(tenant_session: TenantSession, request: MemoryStore) -> JsonObject:
-    """Keep one memory."""
+    """Store one memory."""
     fields: JsonObject = {
-        _leads(name): _micro(name, value)
+        _our_names()[name]: _micro(name, value)
         for name, value in request.given().items()
         if value is not None
     }
@@ -180,24 +179,24 @@ def store(tenant_session: TenantSession, request: MemoryStore) -> JsonObject:
 
 
 def delete(tenant_session: TenantSession, request: MemoryDelete) -> JsonObject:
-    """Erase memories; those that are not there are counted as failed."""
+    """Delete memories; ids that do not exist are counted as failed."""
     wanted = list(request.ids or []) + ([] if request.id is None else [request.id])
     if not wanted:
-        raise InputError("ids: must not be empty", hint="name what is to go", field="ids")
-    deleted = sum(_gone(tenant_session, request, each) for each in dict.fromkeys(wanted))
+        raise InputError("ids: must not be empty", hint="name the ids to delete", field="ids")
+    deleted = sum(_deleted(tenant_session, request, each) for each in dict.fromkeys(wanted))
     total = len(set(wanted))
     return {"deleted": deleted, "failed": total - deleted, "total": total}
 
 
 def inspect(tenant_session: TenantSession, request: MemoryInspect) -> JsonObject:
-    """One memory, or all in numbers."""
+    """One memory, or statistics of all."""
     if request.id is None:
         return {"stats": stats(tenant_session, request)}
     return {"entry": comis_entry(tenant_session.memory(request).get(request.id))}
 
 
 class MemoryHits(Reply):
-    """What Comis answers to a search."""
+    """The answer to a search."""
 
     results: list[JsonObject]
     total: int
@@ -211,24 +210,24 @@ METHODS: Final = (
     Method("memory.store", "write", MemoryStore, store),
     Method("memory.delete", "write", MemoryDelete, delete),
 )
-"""What Comis answers to."""
+"""The methods of Comis, for the JSON-RPC door."""
 
 TOOLS: Final = (
     ForeignTool("comis_memory_search", NAME, MemorySearch, MemoryHits, search,
                 "Comis: find memories by words and vectors, each with its score and source."),
 )  # fmt: skip
-"""Its own name, memory_search, is jeffs-brain's here, whose text names it as a tool."""
+"""Comis calls it memory_search, but that name belongs to the tool of jeffs-brain here."""
 
 
-# -- the words of either side ----------------------------------------------------------------------
+# -- translation of fields -------------------------------------------------------------------------
 
 
 def comis_entry(record: Record) -> JsonObject:
-    """A record under Comis' names; a field that it has no name for keeps its own."""
+    """A record with the field names of Comis; a field without such a name keeps its own."""
     fields = cast("JsonObject", record.to_dict())
     moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in fields}
     source = {_SOURCE[key]: value for key, value in fields.pop("source", {}).items()}
-    named = {_named().get(key, key): value for key, value in {**fields, **moments}.items()}
+    named = {_their_names().get(key, key): value for key, value in {**fields, **moments}.items()}
     return {"tags": [], **named, **source}
 
 
@@ -238,11 +237,11 @@ def _result(hit: Hit) -> JsonObject:
 
 
 @cache
-def _leading() -> dict[str, str]:
-    """From Comis' names to fields of a record: those told as such, and those that filters test."""
+def _our_names() -> dict[str, str]:
+    """From names of Comis to fields of a record: the recipe's paths into `record` and `where`."""
     out = {"session": "session"}
-    for name, leads in recipe_of(NAME).names.items():
-        path = leads if isinstance(leads, str) else leads[0]
+    for name, target in recipe_of(NAME).names.items():
+        path = target if isinstance(target, str) else target[0]
         place, _, rest = path.partition(".")
         if place == "record":
             out[name] = rest
@@ -252,16 +251,12 @@ def _leading() -> dict[str, str]:
 
 
 @cache
-def _named() -> dict[str, str]:
-    return {field: name for name, field in _leading().items()} | {"session": _SESSION}
-
-
-def _leads(name: str) -> str:
-    return _leading()[name]
+def _their_names() -> dict[str, str]:
+    return {field: name for name, field in _our_names().items()} | {"session": _SESSION}
 
 
 def _where(request: MemoryFilters) -> JsonObject | None:
-    """The tests that the given filters lead to."""
+    """The filter for a request, or None; raises `InputError` for an unknown value."""
     recipe = recipe_of(NAME)
     tests: list[JsonObject] = []
     for name in MemoryFilters.model_fields:
@@ -281,13 +276,13 @@ def _where(request: MemoryFilters) -> JsonObject | None:
 
 
 def _micro(name: str, value: object) -> object:
-    """Milliseconds as microseconds; everything else as it is."""
-    if _leads(name) in _TIMES and isinstance(value, int):
+    """Milliseconds as microseconds; any other value unchanged."""
+    if _our_names()[name] in _TIMES and isinstance(value, int):
         return value * _MILLI
     return value
 
 
-def _gone(tenant_session: TenantSession, request: Request, id: str) -> bool:
+def _deleted(tenant_session: TenantSession, request: Request, id: str) -> bool:
     try:
         return bool(tenant_session.memory(request).forget(id).ids)
     except (NotFound, BadRecord):
@@ -295,6 +290,6 @@ def _gone(tenant_session: TenantSession, request: Request, id: str) -> bool:
 
 
 def _camel(name: str) -> str:
-    """`agent_id` as `agentId`: Comis writes both."""
+    """`agent_id` as `agentId`: Comis accepts both."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)

@@ -1,7 +1,7 @@
 """The engrava dialect: words joined by OR, or an expression of SQLite's FTS5.
 
-A text is brought to a normal form first. The form is a valid expression for bare words; for an
-expert's text it may not be, and then the words of the text are looked for instead.
+As in engrava, a text is brought to a normal form first. For bare words that form is always a valid
+expression; for an expression of the user it may not be, and then the words are searched instead.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ _BACK: Final = re.compile(r"[\w*]")
 
 
 class _Fragment(NamedTuple):
-    """A word of the text, with `*` inside perhaps; `prefix` when it ended in one."""
+    """A word of the text, perhaps with `*` inside; `prefix` if it ended in one."""
 
     text: str
     prefix: bool
 
     @property
     def quoted(self) -> bool:
-        """Whether it needs quotes to be read as written."""
+        """Whether it needs quotes: FTS5 would parse a hyphen or an operator."""
         return "-" in self.text or not OPERATORS.isdisjoint(self.text.split("*"))
 
     @property
     def leaves(self) -> list[tuple[str, bool]]:
-        """What it is made of, each with whether it is a prefix: a `*` inside ends one."""
+        """(text, whether it is a prefix) of its parts: a `*` inside ends a prefix."""
         if self.quoted:
             return [(self.text, self.prefix)]
         *starts, last = self.text.split("*")
@@ -71,7 +71,7 @@ class _Fragment(NamedTuple):
 
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
-    """The words of the text, or the expression that its normal form is."""
+    """The text as an expression if it is one, else as words. Never raises."""
     if not (options.expert and is_expression(text)):
         return _bare(text, analyzer)
     try:
@@ -82,7 +82,7 @@ def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
 
 
 def normal_form(text: str) -> tuple[str, bool]:
-    """The normal form of a text, and whether it is an expert's.
+    """(normal form, whether it is an expression) of a text, as engrava builds it.
 
     >>> normal_form("sister's a-b-c")
     ('sister OR s OR "a-b-c"', False)
@@ -93,7 +93,7 @@ def normal_form(text: str) -> tuple[str, bool]:
 
 
 def is_expression(text: str) -> bool:
-    """Whether the text has quotes around something, an operator, or a column; all quotes paired."""
+    """Whether the text has balanced quotes, and a quoted text, an operator or a column."""
     if text.count('"') % 2:
         return False
     return has_quotes(text) or any(word in OPERATORS or _is_column(word) for word in text.split())
@@ -105,7 +105,7 @@ def _is_column(word: str) -> bool:
 
 
 def _expert_form(text: str) -> str:
-    """What is quoted, operators and columns as they are; of the rest only words and brackets."""
+    """Quoted text, operators and columns unchanged; of the rest only words and brackets."""
     forms: list[str] = []
     for piece in _PIECES.findall(text):
         if '"' in piece or piece in OPERATORS or _is_column(piece):

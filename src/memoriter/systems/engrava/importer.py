@@ -1,4 +1,7 @@
-"""engrava: its database, its snapshot and its export. Thoughts, edges, the vector of a thought."""
+"""Imports engrava's database, snapshot or export: thoughts with one vector each, and edges.
+
+`rows` reads the three kinds of files; this module maps their rows to records and edges.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,19 @@ _TAKEN: Final = (
     "provenance", "pinned", "model_name", "vector_blob", "content_hash", "embedding_ref",
     "revision",
 )  # fmt: skip
-_USUAL: Final = {
+_DEFAULTS: Final = {
     "lifecycle_status": "ACTIVE", "source_type": "EXPERIENCE", "visibility": "selective",
     "confirmation_count": 0, "access_count": 0, "created_cycle": 0,
 }  # fmt: skip
-"""What says nothing, because it is so by default."""
-_USUAL_OF_EDGES: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
+"""Values that are the default there: not worth keeping in the metadata."""
+_EDGE_DEFAULTS: Final = {"decay_multiplier": 1.0, "created_cycle": 0}
 _KINDS: Final = {"ASSOCIATED": "related_to"}
 _FILES: Final[frozenset[Kind]] = frozenset({"sqlite", *JSON})
-_ASIDE: Final = "a history of theirs"
+_ASIDE: Final = "engrava's own history"
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
-    """Thoughts in the order they were made, then edges."""
+    """Thoughts in the order of creation, then edges."""
     for item in read_tables(source):
         if isinstance(item, BadRow | Lost):
             yield item
@@ -53,11 +56,12 @@ def _record(row: dict[str, Any]) -> Iterator[Extracted]:
     if "text" not in record.fields or not isinstance(text, str):
         yield BadRow(where, "content: is missing, empty or no text")
         return
+    # engrava fills an empty essence with the start of the text: that is no summary.
     record.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
     record.put("kind", str(row["thought_type"]).lower(), "thought_type")
     record.put("priority", row.get("priority"))
     record.put("cycle", row.get("updated_cycle"), "updated_cycle")
-    record.put("archived", _is_away(row) or None)
+    record.put("archived", _is_archived(row) or None)
     record.put("pinned", bool(row.get("pinned")) or None)
     record.put_fraction("confidence", row.get("confidence"))
     record.put("source", {"who": str(row["source"])} if row.get("source") else None)
@@ -68,13 +72,13 @@ def _record(row: dict[str, Any]) -> Iterator[Extracted]:
     _provenance(record, _object(row.get("provenance")))
     record.metadata = _object(row.get("metadata_json"))
     _vector(record, row)
-    usual = [name for name, value in _USUAL.items() if row.get(name) == value]
-    record.keep_rest(row, *_TAKEN, *usual)
+    defaults = [name for name, value in _DEFAULTS.items() if row.get(name) == value]
+    record.keep_rest(row, *_TAKEN, *defaults)
     yield from record.finish(f"id {row['thought_id']}")
 
 
-def _is_away(row: dict[str, Any]) -> bool:
-    """Whether their searches leave it out: archived, or a reflection that is not in use."""
+def _is_archived(row: dict[str, Any]) -> bool:
+    """Whether engrava's searches skip it: archived, or a reflection that is not active."""
     status = row.get("lifecycle_status")
     retired = row["thought_type"] == "REFLECTION" and status not in (None, "ACTIVE")
     return retired or status == "ARCHIVED"
@@ -100,24 +104,24 @@ def _vector(record: FieldMap, row: dict[str, Any]) -> None:
 
 def _edge(row: dict[str, Any]) -> Iterator[Extracted]:
     origin = {"format": NAME, "id": row["edge_id"], "source": row.get("source")}
-    for called, usual in _USUAL_OF_EDGES.items():
-        if row.get(called) not in (None, usual):
+    for called, defaults in _EDGE_DEFAULTS.items():
+        if row.get(called) not in (None, defaults):
             origin[called] = row[called]
             yield Lost(f"edge: {called}", row[called], kept=True)
-    given: dict[str, Any] = {"weight": row.get("weight")}
+    values: dict[str, Any] = {"weight": row.get("weight")}
     for called in ("valid_from", "valid_until"):
-        given[called] = parse_time(row[called]) if row.get(called) else None
-        if row.get(called) and given[called] is None:
+        values[called] = parse_time(row[called]) if row.get(called) else None
+        if row.get(called) and values[called] is None:
             yield Lost(f"edge: {called}", row[called])
-    given["metadata"] = {**_object(row.get("metadata_json")), "origin": origin}
+    values["metadata"] = {**_object(row.get("metadata_json")), "origin": origin}
     kind = _KINDS.get(row["edge_type"]) or edge_kind(str(row["edge_type"]))
     ends = record_id(str(row["from_thought_id"])), record_id(str(row["to_thought_id"]))
-    fields = {key: value for key, value in given.items() if value is not None}
+    fields = {key: value for key, value in values.items() if value is not None}
     yield ImportedEdge(f"edge {row['edge_id']}", *ends, kind, fields)
 
 
 def _object(text: object) -> dict[str, Any]:
-    """The JSON object that a column holds; an empty one where it holds none."""
+    """The JSON object in a column; an empty one if there is none."""
     try:
         value = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Where the rows of engrava lie: a database, a snapshot (JSON lines), an export (one JSON value).
+"""Reads the rows of an engrava database, snapshot (JSON lines) or export (one JSON value).
 
-A snapshot has its vectors behind its thoughts, so these are collected first and held.
+A snapshot lists vectors after thoughts, so it is read twice and the vectors are held in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memoriter.imports.source import BadRow, InputFile
 from memoriter.imports.sqlite import count_rows, open_readonly, query_rows, table_columns
 
 SCHEMA: Final = 21
-"""The schema of engrava 0.7.2, the newest that is known."""
+"""The schema of engrava 0.7.2, the newest one that we read."""
 _EXPORT: Final = "engrava-export"
 _NEEDED: Final = {
     "thought": ("thought_id", "thought_type", "content"),
@@ -26,6 +26,7 @@ _NEEDED: Final = {
 }
 _ASIDE: Final = ("action", "journal_entry")
 _FURTHER: Final = "further vectors of a thought"
+# Of several vectors of a thought: the serving model's first, then the newest.
 _VECTOR: Final = """
     LEFT JOIN embedding v ON v.embedding_id = (
         SELECT e.embedding_id FROM embedding e WHERE e.owner_id = t.thought_id
@@ -35,7 +36,7 @@ _VECTOR: Final = """
 
 
 class TableRow(NamedTuple):
-    """A row of a table, or so many rows of one that is only counted."""
+    """A row of a table, or `times` rows of a table that is only counted."""
 
     table: str
     data: dict[str, Any]
@@ -46,7 +47,7 @@ Row = TableRow | BadRow | Lost
 
 
 def recognise(source: InputFile) -> str | None:
-    """Why it is a database, a snapshot or an export of thoughts; None where it is none."""
+    """Why this is a database, a snapshot or an export of engrava; None if it is not."""
     if source.kind == "sqlite":
         whole = table_columns(source.path).get("thought", set()).issuperset(_NEEDED["thought"])
         return "it is a SQLite database with a table of thoughts" if whole else None
@@ -59,7 +60,7 @@ def recognise(source: InputFile) -> str | None:
 
 
 def read_tables(source: InputFile) -> Iterator[Row]:
-    """Every row, thoughts first; a thought has its vector among its columns."""
+    """Every row, thoughts first; a thought has its vector as a column."""
     if source.kind == "sqlite":
         yield from _database(source)
     elif any(object_or_empty(value).get("format") == _EXPORT for value in source.sample):
@@ -69,7 +70,7 @@ def read_tables(source: InputFile) -> Iterator[Row]:
 
 
 def row_count(source: InputFile) -> int | None:
-    """How many thoughts a database has, or lines a snapshot."""
+    """The number of thoughts of a database, or of lines of a snapshot."""
     if source.kind != "sqlite":
         return rows_by_line(source)
     with open_readonly(source.path) as db:
@@ -79,7 +80,7 @@ def row_count(source: InputFile) -> int | None:
 def _database(source: InputFile) -> Iterator[Row]:
     known = table_columns(source.path)
     with open_readonly(source.path) as db:
-        _must_know(source.path, db.pragma("user_version"))
+        _check_schema(source.path, db.pragma("user_version"))
         joined = {"embedding", "_metadata"} <= set(known)
         vector = ", v.model_name, v.vector_blob" if joined else ""
         order = _VECTOR if joined else ""
@@ -107,7 +108,7 @@ def _export(source: InputFile) -> Iterator[Row]:
         value = object_or_empty(item.value)
         for table in ("thought", "edge"):
             for nth, row in enumerate(list_or_empty(value.get(f"{table}s"))):
-                yield _whole(table, f"{item.where} {table}s[{nth}]", row)
+                yield _complete(table, f"{item.where} {table}s[{nth}]", row)
 
 
 def _snapshot(source: InputFile) -> Iterator[Row]:
@@ -119,20 +120,23 @@ def _snapshot(source: InputFile) -> Iterator[Row]:
         value = object_or_empty(item.value)
         table = _table(value)
         if table in _NEEDED:
-            row = _whole(table, item.where, value.get("data"))
+            row = _complete(table, item.where, value.get("data"))
             if isinstance(row, TableRow) and table == "thought":
                 row = TableRow(table, {**row.data, **vectors.get(str(row.data["thought_id"]), {})})
             yield row
         elif table == "metadata":
-            _must_know(source.path, value.get("schema_version"))
+            _check_schema(source.path, value.get("schema_version"))
         elif table != "embedding":
-            yield TableRow(table, {}) if table else BadRow(item.where, "is a row of no table")
+            yield TableRow(table, {}) if table else BadRow(item.where, "names no table")
     if further:
         yield Lost(_FURTHER, "of other models", times=further)
 
 
 def _vectors(source: InputFile) -> tuple[dict[str, dict[str, Any]], int]:
-    """(model and vector of each thought: the serving model's newest; how many stay behind)."""
+    """(model and vector by thought, number of vectors that are not taken).
+
+    Of several vectors of a thought the serving model's newest is taken, else the newest.
+    """
     best: dict[str, tuple[tuple[bool, str], dict[str, Any]]] = {}
     serving, seen = "", 0
     for item in source.values():
@@ -151,7 +155,7 @@ def _vectors(source: InputFile) -> tuple[dict[str, dict[str, Any]], int]:
 
 
 def _bytes(text: object) -> bytes:
-    """What a column of bytes holds; nothing where it is spelled wrongly."""
+    """The bytes of a base64 column; empty if it is no base64."""
     try:
         return base64.b64decode(text, validate=True) if isinstance(text, str) else b""
     except (binascii.Error, ValueError):
@@ -159,13 +163,13 @@ def _bytes(text: object) -> bytes:
 
 
 def _table(value: dict[str, Any]) -> str:
-    """The table that a line of a snapshot belongs to; older ones call it otherwise."""
+    """The table of a line of a snapshot; older versions use another key."""
     named = value.get("_type", value.get("table"))
     return named if isinstance(named, str) else ""
 
 
-def _whole(table: str, where: str, row: object) -> TableRow | BadRow:
-    """A row that has what every row of its table has."""
+def _complete(table: str, where: str, row: object) -> TableRow | BadRow:
+    """The row if it has the required columns of its table, else a `BadRow`."""
     data = object_or_empty(row)
     missing = [name for name in _NEEDED[table] if data.get(name) is None]
     if missing:
@@ -173,9 +177,9 @@ def _whole(table: str, where: str, row: object) -> TableRow | BadRow:
     return TableRow(table, data)
 
 
-def _must_know(path: Path, version: object) -> None:
+def _check_schema(path: Path, version: object) -> None:
     if isinstance(version, int) and version > SCHEMA:
         raise Unsupported(
             f"{path.name} has schema {version} of engrava, this version reads up to {SCHEMA}",
-            hint="a newer Memoriter may read it",
+            hint="update Memoriter, or export from an older engrava",
         )

@@ -1,4 +1,4 @@
-"""engrava's tools: all signals together, and keywords alone, on the recipe `engrava`."""
+"""The MCP tools of engrava, on the recipe `engrava`: hybrid search and keyword search."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class Predicate(BaseModel):
 
 
 class ThoughtQuery(Request):
-    """A question."""
+    """A query."""
 
     query_text: Annotated[
         str, Field(description='Words; "phrases", AND, OR, NOT, content: make an expression.')
     ]
     top_k: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = 10
     filters: Annotated[
-        list[Predicate] | None, Field(description="Tests of metadata that all hold.")
+        list[Predicate] | None, Field(description="Tests of metadata; all must hold.")
     ] = None
 
 
 class FreeQuery(ThoughtQuery):
-    """A question that may have no words."""
+    """A query that may have no words."""
 
     query_text: Annotated[str, Field(description="Words, as in search_keywords; may be blank.")]
 
@@ -60,7 +60,7 @@ Hybrid = create_model("Hybrid", __base__=FreeQuery, **option_fields(NAME, KNOBS)
 
 
 class SignalHits(Reply):
-    """Thoughts, best first, and the signals that took part."""
+    """Thoughts, best first, and the signals that contributed."""
 
     results: list[JsonObject]
     backends_used: list[str]
@@ -68,21 +68,23 @@ class SignalHits(Reply):
 
 
 def search_keywords(tenant_session: TenantSession, request: Any) -> JsonObject:
-    """The keyword signal alone."""
+    """Search by keywords only."""
     args = _args(tenant_session, request)
     result = tenant_session.memory(request).keywords(
-        request.query_text, request.top_k, **args.ask()
+        request.query_text, request.top_k, **args.options_with()
     )
     called = recipe_of(NAME).called
     return _reply(tenant_session, result, [called(f"lanes.{label}") for label in result.used])
 
 
 def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
-    """All signals, weighted."""
+    """Search by all signals, weighted."""
     args = _args(tenant_session, request)
     if request.recency_now is not None:
         args.overrides["boosts.recency_now.enabled"] = True
-    result = tenant_session.memory(request).recall(request.query_text, request.top_k, **args.ask())
+    result = tenant_session.memory(request).recall(
+        request.query_text, request.top_k, **args.options_with()
+    )
     signals = [signal.removesuffix("_now") for signal in result.signals]
     return _reply(tenant_session, result, signals)
 
@@ -94,11 +96,13 @@ def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
 
 
 def _test(predicate: Predicate) -> JsonObject:
-    """A test of metadata in our words."""
+    """A predicate on metadata as a filter test. Raises `BadFilter` for an invalid path."""
     path = _PATH.fullmatch(predicate.path)
     if path is None:
         raise BadFilter(
-            f"filters: {predicate.path[:80]!r} is no path", hint="write $.name", field="filters"
+            f"filters: {predicate.path[:80]!r} is no valid path",
+            hint="write $.name or $.name.name",
+            field="filters",
         )
     return {f"metadata{path[1]}": {predicate.op.lower(): predicate.value}}
 

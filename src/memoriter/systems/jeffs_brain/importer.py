@@ -1,4 +1,4 @@
-"""jeffs-brain: a brain's folder of notes with a head of fields, one such note, or its JSON."""
+"""Imports jeffs-brain: a folder of notes with front matter, one such note, or JSON of its API."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _ROW: Final = (
 )  # fmt: skip
 _ROW_NAMES: Final = {"title": "name", "summary": "description", "tags": "tags"}
 _LEVELS: Final = {"low": 0.3, "medium": 0.6, "high": 0.9}
-"""The words of its heuristics, as numbers."""
+"""Confidence words of jeffs-brain as numbers."""
 _SEEN: Final = ("observed_on", "observedOn", "session_date", "sessionDate")
-"""What says when it happened, in a head or in the metadata of a chunk."""
+"""Keys of the time of an event, in front matter or in the metadata of a chunk."""
 _LINK: Final = re.compile(r"\[\[([^\]|#]+)(?:[|#][^\]]*)?\]\]")
 _INDEX: Final = "MEMORY.md"
 
 
 def recognise(source: InputFile) -> str | None:
-    """Whether it is a brain, a note of one, or what its search answers."""
+    """Why this is a brain, a note of one, or an answer of its search; None if it is not."""
     if source.kind == "folder":
         return _folder(source.path)
     if source.kind == "text" and _native(split_frontmatter(source.text)[0]):
@@ -73,7 +73,7 @@ def _native(fields: dict[str, Any]) -> bool:
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
-    """Notes with their links, or the rows of an answer."""
+    """Notes with their links, or the rows of a search answer."""
     if source.kind in ("folder", "text"):
         yield from _notes(source)
         return
@@ -104,7 +104,7 @@ def _notes(source: InputFile) -> Iterator[Extracted]:
 
 
 def _placed(source: InputFile, path: str) -> str:
-    """The path inside the brain: of a single file, from its last memory/, wiki/ or raw/ on."""
+    """The path inside the brain; of a single file, from its last memory/, wiki/ or raw/ on."""
     parts = source.path.absolute().parts if source.kind == "text" else PurePosixPath(path).parts
     roots = [at for at, part in enumerate(parts[:-1]) if part in _ROOTS]
     if source.kind == "text":
@@ -123,7 +123,7 @@ def _note(note: Note) -> Iterator[Extracted]:
 
 
 def _head(record: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
-    """What the head of a note says, and its path."""
+    """Take the front matter of a note, and its path."""
     record.put("title", fields.get("name") or fields.get("title"), "name")
     record.put("summary", fields.get("description") or fields.get("summary"), "description")
     record.put("kind", fields.get("type"), "type")
@@ -150,7 +150,7 @@ def _project(path: str) -> str | None:
 
 
 def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
-    """What a note replaces, what replaced it, and the notes that it names between brackets."""
+    """Edges for what a note supersedes, what superseded it, and its [[links]]."""
     for named in string_list(note.fields.get("supersedes")):
         old = resolve_link(named, note.path, heads)
         if old is None:
@@ -159,7 +159,7 @@ def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extra
             yield _replaced(note.path, (note.path, old), note.fields)
     for named in string_list(note.fields.get("superseded_by")):
         new = resolve_link(named, note.path, heads)
-        if new is not None:  # else it stands in the metadata
+        if new is not None:  # else the metadata keeps the name
             yield _replaced(note.path, (new, note.path), heads[new])
     for named in dict.fromkeys(_LINK.findall(note.text)):
         target = resolve_link(named, note.path, heads)
@@ -170,26 +170,28 @@ def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extra
 
 
 def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> ImportedEdge:
-    """The edge from a note to the one that it replaces, since it was made."""
+    """The edge from a note to the one that it supersedes, valid since its creation."""
     since = parse_time(newer["created"]) if newer.get("created") else None
     fields = {} if since is None else {"valid_from": since}
     newest, old = ends
     return ImportedEdge(where, record_id(newest), record_id(old), "supersedes", fields)
 
 
-def resolve_link(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
-    """The path that a note means: whole, from its own folder, or the one that ends so.
+def resolve_link(link: str, source: str, paths: Mapping[str, object]) -> str | None:
+    """The path that a link in the note `source` refers to; None if it is unknown or ambiguous.
+
+    A link is relative to the folder of its note, or a whole path, or the unique end of one.
 
     >>> known = dict.fromkeys(["memory/x/a.md", "memory/y/a.md", "wiki/b.md"])
     >>> resolve_link("memory/y/a.md", "wiki/b.md", known), resolve_link("a", "memory/x/c.md", known)
     ('memory/y/a.md', 'memory/x/a.md')
     >>> resolve_link("y/a", "wiki/b.md", known), resolve_link("b", "memory/x/a.md", known)
     ('memory/y/a.md', 'wiki/b.md')
-    >>> resolve_link("a", "wiki/b.md", known)  # either of two
+    >>> resolve_link("a", "wiki/b.md", known)  # two notes end in a.md
     """
-    plain = named.strip().lstrip("/")
+    plain = link.strip().lstrip("/")
     plain = plain if PurePosixPath(plain).suffix.lower() in MARKDOWN else f"{plain}.md"
-    near = posixpath.normpath(posixpath.join(posixpath.dirname(beside), plain))
+    near = posixpath.normpath(posixpath.join(posixpath.dirname(source), plain))
     for path in (near, posixpath.normpath(plain)):
         if path in paths:
             return path
@@ -198,7 +200,7 @@ def resolve_link(named: str, beside: str, paths: Mapping[str, object]) -> str | 
 
 
 def _heads_of_rows(source: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The head of every document that has a path."""
+    """(path, front matter) of every document that has a path."""
     for item in read_rows(source, *_LISTS):
         row = {} if isinstance(item, BadRow) else object_or_empty(item.value)
         if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
@@ -206,7 +208,7 @@ def _heads_of_rows(source: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
-    """A chunk of an answer, or a document; what the row says goes before what its head says."""
+    """A chunk of an answer, or a document. Fields of the row override its front matter."""
     row = item.value
     text = row.get("text") or row.get("content")
     head, body = split_frontmatter(text) if isinstance(text, str) else ({}, text)

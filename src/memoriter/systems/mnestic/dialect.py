@@ -1,7 +1,7 @@
-"""The mnestic dialect: every text is an expression, and neighbours must all be there.
+"""The mnestic dialect: every text is an expression, and adjacent words are joined by AND.
 
-OR binds tightest and NOT loosest, so `a NOT b AND c` takes away what has both b and c. Only words,
-quotes and operators may stand in an expression; any other text is read as bare words.
+OR binds tightest and NOT loosest, so `a NOT b AND c` excludes what has both b and c. An expression
+has only words, quotes and operators; any other text is read as bare words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GRAMMAR: Final = Grammar(
 
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
-    """The expression that the text is; where it is none, any of its words."""
+    """The text as an expression; if it is malformed, any of its words. Never raises."""
     if not options.expert or not text.strip():
         return bare_words(analyzer, text)
     try:

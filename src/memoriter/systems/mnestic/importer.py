@@ -1,7 +1,8 @@
-"""mnestic: what `export_relations` answers, written as JSON: relations with headers and rows.
+"""Imports mnestic: the answer of `export_relations` as JSON, relations with headers and rows.
 
-A relation with a text is one of records, one with two ends is one of edges. A column of validity
-makes a history: its versions become records of their own that the newest one supersedes.
+The columns of a relation decide what it holds: one with a text holds records, one with two ends
+holds edges. A validity column makes a history: each older version becomes a record of its own that
+the newest one supersedes.
 """
 
 from __future__ import annotations
@@ -34,31 +35,31 @@ _KINDS: Final = ("kind", "rel", "type", "label", "relation")
 _WEIGHTS: Final = ("weight", "w", "score")
 _PAIR: Final = 2
 _UNTIL: Final = "\0until"
-"""The end of a version, beside its columns; no column has such a name."""
+"""Key of the end of a version; the NUL keeps it apart from real columns."""
 
 
 class Relation(NamedTuple):
-    """One relation of a dump, its rows by the names of their columns."""
+    """One relation of a dump; rows are dicts by column."""
 
     name: str
     headers: list[str]
     rows: list[dict[str, Any]]
     broken: int
-    moments: str | None
-    """The column that says since when a row holds, or no longer holds."""
+    validity: str | None
+    """The validity column, if there is one: (time, whether the row holds since then)."""
 
     def column(self, among: tuple[str, ...]) -> str | None:
-        """The first column of these names."""
+        """The first of these names that is a column; None if none is."""
         return next((name for name in among if name in self.headers), None)
 
     @property
     def ends(self) -> tuple[str, str] | None:
-        """The columns of an edge's two ends."""
+        """The columns of the two ends of an edge; None if it has no edges."""
         return next((pair for pair in _ENDS if set(pair) <= set(self.headers)), None)
 
 
 def recognise(source: InputFile) -> str | None:
-    """Whether it is a JSON object of relations."""
+    """Why this is a dump of mnestic: a JSON object of relations. None if it is not."""
     (only,) = source.sample if len(source.sample) == 1 else (None,)
     if is_object(only) and only and all(_relation(each) for each in only.values()):
         return "it is a JSON object of relations with headers and rows"
@@ -71,25 +72,25 @@ def _relation(value: object) -> bool:
 
 
 def _validity(value: object) -> bool:
-    """A moment and whether the row holds from then on."""
+    """Whether the value is a validity: (time, whether the row holds since then)."""
     pair = list_or_empty(value)
     return len(pair) == _PAIR and type(pair[0]) is int and isinstance(pair[1], bool)
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
-    """Records of every relation that has texts, then edges; other relations are told of."""
+    """Records of relations with texts, then edges; other relations are reported as lost."""
     (dump,) = source.sample
     relations = [_read(name, relation) for name, relation in dump.items()]
     for one in relations:
-        yield from (BadRow(f"{one.name}", "has not as many columns as headers"),) * one.broken
+        yield from (BadRow(f"{one.name}", "has more or fewer columns than headers"),) * one.broken
     texts = [r for r in relations if r.column(_TEXTS) and r.column(_IDS)]
-    current = {_id(r, row) for r in texts if r.moments is None for row in r.rows}
+    current = {_id(r, row) for r in texts if r.validity is None for row in r.rows}
     for relation in texts:
-        if relation.moments is None:
+        if relation.validity is None:
             for nth, row in enumerate(relation.rows):
                 yield from _record(relation, row, nth)
         else:
-            yield from _history(relation, relation.moments, current)
+            yield from _history(relation, relation.validity, current)
     for relation in relations:
         if relation.ends:
             yield from _edges(relation, relation.ends)
@@ -122,13 +123,13 @@ def _record(
     if "text" not in record.fields:
         yield BadRow(where, f"{text}: is missing, empty or no text")
         return
-    taken = {text, relation.column(_IDS), relation.moments, relation.column(_VECTORS), _UNTIL}
+    taken = {text, relation.column(_IDS), relation.validity, relation.column(_VECTORS), _UNTIL}
     for column, value in row.items():
         if column not in taken:
             _column(record, column, value)
     _vector(record, row.get(relation.column(_VECTORS) or ""))
-    if relation.moments is not None:
-        record.put("valid_from", row[relation.moments][0])
+    if relation.validity is not None:
+        record.put("valid_from", row[relation.validity][0])
         record.put("valid_until", row.get(_UNTIL))
     yield from record.finish(f"{relation.name} {original}")
 
@@ -156,25 +157,29 @@ def _vector(record: FieldMap, value: object) -> None:
         record.drop("vector", value)
 
 
-def _history(relation: Relation, moments: str, current: set[str]) -> Iterator[Extracted]:
-    """The versions of every id: the one that holds last takes the id, unless it is taken."""
+def _history(relation: Relation, validity: str, current: set[str]) -> Iterator[Extracted]:
+    """The versions of every id as records.
+
+    The newest one that holds gets the id itself, unless another relation has a record of that id;
+    older ones get `id@time`.
+    """
 
     def order(row: dict[str, Any]) -> tuple[str, int]:
-        return _id(relation, row), row[moments][0]
+        return _id(relation, row), row[validity][0]
 
     nth = 0
     for original, group in groupby(sorted(relation.rows, key=order), lambda r: _id(relation, r)):
         events = list(group)
         newest = events[-1]
         for event, after in [*pairwise(events), (newest, None)]:
-            since, holds = event[moments]
+            since, holds = event[validity]
             nth += 1
             if not holds or (event is newest and original in current):
                 continue
-            ended = {} if after is None else {_UNTIL: after[moments][0]}
+            ended = {} if after is None else {_UNTIL: after[validity][0]}
             last = event is newest
             yield from _record(relation, {**event, **ended}, nth - 1, None if last else since)
-            if not last and (newest[moments][1] or original in current):
+            if not last and (newest[validity][1] or original in current):
                 ends = record_id(original), record_id(f"{original}@{since}")
                 fields = {"valid_from": ended[_UNTIL]}
                 yield ImportedEdge(f"{relation.name}[{nth - 1}]", *ends, "supersedes", fields)
@@ -193,7 +198,7 @@ def _edges(relation: Relation, ends: tuple[str, str]) -> Iterator[Extracted]:
 
 
 def advise(source: InputFile) -> str | None:
-    """What to do with its database."""
+    """What to do with a database of mnestic, which cannot be imported."""
     if source.kind == "sqlite" and "cozo" in table_columns(source.path):
         return "it is a store of mnestic: write export_relations([…]) to a JSON file"
     return None
