@@ -1,1 +1,1 @@
-"""Scripts that generate files of this repository; `make format` and `make picture` run them."""
+"""Scripts that generate files of this repository; `make format` and `make pictures` run them."""

@@ -32,10 +32,10 @@ def nearest(first: int, last: int) -> NDArray[np.uint16]:
     own = np.arange(first, last)
     near[own - first, own] = np.inf  # a word comes first in its own list, also before ties
     out = np.zeros((last - first, NEIGHBOURS), np.uint16)
-    for at, row in enumerate(near):
-        some = np.argpartition(-row, NEIGHBOURS + SPARE)[: NEIGHBOURS + SPARE]
-        some = some[np.lexsort((some, -row[some]))]
-        if row[some[NEIGHBOURS - 1]] == row[some[-1]]:
+    for at, scores in enumerate(near):
+        some = np.argpartition(-scores, NEIGHBOURS + SPARE)[: NEIGHBOURS + SPARE]
+        some = some[np.lexsort((some, -scores[some]))]
+        if scores[some[NEIGHBOURS - 1]] == scores[some[-1]]:
             raise ValueError(f"row {first + at}: more ties than are looked at")
         out[at] = some[:NEIGHBOURS]
     return out
