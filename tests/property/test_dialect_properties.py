@@ -12,11 +12,11 @@ from tests.unit.test_dialects import PLAIN, leaves, satisfies
 
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, parse_expression
 from memoriter.text.dialects.grammar import Malformed
 from memoriter.text.dialects.parts import LEAVES
-from memoriter.text.own import Own
 from memoriter.text.retry import (
     content_words,
     jaccard,
@@ -27,7 +27,7 @@ from memoriter.text.retry import (
 )
 from memoriter.text.tree import All, Any, Node, Without
 
-OWN = Own()
+OWN = DefaultAnalyzer()
 
 anything = st.text(st.characters(exclude_categories=()))
 pieces = st.sampled_from(

@@ -14,14 +14,14 @@ from memoriter.core.words import RecordWords
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
 from memoriter.text.dialects.parts import LEAVES
-from memoriter.text.own import Own
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, ParsedQuery, Term, Without
 
-OWN = Own()
+OWN = DefaultAnalyzer()
 
 
 class Plain:

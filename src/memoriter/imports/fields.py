@@ -116,6 +116,7 @@ class FieldMap:
         `key` identifies the row, so that a second import recognises it.
         """
         since, until = self.fields.get("valid_from"), self.fields.get("valid_until")
+        # Values were checked one by one; an interval that ends before it begins shows only here.
         try:
             check_interval(since, until)
         except BadRecord:
@@ -155,7 +156,7 @@ def parse_time(value: object) -> int | None:
     >>> parse_time("tomorrow")
     """
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool):  # a bool is an int
             return None
         if isinstance(value, int | float) and math.isfinite(value):
             size = abs(value)

@@ -66,7 +66,7 @@ def _value(text: str) -> Any:
         return [_value(part.strip()) for part in parts if part.strip()]
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1]
-    plain = text.split(" #", 1)[0].rstrip()
+    plain = text.split(" #", 1)[0].rstrip()  # a comment
     if plain.lower() in _WORDS:
         return _WORDS[plain.lower()]
     if _NUMBER.fullmatch(plain):

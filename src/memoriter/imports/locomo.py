@@ -57,6 +57,7 @@ def _turns(where: str, row: dict[str, Any], named: str) -> Iterator[Extracted]:
                 yield from _turn(place, turn, (name, session, number), date)
             else:
                 yield BadRow(place, "expected a turn, an object")
+    # What a sample has beside its dialog (questions, summaries) is not imported.
     for called in row:
         if called not in ("conversation", "sample_id") and dialog is not row:
             yield Lost(called, f"of {name}")
@@ -69,6 +70,7 @@ def _turn(
     turn_id = turn.get("dia_id") or f"{session}.{number}"
     record = FieldMap(NAME, where, f"{name}/{turn_id}")
     text, speaker = turn.get("text"), turn.get("speaker")
+    # The caption of a shared picture becomes part of the text, so that it can be found.
     caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
     if not isinstance(text, str) or not (text.strip() or caption):
         yield BadRow(where, "text: is missing, empty or no text")

@@ -29,7 +29,7 @@ class Note(NamedTuple):
     text: str
 
 
-class Section(NamedTuple):
+class MarkdownSection(NamedTuple):
     """The text below one heading."""
 
     headings: tuple[str, ...]
@@ -92,7 +92,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
             yield from _record(note, section)
 
 
-def _record(note: Note, section: Section) -> Iterator[Extracted]:
+def _record(note: Note, section: MarkdownSection) -> Iterator[Extracted]:
     headings, line, text = section
     fields = note.fields
     record = FieldMap("markdown", f"{note.path}:{line}")
@@ -113,13 +113,13 @@ def _record(note: Note, section: Section) -> Iterator[Extracted]:
     yield from record.finish("\n".join([note.path, *headings, text]))
 
 
-def markdown_sections(text: str) -> list[Section]:
+def markdown_sections(text: str) -> list[MarkdownSection]:
     r"""The sections of a text that are not blank.
 
     >>> [tuple(section) for section in markdown_sections("# A\nfirst\n## B\nsecond\n")]
     [(('A',), 2, 'first'), (('A', 'B'), 4, 'second')]
     """
-    out: list[Section] = []
+    out: list[MarkdownSection] = []
     above: list[tuple[int, str]] = []
     lines: list[str] = []
     begun, fenced = 1, False
@@ -128,7 +128,7 @@ def markdown_sections(text: str) -> list[Section]:
         body = "\n".join(lines).strip("\n").rstrip()
         if body.strip():
             skipped = next(n for n, line in enumerate(lines) if line.strip())
-            out.append(Section(tuple(name for _, name in above), begun + skipped, body))
+            out.append(MarkdownSection(tuple(name for _, name in above), begun + skipped, body))
 
     for number, line in enumerate(text.splitlines(), start=1):
         fenced ^= bool(_FENCE.match(line))  # a `#` in a code block is no heading

@@ -16,6 +16,7 @@ _HEAD_KEYS: Final = 3
 
 def is_export(source: InputFile) -> str | None:
     """Why this is a file that `export` wrote; None if it is not."""
+    # The bytes first: parsing a sample of every file would be slow.
     begun = source.kind in ("lines", "document") and source.head.startswith(b'{"head":')
     head = source.sample[0] if begun and source.sample else None
     if is_object(head) and {"head", "tenant"} <= set(head) and len(head) == _HEAD_KEYS:

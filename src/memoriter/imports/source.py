@@ -101,7 +101,7 @@ class InputFile:
             return "sqlite"
         if b"\0" in self.head:
             return "binary"
-        if suffix in _LINES:
+        if suffix in _LINES:  # by name, so that a bad first line is reported as a bad row
             return "lines"
         if suffix in MARKDOWN or begun[:1] not in (b"{", b"[", b'"'):
             return "text" if suffix != ".json" else "lines"
@@ -109,6 +109,7 @@ class InputFile:
 
     def _json(self, begun: bytes, suffix: str) -> Kind:
         """The kind of a file that begins like JSON: a value per line, one value, or neither."""
+        # `{"a": 1}` alone on its line is JSON lines, `{` followed by more lines is one document.
         first = next(self.lines(), None)
         if isinstance(first, Line) and not begun.startswith(b"["):
             try:
@@ -151,7 +152,7 @@ class InputFile:
             with self.path.open("rb") as file:
                 for number, raw in enumerate(iter(partial(file.readline, LINE_LIMIT + 1), b""), 1):
                     where = f"{self.name}:{number}"
-                    if len(raw) > LINE_LIMIT:
+                    if len(raw) > LINE_LIMIT:  # skip the rest of the line in small pieces
                         while raw and not raw.endswith(b"\n"):
                             raw = file.readline(_CHUNK)  # noqa: PLW2901  # the rest of the same line
                         yield BadRow(where, f"a line of more than {LINE_LIMIT >> 20} MB", _SPLIT)
@@ -182,7 +183,7 @@ class InputFile:
             return self.document[:SAMPLE] if listed else [self.document]
         if self.kind != "lines":
             return []
-        seen = islice(self.values(), SAMPLE)
+        seen = islice(self.values(), SAMPLE)  # reads no more of the file than that
         return [one.value for one in seen if isinstance(one, Value)]
 
     def count(self) -> int | None:

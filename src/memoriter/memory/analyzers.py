@@ -19,7 +19,12 @@ from memoriter.index.tenant import texts_of
 from memoriter.memory.engine import Engine
 from memoriter.store.port import Log
 from memoriter.store.rows import WordsRow, words_sum
-from memoriter.text.analyzers import OWN, all_analyzers, analyzer, analyzer_by_fingerprint
+from memoriter.text.analyzers import (
+    DEFAULT_ANALYZER,
+    all_analyzers,
+    analyzer,
+    analyzer_by_fingerprint,
+)
 from memoriter.text.port import Analyzer
 from memoriter.write.progress import Told
 from memoriter.write.progress import progress as showing
@@ -31,7 +36,7 @@ _BATCH: Final = 2000
 def added(log: Log) -> tuple[Analyzer, ...]:
     """The analyzers, beside our own, that a store keeps words of."""
     kept = filter(None, map(analyzer_by_fingerprint, log.spaces()))
-    return tuple(one for one in kept if one is not OWN)
+    return tuple(one for one in kept if one is not DEFAULT_ANALYZER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from typing import Final
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadRecipe
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 _GROUP: Final = "analyzers"
-OWN: Final[Analyzer] = Own()
+DEFAULT_ANALYZER: Final[Analyzer] = DefaultAnalyzer()
 """The default analyzer: every store keeps its words."""
 _MARK: Final = "-words/"
 """Separates the name of an analyzer from the rest of its fingerprint."""
@@ -26,12 +26,15 @@ _MARK: Final = "-words/"
 
 def analyzer_names() -> tuple[str, ...]:
     """The names of all analyzers, the default one first."""
-    return (OWN.name, *(name for name in plugins.points(_GROUP) if name != OWN.name))
+    return (
+        DEFAULT_ANALYZER.name,
+        *(name for name in plugins.points(_GROUP) if name != DEFAULT_ANALYZER.name),
+    )
 
 
 def analyzer(name: str) -> Analyzer:
     """The analyzer of that name: one shared instance. Raises `BadRecipe` if there is none."""
-    return OWN if name == OWN.name else _made(name)
+    return DEFAULT_ANALYZER if name == DEFAULT_ANALYZER.name else _made(name)
 
 
 @cache
@@ -70,8 +73,8 @@ def all_analyzers() -> Iterator[Analyzer]:
 
 def analyzer_by_fingerprint(fingerprint: str) -> Analyzer | None:
     """The installed analyzer with exactly this fingerprint; None if there is none."""
-    if fingerprint == OWN.fingerprint:
-        return OWN
+    if fingerprint == DEFAULT_ANALYZER.fingerprint:
+        return DEFAULT_ANALYZER
     name, mark, _ = fingerprint.partition(_MARK)
     if not mark or name not in analyzer_names():
         return None

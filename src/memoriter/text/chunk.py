@@ -1,4 +1,4 @@
-"""Splits a text into chunks, the first step of the default analyzer (`text.own`).
+"""Splits a text into chunks, the first step of the default analyzer (`text.default`).
 
 A chunk is a word, an identifier, a run of a script without spaces, or a pictograph. It is folded:
 no case, no accents, no invisible characters. Works on any text, in linear time.

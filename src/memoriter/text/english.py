@@ -101,6 +101,7 @@ def is_english(text: str) -> bool:
     >>> [is_english(text) for text in ("my favourite café", "coffee tips", "Was kostet das total?")]
     [True, True, False]
     """
+    # Composed, so that é is one letter outside a … z rather than an e and a mark.
     plain = unicodedata.normalize("NFC", calm(text[:_READ])).replace("’", "'")
     words = _WORD.findall(plain)
     english = sum(word.lower() in ENGLISH for word in words)

@@ -75,5 +75,6 @@ class Phrases:
             phrase: round(tf * math.log((1 + self._total) / (1 + self._spread[phrase])), _DIGITS)
             for phrase, tf in counts.items()
         }
+        # Rounded before sorting: the order must not depend on the last bits of a logarithm.
         best = sorted(weights, key=lambda phrase: (-weights[phrase], phrase))
         return [(phrase, weights[phrase]) for phrase in islice(best, most)]

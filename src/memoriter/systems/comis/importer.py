@@ -78,6 +78,7 @@ def _record(item: Value) -> Iterator[Extracted]:
     if "text" not in record.fields:
         yield BadRow(item.where, "content: is missing, empty or no text")
         return
+    # A row of unknown trust is refused: a wrong guess could make a stranger's text trusted.
     if row.get("trust_level", "learned") not in TRUST:
         reason = f"trustLevel: {row['trust_level']!r} is not one of {', '.join(TRUST)}"
         yield BadRow(item.where, reason, "correct it: trust is never guessed")
@@ -100,6 +101,7 @@ def _record(item: Value) -> Iterator[Extracted]:
     record.put("archived", bool(row.get("evicted_at")) or None)
     record.keep_rest(row, *_TAKEN, *_COUNTERS)
     yield from (Lost(called, row[called]) for called in _COUNTERS if row.get(called))
+    # Rows of other tenants are sorted out by the caller, which knows its own.
     record.tenant = str(row.get("tenant_id") or "default")
     parts = [row.get("content"), row.get("created_at"), row.get("agent_id")]
     yield from record.finish(f"id {row['id']}" if row.get("id") else json.dumps(parts))

@@ -37,7 +37,7 @@ GRAMMAR: Final = Grammar(
     marks=r"[()*+,]",
     alternatives=frozenset(),
     word=r"[0-9A-Za-z_\x1a\x80-\U0010ffff]++",
-    bracket_neighbours=False,
+    bracket_neighbours=False,  # FTS5 has no implicit AND next to a bracket
 )
 
 _PIECES: Final = re.compile(r'(?:"[^"]*+"|[^\s"])++')
@@ -94,6 +94,7 @@ def normal_form(text: str) -> tuple[str, bool]:
 
 def is_expression(text: str) -> bool:
     """Whether the text has balanced quotes, and a quoted text, an operator or a column."""
+    # An unbalanced quote makes bare words, even of a text with operators.
     if text.count('"') % 2:
         return False
     return has_quotes(text) or any(word in OPERATORS or _is_column(word) for word in text.split())
@@ -134,6 +135,7 @@ def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> ParsedQuery
     kept, cut = first_leaves(
         [(nth, each) for nth, one in enumerate(_fragments(text)) for each in one.leaves]
     )
+    # The parts of one word must all match; the words are alternatives.
     rows: dict[int, list[Node]] = {}
     for nth, (start, prefix) in kept:
         if (one := leaf(analyzer, start, prefix=prefix)) is not None:

@@ -56,7 +56,7 @@ def _record(row: dict[str, Any]) -> Iterator[Extracted]:
     if "text" not in record.fields or not isinstance(text, str):
         yield BadRow(where, "content: is missing, empty or no text")
         return
-    # engrava fills an empty essence with the start of the text: that is no summary.
+    # An essence that only repeats the start of the text is no summary.
     record.put("summary", essence if essence != text[:ESSENCE_CHARS] else None, "essence")
     record.put("kind", str(row["thought_type"]).lower(), "thought_type")
     record.put("priority", row.get("priority"))

@@ -147,6 +147,7 @@ def _vectors(source: InputFile) -> tuple[dict[str, dict[str, Any]], int]:
         elif _table(value) == "embedding" and data.get("owner_id") is not None:
             seen += 1
             model, owner = str(data.get("model_name")), str(data["owner_id"])
+            # `metadata` is the first line of a snapshot, so the serving model is known here.
             worth = model == serving, str(data.get("created_at"))
             if owner not in best or worth > best[owner][0]:
                 blob = _bytes(data.get("vector_blob"))

@@ -81,6 +81,7 @@ def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
     """Search by all signals, weighted."""
     args = _args(tenant_session, request)
     if request.recency_now is not None:
+        # Giving a reference time selects the recency by clock instead of by cycle.
         args.overrides["boosts.recency_now.enabled"] = True
     result = tenant_session.memory(request).recall(
         request.query_text, request.top_k, **args.options_with()

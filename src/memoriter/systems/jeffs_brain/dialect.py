@@ -141,6 +141,7 @@ def _token(
     is_prefix = word.endswith("*")
     text = word.translate(_DELETED).lower()
     if not is_prefix:
+        # Aliases come before stop words and short words: "k8s" or "hr" may be an alias.
         alternatives = aliases.get(word.lower()) or aliases.get(text) or ()
         if (expanded := _expanded(alternatives, operator)) is not None:
             return expanded
@@ -170,7 +171,7 @@ def _tree(kept: Sequence[tuple[int, QueryToken]], analyzer: Analyzer) -> Node | 
         node = any_of(leaf(analyzer, one.text, prefix=one.kind == "prefix") for one in each)
         if node is None:
             continue
-        if nth and each[0].operator == "NOT":
+        if nth and each[0].operator == "NOT":  # a leading NOT is ignored
             dropped.append(node)
         elif rows and each[0].operator == "AND":
             rows.append(all_of([rows.pop(), node]))

@@ -62,6 +62,7 @@ def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
     for question in case.questions:
         gold: set[str] = set()
         for at in (place[one] for one in question.gold if one in place):
+            # Neighbours count only within the session of the evidence.
             near = case.records[max(at - _WIDE, 0) : at + _WIDE + 1]
             session = case.records[at].session
             gold |= {f"{n}/{record.id}" for record in near if record.session == session}

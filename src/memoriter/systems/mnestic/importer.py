@@ -84,6 +84,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
     for one in relations:
         yield from (BadRow(f"{one.name}", "has more or fewer columns than headers"),) * one.broken
     texts = [r for r in relations if r.column(_TEXTS) and r.column(_IDS)]
+    # Ids of relations without history: no version of a history may take them.
     current = {_id(r, row) for r in texts if r.validity is None for row in r.rows}
     for relation in texts:
         if relation.validity is None:
@@ -103,6 +104,7 @@ def _read(name: str, dump: dict[str, Any]) -> Relation:
     headers = [str(header) for header in dump["headers"]]
     whole = [r for r in dump["rows"] if is_list(r) and len(r) == len(headers)]
     rows = [dict(zip(headers, row, strict=True)) for row in whole]
+    # The validity column has no fixed name: it is the one whose values all look like it.
     spans = (c for c in headers if rows and all(_validity(row[c]) for row in rows))
     return Relation(name, headers, rows, len(dump["rows"]) - len(whole), next(spans, None))
 
@@ -174,6 +176,7 @@ def _history(relation: Relation, validity: str, current: set[str]) -> Iterator[E
         for event, after in [*pairwise(events), (newest, None)]:
             since, holds = event[validity]
             nth += 1
+            # A retraction only ends the version before it.
             if not holds or (event is newest and original in current):
                 continue
             ended = {} if after is None else {_UNTIL: after[validity][0]}

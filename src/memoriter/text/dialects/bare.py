@@ -19,6 +19,7 @@ from memoriter.text.stops import LATIN_STOPS
 from memoriter.text.tree import Node, ParsedQuery, Term
 
 _FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
+# Not `text: x` with a space, which is prose, nor `path://`, which is a URL.
 _COLUMN: Final = rf"(?P<names>{'|'.join(_FIELDS)}):(?=[^\s:)])(?!//)"
 _FILTER: Final = re.compile(rf"(?<![^\s(]){_COLUMN}")
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -42,7 +43,7 @@ GRAMMAR: Final = Grammar(
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
     """The text as an expression if it is one, else as bare words. Never raises."""
-    if options.stop == "latin":
+    if options.stop == "latin":  # a mode of its own: it never looks for operators
         return _without_stop_words(text, analyzer)
     if not (options.expert and is_expert(text)):
         return (

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 _NEVER: Final = r"(?!)"
+"""Matches nothing: the pattern of what a dialect does not have."""
 _HELD: Final = {"near": "distance", "column": "names", "boost": "number"}
 """The named group of a pattern whose text becomes the token."""
 
@@ -68,7 +69,7 @@ class Token(NamedTuple):
     at: int
 
 
-@cache
+@cache  # one compiled pattern per dialect
 def _lexer(grammar: Grammar) -> re.Pattern[str]:
     kinds = {
         "space": grammar.space,
@@ -105,7 +106,7 @@ def _token(hit: re.Match[str], grammar: Grammar) -> Token | None:
     match hit.lastgroup:
         case "space":
             return None
-        case "phrase":
+        case "phrase":  # a doubled quote inside stands for one
             return Token("phrase", text[1:-1].replace(text[0] * 2, text[0]), at)
         case "near" | "column" | "boost" as kind:
             return Token(kind, groups.get(_HELD[kind]) or "", at)

@@ -51,6 +51,7 @@ def leaf(
     boost: float = 1.0,
 ) -> Leaf | None:
     """The text as one leaf; None if the analyzer finds no word in it."""
+    # A leaf without tokens would match nothing and make every AND around it fail.
     if not analyzer.tokens(text, prefix=prefix):
         return None
     return Leaf(text, prefix=prefix, fields=fields, boost=boost)

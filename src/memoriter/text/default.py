@@ -52,7 +52,7 @@ class _Lexicon(dict[str, Tokenized]):
         else:
             parts = [part for part in _COMPOSING.split(chunk) if part]
             tokenized = _stacked(chunk, [_alone(part, part) for part in parts])
-        if len(chunk) <= _CACHED_LONGEST:
+        if len(chunk) <= _CACHED_LONGEST:  # long chunks rarely repeat
             if len(self) >= _CACHED:
                 self.clear()
             self[chunk] = tokenized
@@ -81,6 +81,7 @@ def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
     terms = [part.terms[0] for part in parts]
     surfaces = [part.surfaces[0] for part in parts]
     places = list(range(len(parts)))
+    # One part that equals the whole needs no second token; an overlong whole is no term.
     if terms != [whole] and len(whole) <= LONGEST:
         terms.insert(0, whole)
         surfaces.insert(0, whole)
@@ -95,7 +96,7 @@ class _Local(threading.local):
         self.lexicon = _Lexicon()
 
 
-class Own(TokenAnalyzer):
+class DefaultAnalyzer(TokenAnalyzer):
     """The analyzer of the built-in recipes; safe to share between threads."""
 
     about = "words and stems, scripts without spaces by pairs"
