@@ -29,9 +29,12 @@ _CACHED: Final = 65_536
 _CACHED_LONGEST: Final = 64
 
 _PART: Final = "[^!-/:-@\\[-`{-~\u00b7\u2027\u203f\u2040\u2044\u2054\u055f\u060c\u060d\u066c\u07f8]"
+# A contraction ("don't", "we'll") is one part, not two.
 _PARTS: Final = re.compile(rf"{_PART}++(?:'(?:[stdm]|re|ll|ve)(?!{_PART}|'))?")
+# The stemmer is for English; other scripts and long words keep their form.
 _STEMMED: Final = re.compile(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
 
+# The zero-width joiner and the skin tones, which compose pictographs.
 _COMPOSING: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
