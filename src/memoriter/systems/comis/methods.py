@@ -22,10 +22,10 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Nothing, Request, parsed
 from memoriter.doors.tenant_session import TenantSession, of_tenant
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.wording import JsonObject
 from memoriter.why.result import Hit
 
 NAME: Final = "comis"
-JsonObject = dict[str, Any]
 _SEARCH: Final[JsonObject] = {"trustLevels": None, "order.0.enabled": False}
 """How `memory.search` differs from the recipe: all levels of trust, duplicates kept."""
 _TIMES: Final = (

@@ -13,10 +13,9 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import RecallArgs, option_fields, recall_args
+from memoriter.systems.wording import JsonObject, RecallArgs, option_fields, recall_args
 from memoriter.why.result import Hit, Result
 
-JsonObject = dict[str, Any]
 NAME: Final = "engrava"
 KEYWORDS: Final = ("include_archived", "include_reflections", "fts_top_k")
 KNOBS: Final = (

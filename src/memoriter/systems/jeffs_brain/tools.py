@@ -14,6 +14,7 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.systems.wording import (
+    JsonObject,
     RecallArgs,
     fields_by_name,
     option_fields,
@@ -23,7 +24,6 @@ from memoriter.systems.wording import (
 from memoriter.why.context import block_of
 from memoriter.why.result import Hit, Result
 
-JsonObject = dict[str, Any]
 NAME: Final = "jeffs-brain"
 KNOBS: Final = (
     "mode", "candidateK", "rerankTopN", "rrfK", "rerank", "agreeMin", "skipRetryLadder", "aliases",

@@ -16,6 +16,7 @@ from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import (
+    JsonObject,
     RecallArgs,
     fields_by_name,
     option_fields,
@@ -25,7 +26,6 @@ from memoriter.systems.wording import (
 from memoriter.why.bundles import Support
 from memoriter.why.result import Hit
 
-JsonObject = dict[str, Any]
 NAME: Final = "mentisdb"
 DEFAULT_LIMIT: Final = 50
 """The default limit of the tools."""
