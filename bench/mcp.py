@@ -13,12 +13,12 @@ from bench.tools import Options, table
 from memoriter.doors.mcp.server import list_of
 from memoriter.doors.mcp.tools import CHOICES, Choice
 from memoriter.embed.static import Static
-from memoriter.text.tokens import tokens
+from memoriter.text.tokens import estimate_tokens
 
 
 def run(options: Options) -> None:
     rows = [
-        (choice, len(list_of(choice, "admin")), len(told), pieces(told), tokens(told))
+        (choice, len(list_of(choice, "admin")), len(told), pieces(told), estimate_tokens(told))
         for choice in CHOICES
         for told in [listed(choice)]
     ]

@@ -27,7 +27,7 @@ from memoriter.memory.facade import Memory
 from memoriter.memory.search import bound_to
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.rank.grid import UNIT_STEP, unit
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 
 TOP = 50
 WIDTH = 256
@@ -133,7 +133,7 @@ def _ranked(
 
     def ask(question: np.ndarray) -> Ranking:
         selection = Selection(masks, (), masks)
-        ctx = Context(query, view, selection, Own(), unit(question))
+        ctx = Context(query, view, selection, DefaultAnalyzer(), unit(question))
         lane.ready(ctx)
         return lane.rank(ctx)
 

@@ -1,1 +1,1 @@
-"""What makes the files that the package ships."""
+"""Scripts that generate files of this repository; `make format` and `make pictures` run them."""

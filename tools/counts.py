@@ -1,4 +1,4 @@
-"""Count what makes a tree easy or hard to carry on: files, lines, names with several homes.
+"""Counts figures of maintainability: files, lines, ambiguous names, comments, inner imports.
 
 `python -m tools.counts [SRC ...]` prints a column for each folder that holds a package
 `memoriter`; by default this one. The figures of docs/adr/0043 come from here.
@@ -49,7 +49,7 @@ def parsed(src: Path) -> Tree:
 
 
 def homes(names: Iterator[tuple[str, str]]) -> dict[str, set[str]]:
-    """Names that are defined in more than one place, and these places."""
+    """The names that are defined in more than one place, with these places."""
     places: dict[str, set[str]] = defaultdict(set)
     for name, place in names:
         places[name].add(place)
@@ -73,7 +73,7 @@ def public_functions(tree: Tree) -> Iterator[tuple[str, str]]:
 
 
 def inner_imports(tree: Tree) -> int:
-    """How many imports stand inside functions."""
+    """The number of imports inside functions."""
     return sum(
         isinstance(node, ast.Import | ast.ImportFrom)
         for module in tree.values()
@@ -84,7 +84,7 @@ def inner_imports(tree: Tree) -> int:
 
 
 def vague_names(tree: Tree) -> int:
-    """How often something is called by a word that says nothing."""
+    """The number of definitions with a vague name."""
     return sum(name in VAGUE for module in tree.values() for name in defined(module))
 
 
@@ -116,7 +116,7 @@ def comment_lines(src: Path) -> int:
 
 
 def recall_files(src: Path) -> int:
-    """How many files a warm recall passes through."""
+    """The number of files whose code a warm recall runs."""
     run = subprocess.run(  # noqa: S603  # this interpreter, and a script of ours
         [sys.executable, "-c", _RECALL],
         env={"PYTHONPATH": str(src)},
@@ -128,7 +128,7 @@ def recall_files(src: Path) -> int:
 
 
 def lonely(tree: Tree) -> int:
-    """Modules with exactly one importer, which stands in the same folder."""
+    """The number of modules whose only importer is in the same folder."""
     importers: dict[str, set[str]] = defaultdict(set)
     for path, module in tree.items():
         for node in ast.walk(module):
@@ -144,7 +144,7 @@ def lonely(tree: Tree) -> int:
 
 
 def counted(src: Path) -> dict[str, int]:
-    """All figures of one tree."""
+    """All figures of one tree, by label."""
     tree = parsed(src)
     lines = [path.read_text("utf-8").count("\n") for path in (src / "memoriter").rglob("*.py")]
     return {
@@ -161,7 +161,7 @@ def counted(src: Path) -> dict[str, int]:
 
 
 def main() -> None:
-    """Print a table, a column for each tree."""
+    """Print a table with a column for each tree."""
     columns = [counted(Path(each)) for each in sys.argv[1:] or [str(HERE)]]
     for name in columns[0]:
         figures = "".join(f"{column[name]:>10,}" for column in columns)

@@ -18,7 +18,7 @@ from memoriter.embed.static import table
 
 BLOCK = 256
 SPARE = 16
-"""Nearest ones beyond the list, so that ties at its end are seen; checked below."""
+"""So many more are sorted, so that ties at the end of a list are seen; checked below."""
 
 
 def nearest(first: int, last: int) -> NDArray[np.uint16]:
@@ -30,12 +30,12 @@ def nearest(first: int, last: int) -> NDArray[np.uint16]:
     squares = (rows.astype(np.int64) ** 2).sum(axis=1)
     near = cosines(dots.astype(np.float64), squares[first:last, np.newaxis], squares)
     own = np.arange(first, last)
-    near[own - first, own] = np.inf
+    near[own - first, own] = np.inf  # a word comes first in its own list, also before ties
     out = np.zeros((last - first, NEIGHBOURS), np.uint16)
-    for at, mine in enumerate(near):
-        some = np.argpartition(-mine, NEIGHBOURS + SPARE)[: NEIGHBOURS + SPARE]
-        some = some[np.lexsort((some, -mine[some]))]
-        if mine[some[NEIGHBOURS - 1]] == mine[some[-1]]:
+    for at, scores in enumerate(near):
+        some = np.argpartition(-scores, NEIGHBOURS + SPARE)[: NEIGHBOURS + SPARE]
+        some = some[np.lexsort((some, -scores[some]))]
+        if scores[some[NEIGHBOURS - 1]] == scores[some[-1]]:
             raise ValueError(f"row {first + at}: more ties than are looked at")
         out[at] = some[:NEIGHBOURS]
     return out

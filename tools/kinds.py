@@ -1,4 +1,4 @@
-"""Write `docs/kinds.md`, every kind of lane, boost and ordering with its options, from the code.
+"""Writes `docs/kinds.md`, every kind of lane, boost and ordering with its options, from the code.
 
 `python -m tools.kinds` writes it, and `make format` runs that; a test says when it is stale.
 """
@@ -33,7 +33,7 @@ _GROUPS: Final = {
 
 
 def source() -> str:
-    """What the file should hold."""
+    """The content of the file."""
     return _HEAD + "".join(
         f"\n## {title}\n{about}\n" + "".join(map(_kind, filter(_is_ours, parts)))
         for title, (parts, about) in _GROUPS.items()
@@ -41,7 +41,7 @@ def source() -> str:
 
 
 def _is_ours(part: type[RecipePart]) -> bool:
-    """A package that happens to be installed is no part of these docs."""
+    """Whether a kind is built in: other installed packages are not part of these docs."""
     return part.__module__.startswith("memoriter.")
 
 

@@ -1,8 +1,8 @@
-"""`python -m tools.picture`: draws the pictures of the README, from a real recall.
+"""`python -m tools.picture`: draws the pictures of the README from a real recall.
 
-A small memory is asked one question, and the answer goes through the renderer of the command line
-into `docs/images/recall-light.svg` and `recall-dark.svg`. Clock and ids are fixed, so the same
-sources always draw the same bytes; `tests/unit/test_picture.py` fails when the files are stale.
+One recall on a small memory goes through the renderer of the command line into
+`docs/images/recall-light.svg` and `recall-dark.svg`. Clock and ids are fixed, so the output is
+reproducible byte for byte; `tests/unit/test_picture.py` fails when the files are stale.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ TEMPLATE: Final = """\
 </g>
 </svg>
 """
-"""Rich's own without its web font: a picture that fetches nothing."""
+"""The template of Rich without its web font: the picture must not load anything."""
 SPACE: Final = "\xa0"
 RUN: Final = re.compile(
     r'(?P<head><text[^>]*?) x="(?P<x>[\d.]+)"(?P<mid>[^>]*?) textLength="(?P<length>[\d.]+)"'
@@ -90,8 +90,8 @@ RUN: Final = re.compile(
 )
 
 
-def asked() -> Result:
-    """The answer in the picture."""
+def example_result() -> Result:
+    """The result that the picture shows."""
     memory = memoriter.open(":memory:", clock=HandClock(), entropy=CountedEntropy("picture"))
     with memory:
         for name, text, day in MEMORIES:
@@ -100,7 +100,7 @@ def asked() -> Result:
 
 
 def drawn(result: Result, theme: TerminalTheme) -> str:
-    """The answer and why its first hit is first, as SVG."""
+    """The hits and the explanation of the first one, as SVG."""
     console = Console(
         file=io.StringIO(), record=True, width=COLUMNS, force_terminal=True,
         color_system="standard", highlight=False, markup=False, emoji=False, legacy_windows=False,
@@ -118,7 +118,7 @@ def drawn(result: Result, theme: TerminalTheme) -> str:
 
 
 def trimmed(run: re.Match[str]) -> str:
-    """A run of text without the spaces at its ends, which some viewers drop without moving it."""
+    """A run of text without outer spaces, moved accordingly: some viewers drop these spaces."""
     x, length, text = float(run["x"]), float(run["length"]), run["text"].replace("&#160;", SPACE)
     cells = len(html.unescape(text))
     first = len(text) - len(text.lstrip(SPACE))
@@ -128,13 +128,13 @@ def trimmed(run: re.Match[str]) -> str:
 
 
 def pictures() -> dict[str, str]:
-    """Every picture by the name of its file."""
-    result = asked()
+    """The SVG of every picture, by file name."""
+    result = example_result()
     return {name: drawn(result, theme) for name, theme in THEMES.items()}
 
 
 def main() -> int:
-    """Write them."""
+    """Write the pictures."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures().items():
         (FOLDER / name).write_text(picture, encoding="utf-8", newline="\n")

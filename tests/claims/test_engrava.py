@@ -163,7 +163,7 @@ NORMAL = [
 def test_en_18_the_switch_between_bare_and_expert_is_as_tabled(
     text: str, form: str, *, expert: bool
 ) -> None:
-    assert engrava.normalised(text) == (form, expert)
+    assert engrava.normal_form(text) == (form, expert)
 
 
 def test_en_18_an_odd_number_of_quotes_is_bare() -> None:

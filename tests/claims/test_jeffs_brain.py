@@ -20,7 +20,7 @@ from tests.claims.corpus import (
 
 from memoriter.core.errors import BadFilter, BadQuery, Unavailable
 from memoriter.memory.facade import Memory
-from memoriter.systems.jeffs_brain.dialect import compiled, parse
+from memoriter.systems.jeffs_brain.dialect import compiled, parse_query
 from memoriter.testing.fakes import ToyEmbedder
 from memoriter.text.retry import jaccard, trigrams
 from memoriter.why.result import Result
@@ -46,7 +46,7 @@ def foo_bar_baz() -> Memory:
 
 
 def told(text: str, aliases: dict[str, list[str]] | None = None) -> list[tuple[str, str, str]]:
-    return [(each.kind, each.text, each.operator) for each in parse(text, aliases).tokens]
+    return [(each.kind, each.text, each.operator) for each in parse_query(text, aliases).tokens]
 
 
 def terms(text: str) -> list[tuple[str, str, str]]:
@@ -108,7 +108,7 @@ PARSED = [
 def test_jb_02_a_text_is_parsed_into_tokens(
     text: str, tokens: list[tuple[str, str, str]], *, has_operators: bool
 ) -> None:
-    ast = parse(text)
+    ast = parse_query(text)
     assert (ast.raw, told(text), ast.has_operators) == (text, tokens, has_operators)
 
 
@@ -122,7 +122,7 @@ def test_jb_02_a_text_is_parsed_into_tokens(
     ],
 )
 def test_jb_03_texts_are_normalised(text: str, same: str) -> None:
-    assert parse(text) == parse(same)
+    assert parse_query(text) == parse_query(same)
     memory = open_texts(same, "other")
     assert ids(ask(memory, text)) == ["r0"]
 
@@ -180,7 +180,7 @@ def test_jb_05_words_are_joined_by_or_unless_an_operator_stands_between(
     ],
 )
 def test_jb_05_the_reference_string_is_there_for_comparison(text: str, reference: str) -> None:
-    assert compiled(parse(text)) == reference
+    assert compiled(parse_query(text)) == reference
 
 
 @pytest.mark.parametrize(

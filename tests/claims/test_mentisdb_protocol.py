@@ -13,7 +13,7 @@ from memoriter.evaluate.command import run_eval
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
 from memoriter.evaluate.protocols import compared, protocol_of
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.mentisdb.protocol import pooled
+from memoriter.systems.mentisdb.protocol import pool_conversations
 
 
 def talk(word: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def turns(talks: int) -> Dataset:
 
 
 def test_md_54_every_conversation_lies_in_one_store_and_neighbours_are_gold() -> None:
-    made = pooled(turns(2))
+    made = pool_conversations(turns(2))
     assert made is not None
     (case,) = made.cases
     assert [record.id for record in case.records] == [f"{t}/D1:{n}" for t in "01" for n in range(8)]
@@ -51,7 +51,7 @@ def test_md_54_every_conversation_lies_in_one_store_and_neighbours_are_gold() ->
     assert [record.importance for record in case.records[:3]] == [0.8, 0.2, 0.8]
     linked = [[link["target"] for link in record.links] for record in case.records[5:8]]
     assert linked == [["0/D1:4"], [], ["0/D1:6"]]
-    assert pooled(turns(1)) is None
+    assert pool_conversations(turns(1)) is None
 
 
 def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(

@@ -16,7 +16,7 @@ import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.store.sqlite.group import Job
 from memoriter.testing import acts
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 
 
 def filled(path: Path, **options: object) -> Path:
@@ -249,7 +249,7 @@ def test_a_vector_that_names_a_wrong_row_is_a_problem(row: int, tmp_path: Path) 
 
 def test_words_of_an_unknown_analyzer_are_told_and_left(tmp_path: Path) -> None:
     path = filled(tmp_path / "m.db")
-    flip_generation(path, re.escape(Own().fingerprint.encode()))
+    flip_generation(path, re.escape(DefaultAnalyzer().fingerprint.encode()))
     with opened(path) as memory:
         report = memory.doctor()
         assert not report.mended

@@ -272,7 +272,7 @@ def test_formats_from_outside_stand_in_the_help_and_a_taken_name_stays(run: Run)
 BARE = """
 import json
 from memoriter.core import plugins
-from memoriter.imports.table import chosen
+from memoriter.imports.table import detect_format
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.text.analyzers import analyzer
 from memoriter.text.dialects import dialect
@@ -280,7 +280,7 @@ from pathlib import Path
 import memoriter
 
 out = {"library": library()}
-for what in (recipe_of, analyzer, dialect, lambda name: chosen(Path("x"), name)):
+for what in (recipe_of, analyzer, dialect, lambda name: detect_format(Path("x"), name)):
     try:
         what("mnestic")
     except memoriter.InputError as error:

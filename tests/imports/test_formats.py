@@ -192,7 +192,7 @@ def test_a_dump_of_relations_comes_with_its_vectors(tmp_path: Path) -> None:
         assert one.metadata["topic"] == "money"
         found = memory.recall("", recipe="semantic", vector=[0.5, 0.25])
         assert [hit.id for hit in found] == ["m-1"]
-        assert refused(done)["memories"] == "has not as many columns as headers"
+        assert refused(done)["memories"] == "has more or fewer columns than headers"
         assert left(done)["relation db_meta"] == (1, "left out")
         assert left(done)["vector"] == (1, "left out")
 

@@ -18,7 +18,7 @@ import memoriter
 from memoriter import Conflict, Corrupt, InputError, NotFound, Unsupported
 from memoriter.embed.callable import FunctionEmbedder
 from memoriter.imports import source as sources
-from memoriter.imports.table import chosen, format_names, formats
+from memoriter.imports.table import detect_format, format_names, formats
 from memoriter.memory.facade import Memory
 
 
@@ -60,7 +60,7 @@ def test_every_format_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
         plain = path if path.is_dir() else path.rename(path.with_name(f"{name}.bin"))
         if name == "markdown":  # only its name tells it from lines of text
             plain = plain.rename(path)
-        found = chosen(plain)
+        found = detect_format(plain)
         assert (found.format.name, bool(found.why)) == (name, True)
 
 
@@ -87,14 +87,14 @@ def test_a_file_that_may_be_two_things_is_refused_with_both(tmp_path: Path) -> N
     row = {"role": "user", "content": "x", "trustLevel": "learned", "memoryType": "semantic"}
     path = files.write(tmp_path / "both.jsonl", [row])
     with pytest.raises(InputError, match=r"comis .*; chat ") as told:
-        chosen(path)
-    assert told.value.hint == "say which with --format"
-    assert chosen(path, "chat").format.name == "chat"
+        detect_format(path)
+    assert told.value.hint == "choose one with --format"
+    assert detect_format(path, "chat").format.name == "chat"
 
 
 def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'marckdown' is none") as told:
-        chosen(tmp_path, "marckdown")
+    with pytest.raises(InputError, match="no format 'marckdown'") as told:
+        detect_format(tmp_path, "marckdown")
     assert "did you mean markdown?" in told.value.hint
     assert all(name in told.value.hint for name in format_names())
 
@@ -130,10 +130,10 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "rubbish.bin": (lambda p: p.write_bytes(b"\x00\x01" * 99), InputError, "neither text"),
     "wide.txt": (lambda p: p.write_text("hello", "utf-16"), InputError, "neither text"),
     "chain.tcbin": (lambda p: p.write_bytes(b"\x07\0\0\0\0\0\0\0x"), InputError, "neither text"),
-    "cut.json": (lambda p: p.write_text('{"entries": [{"id'), InputError, "not whole JSON"),
+    "cut.json": (lambda p: p.write_text('{"entries": [{"id'), InputError, "not complete JSON"),
     "deep.json": (lambda p: p.write_text("[" * 200_000), InputError, "nested too deeply"),
-    "other.json": (lambda p: p.write_text('{"a": 1}'), InputError, "JSON of no shape"),
-    "number.json": (lambda p: p.write_text("[7]"), InputError, "JSON of no shape"),
+    "other.json": (lambda p: p.write_text('{"a": 1}'), InputError, "JSON in no known format"),
+    "number.json": (lambda p: p.write_text("[7]"), InputError, "JSON in no known format"),
     "latin.json": (lambda p: p.write_bytes(b'[{"text": "\xe9"}]'), InputError, "is not UTF-8"),
     "ours.db": (store, InputError, "not of engrava"),
     "any.db": (database("CREATE TABLE x (a)"), InputError, "not of engrava"),
@@ -164,7 +164,7 @@ def test_hints_say_how_to_get_out_of_other_stores(tmp_path: Path) -> None:
     for name, hint in hints.items():
         BAD[name][0](tmp_path / name)
         with pytest.raises(InputError) as told:
-            chosen(tmp_path / name)
+            detect_format(tmp_path / name)
         assert hint in told.value.hint
 
 
@@ -186,7 +186,7 @@ def test_a_missing_file_and_a_path_through_a_file(tmp_path: Path, memory: Memory
 def test_a_format_that_a_file_cannot_be_is_refused(name: str, asked: str, tmp_path: Path) -> None:
     made(tmp_path)
     with pytest.raises(InputError, match="is not "):
-        chosen(tmp_path / name, asked)
+        detect_format(tmp_path / name, asked)
 
 
 def test_a_store_that_is_open_is_not_read(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_lines_are_read_in_a_stream(tmp_path: Path) -> None:
     with path.open("w", encoding="utf-8") as out:
         for n in range(60_000):
             out.write(json.dumps({"text": f"note {n} " + "x" * 400}) + "\n")
-    what = chosen(path)
+    what = detect_format(path)
     tracemalloc.start()
     count = sum(1 for _ in what.format.read(what.source))
     _, peak = tracemalloc.get_traced_memory()

@@ -11,9 +11,9 @@ import memoriter
 from memoriter.core.budget import Budget
 from memoriter.core.record import TRUST, Content, Source
 from memoriter.core.times import to_datetime
-from memoriter.text.prompt import HEAD, block, entry, packed
+from memoriter.text.prompt import HEAD, pack_entries, prompt_block, prompt_entry
 from memoriter.text.safe import safe
-from memoriter.text.tokens import tokens
+from memoriter.text.tokens import estimate_tokens
 
 HOSTILE = st.one_of(
     st.text(alphabet="`~\n [1]system\x1b[3m\u202e\u2066\r\x00\u2028\U000e0041é東👩", max_size=60),
@@ -54,12 +54,12 @@ BUDGETS = st.builds(
 def test_a_block_never_exceeds_its_budget_and_keeps_entries_whole(
     said: list[tuple[Content, bool]], budget: Budget
 ) -> None:
-    pieces = packed(said, budget)
-    text = block(pieces)
-    assert budget.holds(tokens(text), len(text))
+    pieces = pack_entries(said, budget)
+    text = prompt_block(pieces)
+    assert budget.holds(estimate_tokens(text), len(text))
     number = 0
     for (content, superseded), piece in zip(said, pieces, strict=True):
-        assert piece.text == entry(content, number + 1, superseded=superseded)
+        assert piece.text == prompt_entry(content, number + 1, superseded=superseded)
         assert (piece.text in text) or not piece.kept
         number += piece.kept
     kept = [piece.text for piece in pieces if piece.kept]
@@ -70,25 +70,25 @@ def test_a_block_never_exceeds_its_budget_and_keeps_entries_whole(
 def test_sizes_add_up_and_what_is_passed_over_had_no_room(
     said: list[tuple[Content, bool]], budget: Budget
 ) -> None:
-    used = tokens(HEAD), len(HEAD)
-    for piece in packed(said, budget):
+    used = estimate_tokens(HEAD), len(HEAD)
+    for piece in pack_entries(said, budget):
         after = used[0] + piece.tokens, used[1] + piece.chars
         assert piece.kept == budget.holds(*after)
         used = after if piece.kept else used
-    text = block(packed(said, budget))
-    assert (tokens(text), len(text)) == (used if text else (0, 0))
+    text = prompt_block(pack_entries(said, budget))
+    assert (estimate_tokens(text), len(text)) == (used if text else (0, 0))
 
 
 @given(SAYINGS, SAYINGS, BUDGETS)
 def test_more_candidates_change_nothing_above_them(
     said: list[tuple[Content, bool]], more: list[tuple[Content, bool]], budget: Budget
 ) -> None:
-    assert packed([*said, *more], budget)[: len(said)] == packed(said, budget)
+    assert pack_entries([*said, *more], budget)[: len(said)] == pack_entries(said, budget)
 
 
 @given(SAID, st.integers(1, 10_000))
 def test_no_text_closes_its_fence_or_gets_outside(said: Content, number: int) -> None:
-    lines = entry(said, number).split("\n")
+    lines = prompt_entry(said, number).split("\n")
     channel = r"(, [\w#@.:/+-]{1,64})?"
     head = rf"\[{number}\] (system|learned|external \(untrusted\)), \d{{4}}-\d\d-\d\d{channel}"
     assert re.fullmatch(head, lines[0], re.ASCII)
@@ -103,7 +103,7 @@ def test_no_text_closes_its_fence_or_gets_outside(said: Content, number: int) ->
 
 @given(HOSTILE)
 def test_nothing_in_a_block_steers_a_terminal_or_hides(text: str) -> None:
-    told = entry(Content(text=text, created=to_datetime(0)), 1)
+    told = prompt_entry(Content(text=text, created=to_datetime(0)), 1)
     assert safe(told) == told
     assert not set(told) & set("\x1b\x07\r\x00\u202e\u2066\u2028\U000e0041")
 
@@ -111,8 +111,8 @@ def test_nothing_in_a_block_steers_a_terminal_or_hides(text: str) -> None:
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_tokens_of_lines_add_up_and_are_at_most_bytes(lines: list[str]) -> None:
     text = "\n".join(lines)
-    assert tokens(text) == sum(map(tokens, lines)) + max(len(lines) - 1, 0)
-    assert tokens(text) <= len(text.encode())
+    assert estimate_tokens(text) == sum(map(estimate_tokens, lines)) + max(len(lines) - 1, 0)
+    assert estimate_tokens(text) <= len(text.encode())
 
 
 @given(

@@ -12,15 +12,22 @@ from tests.unit.test_dialects import PLAIN, leaves, satisfies
 
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
-from memoriter.text.dialects import Options, dialect_names, read
-from memoriter.text.dialects.expression import DEPTH, parse
+from memoriter.text.default import DefaultAnalyzer
+from memoriter.text.dialects import Options, dialect_names, read_query
+from memoriter.text.dialects.expression import DEPTH, parse_expression
 from memoriter.text.dialects.grammar import Malformed
 from memoriter.text.dialects.parts import LEAVES
-from memoriter.text.own import Own
-from memoriter.text.retry import jaccard, nearest, sanitised, strongest, tokens, trigrams
+from memoriter.text.retry import (
+    content_words,
+    jaccard,
+    longest_word,
+    sanitised,
+    similar_words,
+    trigrams,
+)
 from memoriter.text.tree import All, Any, Node, Without
 
-OWN = Own()
+OWN = DefaultAnalyzer()
 
 anything = st.text(st.characters(exclude_categories=()))
 pieces = st.sampled_from(
@@ -57,8 +64,8 @@ def depth(node: Node | None) -> int:
 
 @given(st.sampled_from(dialect_names()), texts, options)
 def test_any_text_is_read_in_any_dialect(dialect: str, text: str, how: Options) -> None:
-    asked = read(dialect, text, OWN, how)
-    assert asked == read(dialect, text, OWN, how)
+    asked = read_query(dialect, text, OWN, how)
+    assert asked == read_query(dialect, text, OWN, how)
     assert len(leaves(asked.tree)) <= LEAVES
     assert depth(asked.tree) <= 4 * (DEPTH + 1)
     assert all(OWN.tokens(each) for each in leaves(asked.tree))
@@ -68,15 +75,15 @@ def test_any_text_is_read_in_any_dialect(dialect: str, text: str, how: Options) 
 @given(texts)
 def test_a_text_without_signs_is_any_of_its_terms(text: str) -> None:
     bare = re.sub(r"AND|OR|NOT|[\"*:]", "", text)
-    assert leaves(read("bare", bare, OWN).tree) == OWN.terms(bare)
+    assert leaves(read_query("bare", bare, OWN).tree) == OWN.terms(bare)
 
 
 @given(texts)
 def test_printing_and_normalising_any_text_is_total(text: str) -> None:
-    ast = jeffs_brain.parse(text)
-    assert jeffs_brain.normalised(ast.raw) == ast.raw
+    ast = jeffs_brain.parse_query(text)
+    assert jeffs_brain.clean_text(ast.raw) == ast.raw
     assert bool(jeffs_brain.compiled(ast)) == bool(ast.tokens)
-    form, expert = engrava.normalised(text)
+    form, expert = engrava.normal_form(text)
     assert isinstance(form, str)
     if not expert:
         assert '"' not in re.sub(r'"[\w*-]+"', "", form)
@@ -142,8 +149,8 @@ expressions = st.recursive(
 @example("a NOT b NOT c")
 @example('NEAR("a" "b", 1) AND (content:a OR ESSENCE:"b c")')
 def test_a_well_formed_expression_finds_what_sqlite_finds(text: str) -> None:
-    form, expert = engrava.normalised(text)
-    asked = read("engrava", text, PLAIN)
+    form, expert = engrava.normal_form(text)
+    asked = read_query("engrava", text, PLAIN)
     assert asked.expert == expert
     assert asked.note is None
     assert we_find(asked.tree) == sqlite_finds(form)
@@ -159,7 +166,7 @@ def test_what_is_an_expression_and_what_is_not_is_as_sqlite_says(text: str) -> N
     assume("AND NOT" not in text)  # ours takes away; there it is a mistake
     assume(not re.search(r"\*\s*\+", text))  # a prefix inside a phrase: there it means something
     try:
-        tree, _ = parse(text, engrava.GRAMMAR, PLAIN)
+        tree, _ = parse_expression(text, engrava.GRAMMAR, PLAIN)
     except Malformed:
         assert sqlite_finds(text) is None
     else:
@@ -182,7 +189,7 @@ def test_words_spelt_alike_are_those_that_the_definition_names(
         word: max((jaccard(trigrams(word), grams) for grams in tried), default=0.0)
         for word in vocabulary
     }
-    assert nearest(asked, vocabulary, floor) == {
+    assert similar_words(asked, vocabulary, floor) == {
         word: similarity for word, similarity in best.items() if similarity >= floor
     }
 
@@ -190,7 +197,7 @@ def test_words_spelt_alike_are_those_that_the_definition_names(
 @given(texts)
 def test_the_words_of_a_second_try_are_words_of_the_query(text: str) -> None:
     assert sanitised(sanitised(text)) == sanitised(text)
-    found = tokens(text)
+    found = content_words(text)
     assert len(set(found)) == len(found)
-    strong = strongest(text, lambda word: len(word) % 2)
+    strong = longest_word(text, lambda word: len(word) % 2)
     assert (strong in found) if found else strong is None

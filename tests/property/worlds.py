@@ -18,11 +18,11 @@ from memoriter.pipeline.load import overridden, recipe_of, with_lists
 from memoriter.store.port import Dump, Log
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
 from memoriter.text.analyzers import analyzer
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 from memoriter.why.result import Result
 
-OWN = Own()
+OWN = DefaultAnalyzer()
 SPACE = "toy/1+title-text/1"
 LIMIT = 1000
 _WORLDS: dict[object, World] = {}

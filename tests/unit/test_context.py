@@ -11,7 +11,7 @@ import memoriter
 from memoriter.core.errors import BadQuery
 from memoriter.memory.facade import Memory
 from memoriter.text.prompt import HEAD
-from memoriter.text.tokens import tokens
+from memoriter.text.tokens import estimate_tokens
 
 
 @pytest.fixture
@@ -73,14 +73,14 @@ def test_a_recall_within_a_budget_leaves_out_what_does_not_fit(ports: Memory) ->
     assert result.total == free.total == 3
     assert result.context().tokens <= room
     heard = "\n\n[2] learned, 2026-01-02, slack\n```memory\nport 80 and more words\n```"
-    sizes = {"tokens": tokens(heard), "chars": len(heard)}
+    sizes = {"tokens": estimate_tokens(heard), "chars": len(heard)}
     assert result[1].moves["budget"] == {"from": 2, **sizes}
     assert result[1].journey == (("words", 2), ("fuse", 2), ("budget", 2))
     step = result.plan.to_dict()["steps"][-1]  # type: ignore[index]
     assert step == {
         "step": "budget",
         "budget_tokens": room,
-        "head_tokens": tokens(HEAD),
+        "head_tokens": estimate_tokens(HEAD),
         "head_chars": len(HEAD),
         "used_tokens": result.context().tokens,
         "used_chars": len(result.context()),

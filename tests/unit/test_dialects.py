@@ -14,14 +14,14 @@ from memoriter.core.words import RecordWords
 from memoriter.systems.engrava import dialect as engrava
 from memoriter.systems.jeffs_brain import dialect as jeffs_brain
 from memoriter.text import stops
-from memoriter.text.dialects import Options, dialect_names, read
+from memoriter.text.default import DefaultAnalyzer
+from memoriter.text.dialects import Options, dialect_names, read_query
 from memoriter.text.dialects.expression import DEPTH, NEIGHBOURS
 from memoriter.text.dialects.parts import LEAVES
-from memoriter.text.own import Own
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, ParsedQuery, Term, Without
 
-OWN = Own()
+OWN = DefaultAnalyzer()
 
 
 class Plain:
@@ -93,7 +93,7 @@ def stand_near(leaves: Iterable[Leaf], distance: int, row: Row, field: str) -> b
 def rows_matched(
     dialect: str, text: str, rows: Iterable[str], options: Options | None = None
 ) -> list[str]:
-    tree = read(dialect, text, PLAIN, options or Options()).tree
+    tree = read_query(dialect, text, PLAIN, options or Options()).tree
     return [row for row in rows if satisfies(tree, {"text": row, "essence": ""})]
 
 
@@ -122,11 +122,11 @@ def leaves(node: Node | None) -> list[str]:
 def test_there_are_four_dialects_and_no_fifth() -> None:
     assert dialect_names() == ("bare", "engrava", "jeffs-brain", "mnestic")
     with pytest.raises(BadRecipe, match="no dialect 'lucene'"):
-        read("lucene", "text", OWN, Options())
+        read_query("lucene", "text", OWN, Options())
 
 
 def test_the_stop_lists_are_complete() -> None:
-    lists = (stops.ENGLISH, jeffs_brain.DUTCH, stops.LATIN, stops.RETRY)
+    lists = (stops.ENGLISH_STOPS, jeffs_brain.DUTCH, stops.LATIN_STOPS, stops.RETRY_STOPS)
     assert [len(each) for each in lists] == [183, 84, 107, 94]
 
 
@@ -142,7 +142,7 @@ HOSTILE = [
 def test_sixty_four_kilobytes_of_anything_are_read_soon(dialect: str, piece: str) -> None:
     text = (piece * 65_536)[:65_536]
     begun = time.thread_time()
-    asked = read(dialect, text, PLAIN, Options())
+    asked = read_query(dialect, text, PLAIN, Options())
     assert time.thread_time() - begun < 10  # of this thread alone: the slowest take 0.3
     assert len(leaves(asked.tree)) <= LEAVES
 
@@ -152,13 +152,13 @@ def test_sixty_four_kilobytes_of_anything_are_read_soon(dialect: str, piece: str
     "text", ["", "   ", "!!!", "AND", "NOT", '"', '""', "()", "🎉", "c++", "it's C# & .NET", "a:b"]
 )
 def test_odd_little_texts_are_no_errors(dialect: str, text: str) -> None:
-    assert isinstance(read(dialect, text, OWN, Options()), ParsedQuery)
+    assert isinstance(read_query(dialect, text, OWN, Options()), ParsedQuery)
 
 
 @pytest.mark.parametrize("dialect", dialect_names())
 def test_without_expert_reading_operators_are_not_read(dialect: str) -> None:
     rows = ["foo bar", "foo", "bar"]
-    asked = read(dialect, 'foo "bar" NOT baz', PLAIN, Options(expert=False))
+    asked = read_query(dialect, 'foo "bar" NOT baz', PLAIN, Options(expert=False))
     assert not asked.expert
     assert rows_matched(dialect, 'foo "bar" NOT foo', rows, Options(expert=False)) == rows
 
@@ -184,8 +184,8 @@ def test_what_is_taken_from_a_bracket_is_taken_from_all_of_it(dialect: str) -> N
 @pytest.mark.parametrize("dialect", ["bare", "engrava", "mnestic"])
 def test_brackets_nested_too_deep_are_malformed(dialect: str) -> None:
     fine, deep = ("(" * depth + '"a b" AND c' + ")" * depth for depth in (DEPTH, DEPTH + 1))
-    assert read(dialect, fine, PLAIN, Options()).expert
-    asked = read(dialect, deep, PLAIN, Options())
+    assert read_query(dialect, fine, PLAIN, Options()).expert
+    asked = read_query(dialect, deep, PLAIN, Options())
     assert not asked.expert
     assert "more than 50 brackets inside each other" in (asked.note or "")
 
@@ -193,8 +193,8 @@ def test_brackets_nested_too_deep_are_malformed(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", ["engrava", "mnestic"])
 def test_too_many_words_in_near_are_malformed(dialect: str) -> None:
     fine, wide = ('NEAR("a"' + ' "a"' * more + ")" for more in (NEIGHBOURS - 1, NEIGHBOURS))
-    assert read(dialect, fine, PLAIN, Options()).expert
-    asked = read(dialect, wide, PLAIN, Options())
+    assert read_query(dialect, fine, PLAIN, Options()).expert
+    asked = read_query(dialect, wide, PLAIN, Options())
     assert not asked.expert
     assert "more than 32 words in NEAR" in (asked.note or "")
 
@@ -202,7 +202,7 @@ def test_too_many_words_in_near_are_malformed(dialect: str) -> None:
 @pytest.mark.parametrize("dialect", dialect_names())
 def test_of_very_many_words_the_first_are_looked_for(dialect: str) -> None:
     text = "! " + " ".join(f"word{nth}" for nth in range(3_000))
-    asked = read(dialect, text, PLAIN, Options())
+    asked = read_query(dialect, text, PLAIN, Options())
     assert leaves(asked.tree) == [f"word{nth}" for nth in range(LEAVES)]
     assert "only the first 1,024 of 3,000 words" in (asked.note or "")
 
@@ -211,11 +211,11 @@ def test_of_very_many_words_the_first_are_looked_for(dialect: str) -> None:
 
 
 def test_bare_text_is_any_of_its_terms() -> None:
-    assert read("bare", "The cats, running", OWN, Options()) == ParsedQuery(
+    assert read_query("bare", "The cats, running", OWN, Options()) == ParsedQuery(
         Any((Term("the"), Term("cat"), Term("run")))
     )
-    assert read("bare", "cats", OWN, Options()).tree == Term("cat")
-    assert read("bare", "…!", OWN, Options()) == ParsedQuery(None)
+    assert read_query("bare", "cats", OWN, Options()).tree == Term("cat")
+    assert read_query("bare", "…!", OWN, Options()) == ParsedQuery(None)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_bare_text_is_any_of_its_terms() -> None:
     ],
 )  # fmt: skip
 def test_ordinary_text_is_not_read_as_an_expression(text: str) -> None:
-    asked = read("bare", text, OWN, Options())
+    asked = read_query("bare", text, OWN, Options())
     assert (asked.expert, asked.note) == (False, None)
     assert leaves(asked.tree) == OWN.terms(text)
 
@@ -260,7 +260,7 @@ def test_ordinary_text_is_not_read_as_an_expression(text: str) -> None:
     ],
 )
 def test_an_expression_of_ours_becomes_a_tree(text: str, tree: Node) -> None:
-    assert read("bare", text, OWN, Options()) == ParsedQuery(tree, expert=True)
+    assert read_query("bare", text, OWN, Options()) == ParsedQuery(tree, expert=True)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_an_expression_of_ours_becomes_a_tree(text: str, tree: Node) -> None:
 )
 def test_a_not_with_nothing_to_keep_looks_for_its_words(text: str, kept: list[str]) -> None:
     assert rows_matched("bare", text, FOO_BAR_BAZ) == kept
-    assert "has nothing to take from" in (read("bare", text, OWN, Options()).note or "")
+    assert "has nothing to take from" in (read_query("bare", text, OWN, Options()).note or "")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_a_not_with_nothing_to_keep_looks_for_its_words(text: str, kept: list[st
     ],
 )
 def test_a_malformed_expression_is_read_as_bare_words_and_says_so(text: str, note: str) -> None:
-    asked = read("bare", text, OWN, Options())
+    asked = read_query("bare", text, OWN, Options())
     assert (asked.expert, asked.note) == (False, note)
     assert leaves(asked.tree) == OWN.terms(text)
 
@@ -311,7 +311,7 @@ def test_a_malformed_expression_is_read_as_bare_words_and_says_so(text: str, not
 def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
     text: str, kept: list[str]
 ) -> None:
-    asked = read("bare", text, PLAIN, Options(stop="latin"))
+    asked = read_query("bare", text, PLAIN, Options(stop="latin"))
     assert leaves(asked.tree) == kept
     assert not asked.expert
 
@@ -321,7 +321,7 @@ def test_latin_stop_words_are_left_out_and_the_rest_stays_as_written(
 
 def spelled_tokens(text: str) -> list[str]:
     """The tokens as `kind:text` with the operator before: short to write down."""
-    tokens = jeffs_brain.parse(text).tokens
+    tokens = jeffs_brain.parse_query(text).tokens
     return [f"{token.operator} {token}".strip() for token in tokens]
 
 
@@ -388,11 +388,11 @@ def test_a_text_is_parsed_into_tokens_with_their_operators(text: str, tokens: li
 def test_quotes_and_operators_in_capitals_turn_the_stop_filter_off(
     text: str, *, has_operators: bool
 ) -> None:
-    assert jeffs_brain.parse(text).has_operators is has_operators
+    assert jeffs_brain.parse_query(text).has_operators is has_operators
 
 
 def test_the_raw_text_is_normalised_and_keeps_its_case() -> None:
-    assert jeffs_brain.parse("  A\u200b  Cafe\u0301\u00a0B ").raw == "A Café B"
+    assert jeffs_brain.parse_query("  A\u200b  Cafe\u0301\u00a0B ").raw == "A Café B"
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,7 @@ def test_the_raw_text_is_normalised_and_keeps_its_case() -> None:
     ],
 )
 def test_tokens_compile_to_the_reference_string(text: str, reference: str) -> None:
-    assert jeffs_brain.compiled(jeffs_brain.parse(text)) == reference
+    assert jeffs_brain.compiled(jeffs_brain.parse_query(text)) == reference
 
 
 ALIASES = {
@@ -445,7 +445,7 @@ ALIASES = {
     ],
 )
 def test_aliases_replace_words_before_any_are_dropped(text: str, reference: str) -> None:
-    assert jeffs_brain.compiled(jeffs_brain.parse(text, ALIASES)) == reference
+    assert jeffs_brain.compiled(jeffs_brain.parse_query(text, ALIASES)) == reference
 
 
 def test_the_alternatives_of_an_alias_are_one_operand() -> None:
@@ -479,7 +479,7 @@ def test_everything_after_not_is_taken_away_from_the_rest(text: str, kept: list[
 
 def test_what_was_read_otherwise_than_written_is_noted() -> None:
     def note(text: str) -> str | None:
-        return read("jeffs-brain", text, OWN, Options()).note
+        return read_query("jeffs-brain", text, OWN, Options()).note
 
     assert note("plain question") is None
     assert note('"unclosed phrase') == "a quote without its pair, read up to the end"
@@ -528,7 +528,7 @@ NORMAL = [
 
 @pytest.mark.parametrize(("text", "form", "expert"), NORMAL)
 def test_a_text_has_a_normal_form(text: str, form: str, *, expert: bool) -> None:
-    assert engrava.normalised(text) == (form, expert)
+    assert engrava.normal_form(text) == (form, expert)
 
 
 @pytest.mark.parametrize(
@@ -543,7 +543,7 @@ def test_a_text_has_a_normal_form(text: str, form: str, *, expert: bool) -> None
     ],
 )
 def test_a_malformed_normal_form_is_retried_as_bare_words(text: str, bare: list[str]) -> None:
-    asked = read("engrava", text, PLAIN, Options())
+    asked = read_query("engrava", text, PLAIN, Options())
     assert leaves(asked.tree) == bare
     assert not asked.expert
     assert (asked.note or "").endswith("read as bare words")
@@ -561,7 +561,7 @@ def test_a_malformed_normal_form_is_retried_as_bare_words(text: str, bare: list[
     ],
 )
 def test_bare_words_are_alternatives_and_duplicates_stay(text: str, tree: Node | None) -> None:
-    assert read("engrava", text, PLAIN, Options()) == ParsedQuery(tree)
+    assert read_query("engrava", text, PLAIN, Options()) == ParsedQuery(tree)
 
 
 @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ def test_bare_words_are_alternatives_and_duplicates_stay(text: str, tree: Node |
     ],
 )
 def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> None:
-    asked = read("engrava", text, PLAIN, Options())
+    asked = read_query("engrava", text, PLAIN, Options())
     assert asked.expert
     rows = [
         {"text": " ".join(words), "essence": "berlin machine learning"}
@@ -622,7 +622,7 @@ def test_an_expert_text_is_read_as_sqlite_reads_it(text: str, tree: Node) -> Non
     ],
 )  # fmt: skip
 def test_a_mnestic_expression_becomes_a_tree(text: str, tree: Node) -> None:
-    assert read("mnestic", text, PLAIN, Options()) == ParsedQuery(tree, expert=True)
+    assert read_query("mnestic", text, PLAIN, Options()) == ParsedQuery(tree, expert=True)
 
 
 @pytest.mark.parametrize(
@@ -642,7 +642,7 @@ def test_a_mnestic_expression_becomes_a_tree(text: str, tree: Node) -> None:
 def test_what_is_no_mnestic_expression_is_any_of_its_words(
     text: str, words: list[str], note: str
 ) -> None:
-    asked = read("mnestic", text, PLAIN, Options())
+    asked = read_query("mnestic", text, PLAIN, Options())
     assert leaves(asked.tree) == words
     assert not isinstance(asked.tree, All)
     assert not asked.expert
@@ -652,4 +652,4 @@ def test_what_is_no_mnestic_expression_is_any_of_its_words(
 
 def test_any_analyzer_will_do() -> None:
     analyzer: Analyzer = PLAIN
-    assert read("bare", "a b", analyzer).tree == Any((Term("a"), Term("b")))
+    assert read_query("bare", "a b", analyzer).tree == Any((Term("a"), Term("b")))

@@ -11,7 +11,7 @@ import pytest
 import memoriter
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
-from memoriter.text.entities import dice, key, names_in
+from memoriter.text.entities import dice, entity_key, names_in
 
 
 def recipe(**changes: Any) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def test_it_crosses_neither_tenant_nor_agent_nor_filter() -> None:
 
 
 def test_names_fold_and_merge_when_they_are_alike() -> None:
-    assert key("İSTANBUL") == key("istanbul") == "istanbul"
-    assert key("CAFÉ") == key("café")
-    assert key("  ") == key("!!!") == ""
+    assert entity_key("İSTANBUL") == entity_key("istanbul") == "istanbul"
+    assert entity_key("CAFÉ") == entity_key("café")
+    assert entity_key("  ") == entity_key("!!!") == ""
     assert dice("kubernetes", "kubernets") >= 0.6 > dice("ada", "bert")
 
 
@@ -103,7 +103,7 @@ def _naive(records: list[tuple[str, list[str], str]], seeds: list[str]) -> dict[
     def nearest(name: str) -> int:
         best, at = 0.0, -1
         for n, other in enumerate(clusters):
-            near = 1.0 if key(name) == other else dice(key(name), other)
+            near = 1.0 if entity_key(name) == other else dice(entity_key(name), other)
             if near >= 0.6 and near > best:
                 best, at = near, n
         return at
@@ -113,7 +113,7 @@ def _naive(records: list[tuple[str, list[str], str]], seeds: list[str]) -> dict[
         for name in names:
             at = nearest(name)
             if at < 0:
-                clusters.append(key(name))
+                clusters.append(entity_key(name))
                 at = len(clusters) - 1
             owned.add((agent, at))
     scores: dict[str, float] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memoriter.text.keywords import Phrases, keywords, phrases_of, words_of
+from memoriter.text.keywords import Phrases, frequent_words, phrases_of, words_of
 
 
 def test_short_words_and_stop_words_say_nothing() -> None:
@@ -12,7 +12,7 @@ def test_short_words_and_stop_words_say_nothing() -> None:
 
 
 def test_equal_counts_keep_the_order_of_the_texts() -> None:
-    assert keywords(["zebra apple", "apple zebra pear"], 2) == ["zebra", "apple"]
+    assert frequent_words(["zebra apple", "apple zebra pear"], 2) == ["zebra", "apple"]
 
 
 def test_phrases_are_two_or_three_words_without_the_empty_ones_between() -> None:
@@ -25,5 +25,5 @@ def test_a_phrase_weighs_by_how_often_here_and_how_rarely_elsewhere() -> None:
     known = Phrases(["red car red car", "blue car", "red car", "sea"])
     weight = round(2 * math.log(5 / 3), 4)  # twice here, in two of four texts
     rest = round(math.log(5 / 2), 4)
-    assert known.telling(["red car red car"], 2) == [("red car", weight), ("car red", rest)]
-    assert known.telling(["sea"]) == []
+    assert known.distinctive(["red car red car"], 2) == [("red car", weight), ("car red", rest)]
+    assert known.distinctive(["sea"]) == []

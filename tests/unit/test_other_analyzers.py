@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memoriter.core.errors import BadRecipe
 from memoriter.systems.runs import LEMMAS
 from memoriter.text.analyzers import analyzer, analyzer_names
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 
 PORTER2 = analyzer("porter2")
@@ -35,7 +35,7 @@ def test_a_recipe_names_one_of_six_and_all_who_ask_share_it() -> None:
     for name in analyzer_names():
         assert analyzer(name).name == name
         assert analyzer(name) is analyzer(name)
-    assert isinstance(analyzer("memoriter"), Own)
+    assert isinstance(analyzer("memoriter"), DefaultAnalyzer)
 
 
 def test_a_name_that_nobody_has_is_an_error_that_lists_the_others() -> None:
@@ -55,7 +55,7 @@ def test_each_has_a_fingerprint_of_its_own_that_does_not_change() -> None:
 def test_all_read_our_fields_but_the_dashed_one_reads_text_and_essence() -> None:
     assert DASHED.fields == ("text", "essence")
     for each in OTHERS[:4]:
-        assert each.fields == Own().fields
+        assert each.fields == DefaultAnalyzer().fields
     words = DASHED.analyse({"text": ["One two"], "essence": ["two"], "title": ["three"]})
     assert words.terms == ("one", "two")
     assert words.tokens == ((0, 1), (1,))

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 
-OWN = Own()
+OWN = DefaultAnalyzer()
 
 
 def test_it_is_an_analyzer_with_a_name_a_fingerprint_and_fields() -> None:
@@ -18,7 +18,7 @@ def test_it_is_an_analyzer_with_a_name_a_fingerprint_and_fields() -> None:
     assert analyzer.name == "memoriter"
     assert analyzer.fingerprint.startswith("memoriter-words/1:")
     assert len(analyzer.fingerprint) == len("memoriter-words/1:") + 16
-    assert analyzer.fingerprint == Own().fingerprint
+    assert analyzer.fingerprint == DefaultAnalyzer().fingerprint
     assert analyzer.fields == (
         "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
     )  # fmt: skip

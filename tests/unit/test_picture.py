@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from tools.picture import FOLDER, THEMES, asked, pictures
+from tools.picture import FOLDER, THEMES, example_result, pictures
 
 
 def test_the_pictures_are_not_stale() -> None:
@@ -16,7 +16,7 @@ def test_the_pictures_are_not_stale() -> None:
 
 
 def test_the_question_of_the_picture_is_answered() -> None:
-    result = asked()
+    result = example_result()
     assert (result[0].id, result.status) == ("wedding", "complete")
     assert "married ~ wedding" in [part.label for part in result[0].lanes["kin"].why.parts]
 

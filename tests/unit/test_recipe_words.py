@@ -16,7 +16,7 @@ from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.orderings.mmr import MmrOrdering
 from memoriter.pipeline.passes import Pass, PassHead, Rerank, Unanimity
 from memoriter.pipeline.recipe import Final_, Mode, Recipe, Select
-from memoriter.text.analyzers import analyzer_names, every
+from memoriter.text.analyzers import all_analyzers, analyzer_names
 from memoriter.text.dialects import dialect, dialect_names
 
 
@@ -115,7 +115,7 @@ def test_every_option_of_a_recipe_says_what_it_means() -> None:
 
 
 def test_words_for_values_are_those_of_the_option() -> None:
-    assert all(one.about for one in every())
+    assert all(one.about for one in all_analyzers())
     assert all(dialect(name).about for name in dialect_names())
     assert all(value(Recipe, "analyzer", name) != name for name in analyzer_names())
     assert all(value(Bm25Lane, "dialect", name) != name for name in dialect_names())

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from memoriter.text import retry
-from memoriter.text.retry import jaccard, nearest, sanitised, strongest, tokens, trigrams
+from memoriter.text.retry import (
+    content_words,
+    jaccard,
+    longest_word,
+    sanitised,
+    similar_words,
+    trigrams,
+)
 
 
 def never(word: str) -> int:
@@ -38,8 +45,8 @@ def test_a_query_is_reduced_to_its_strongest_words(
     text: str, strong: str | None, words: list[str], clean: str
 ) -> None:
     assert sanitised(text) == clean
-    assert tokens(text) == words
-    assert strongest(text, never) == strong
+    assert content_words(text) == words
+    assert longest_word(text, never) == strong
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,7 @@ def test_a_query_is_reduced_to_its_strongest_words(
 def test_of_equally_long_words_the_rarest_that_occurs_is_strongest(
     frequencies: dict[str, int], strong: str
 ) -> None:
-    assert strongest("hello world bye", lambda word: frequencies.get(word, 0)) == strong
+    assert longest_word("hello world bye", lambda word: frequencies.get(word, 0)) == strong
 
 
 def test_trigrams_are_windows_of_padded_words() -> None:
@@ -84,23 +91,23 @@ def test_misspelt_words_are_near_to_what_was_meant(
     token: str, word: str, similarity: float
 ) -> None:
     assert jaccard(trigrams(token), trigrams(word)) == pytest.approx(similarity, abs=5e-5)
-    hits = nearest([token], [word])
+    hits = similar_words([token], [word])
     assert hits == ({word: pytest.approx(similarity, abs=5e-5)} if similarity >= 0.3 else {})
 
 
 def test_the_best_token_counts_and_short_ones_are_not_tried() -> None:
     words = ["coffee", "berlin", "ai", "tea"]
-    hits = nearest(["cofee", "ai", "berlin", "coffee"], words)
+    hits = similar_words(["cofee", "ai", "berlin", "coffee"], words)
     assert hits == {"coffee": 1.0, "berlin": 1.0}
-    assert nearest(["ai"], words) == {}
-    assert nearest([], words) == {}
-    assert nearest(["coffee"], []) == {}
-    assert nearest(["!!!!"], words) == {}
+    assert similar_words(["ai"], words) == {}
+    assert similar_words([], words) == {}
+    assert similar_words(["coffee"], []) == {}
+    assert similar_words(["!!!!"], words) == {}
 
 
 def test_a_word_that_shares_exactly_the_floor_is_near() -> None:
     assert jaccard(trigrams("abcd"), trigrams("abcdefghi")) == 0.3
-    assert nearest(["abcd"], ["abcdefghi"]) == {"abcdefghi": 0.3}
+    assert similar_words(["abcd"], ["abcdefghi"]) == {"abcdefghi": 0.3}
 
 
 def test_of_a_large_vocabulary_few_words_are_looked_at_one_by_one(
@@ -110,5 +117,7 @@ def test_of_a_large_vocabulary_few_words_are_looked_at_one_by_one(
     monkeypatch.setattr(retry, "trigrams", lambda word: cut.append(word) or trigrams(word))
     words = [f"{first}{nth}{last}" for nth in range(25_000) for first in "kc" for last in "sx"]
     words.append("kubernetes")
-    assert nearest(["kubernets", "cofee", "upgrde"], words) == {"kubernetes": pytest.approx(7 / 12)}
+    assert similar_words(["kubernets", "cofee", "upgrde"], words) == {
+        "kubernetes": pytest.approx(7 / 12)
+    }
     assert cut == ["kubernets", "cofee", "upgrde", "kubernetes"]

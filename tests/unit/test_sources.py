@@ -19,7 +19,7 @@ from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.load import recipe_of
 from memoriter.rank.sources import Lift, Sources, lifted
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 
 
 def sources_from(*edges: tuple[int, int, float], unwanted: Sequence[int] = ()) -> Sources:
@@ -70,7 +70,9 @@ def test_what_is_not_wanted_counts_against_the_ceiling_and_is_not_lifted() -> No
 def context(memory: Memory, where: object = None) -> Context:
     query = Query(text="", scope=Scope(), now=2**60, limit=10, where=parse(where))
     fetch = partial(log_of(memory).records, "default")
-    return bind(query, recipe_of("lexical"), view_of(memory), Effects(fetch), Wording(Own()))
+    return bind(
+        query, recipe_of("lexical"), view_of(memory), Effects(fetch), Wording(DefaultAnalyzer())
+    )
 
 
 def test_sources_are_read_from_the_edges_of_a_view() -> None:

@@ -1,1 +1,1 @@
-"""What does somebody else's file say? One reader per format; none of them writes."""
+"""Readers of foreign files, one per format. They yield records and edges and write nothing."""

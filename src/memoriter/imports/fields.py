@@ -1,4 +1,7 @@
-"""Fields of a record as a foreign row tells them: what fits is taken, the rest is noted."""
+"""`FieldMap` turns a foreign row into a record: valid values are taken, the rest is reported.
+
+Every importer uses it, so none loses a field silently.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,22 @@ from memoriter.core.names import metadata, name
 from memoriter.core.record import FIELDS
 from memoriter.core.times import micros
 from memoriter.imports.port import Entry, Lost
-from memoriter.imports.shapes import is_list, list_of
+from memoriter.imports.shapes import is_list, list_or_empty
 
 ORIGIN: Final = "origin"
-"""The key of the metadata under which a record says where it came from."""
+"""The metadata key under which an imported record keeps its origin and unmapped fields."""
 _SECONDS: Final = 10**11
 _MILLIS: Final = 10**14
+"""A number below the first counts seconds, below the second milliseconds: dates to year 5138."""
 _SHOWN: Final = 60
 _WEEKDAY: Final = re.compile(r"\s*\([A-Za-z]+\)")
 
 
 class FieldMap:
-    """The record that one row becomes."""
+    """Builds the record of one row. Each method takes a value, or reports it as lost.
+
+    `called` is the name of the value in the row, for the report.
+    """
 
     def __init__(self, system: str, where: str, original: object = None) -> None:
         self.where = where
@@ -37,10 +44,10 @@ class FieldMap:
         self.tenant: str | None = None
         if original is not None:
             self.origin["id"] = str(original)
-            self.fields["id"] = usable(str(original))
+            self.fields["id"] = record_id(str(original))
 
     def put(self, field: str, value: object, called: str = "") -> None:
-        """Take a field, unless it is absent or does not fit."""
+        """Take a field; an absent value is ignored, an invalid one is reported."""
         if value is None or value in ("", [], {}):
             return
         try:
@@ -50,10 +57,10 @@ class FieldMap:
         else:
             self.fields[field] = value
 
-    def words(self, field: str, value: object, called: str = "") -> None:
-        """Take a list of words, without blank ones and without repeats in other letters."""
+    def put_words(self, field: str, value: object, called: str = "") -> None:
+        """Take a list of words, without blank ones and without repeats in another case."""
         kept: dict[str, str] = {}
-        for word in list_of(value):
+        for word in list_or_empty(value):
             if not isinstance(word, str):
                 self.put(field, value, called)
                 return
@@ -61,18 +68,18 @@ class FieldMap:
                 kept.setdefault(word.strip().casefold(), word.strip())
         self.put(field, list(kept.values()) if is_list(value) else value, called)
 
-    def when(self, field: str, value: object, called: str = "") -> None:
-        """Take a time, however it is spelled."""
+    def put_time(self, field: str, value: object, called: str = "") -> None:
+        """Take a time in any form that `parse_time` knows."""
         if value is None or value == "":
             return
-        when = moment(value)
+        when = parse_time(value)
         if when is None:
             self.drop(called or field, value)
         else:
             self.fields[field] = when
 
-    def share(self, field: str, value: object, called: str = "") -> None:
-        """Take a number from 0 to 1; one beyond is brought back to the nearer end, and kept."""
+    def put_fraction(self, field: str, value: object, called: str = "") -> None:
+        """Take a number from 0 to 1; one outside is clamped, and the original kept in metadata."""
         real = cast("float", value) if type(value) in (int, float) else math.nan
         if not math.isnan(real):
             self.fields[field] = float(min(max(real, 0.0), 1.0))
@@ -82,7 +89,7 @@ class FieldMap:
             self.drop(called or field, value)
 
     def keep(self, called: str, value: object) -> None:
-        """Keep in the metadata what has no place of its own."""
+        """Keep a value without a field of its own in the metadata, and report it as kept."""
         if value is None or value in ("", [], {}):
             return
         try:
@@ -91,21 +98,25 @@ class FieldMap:
             self.drop(called, value)
         else:
             self.origin[called] = value
-            self.lost.append(Lost(called, shown(value), kept=True))
+            self.lost.append(Lost(called, excerpt(value), kept=True))
 
-    def rest(self, row: Mapping[str, Any], *taken: str) -> None:
-        """Keep every field of a row that was not taken."""
+    def keep_rest(self, row: Mapping[str, Any], *taken: str) -> None:
+        """Keep every field of the row that is not among `taken`."""
         for called, value in row.items():
             if called not in taken:
                 self.keep(called, value)
 
     def drop(self, called: str, value: object) -> None:
-        """Leave a field out, and say so."""
-        self.lost.append(Lost(called, shown(value)))
+        """Leave a value out and report it."""
+        self.lost.append(Lost(called, excerpt(value)))
 
-    def entry(self, key: str) -> Iterator[Entry | Lost]:
-        """The record, and what of its row has no place."""
+    def finish(self, key: str) -> Iterator[Entry | Lost]:
+        """Yield the record, then what was lost or only kept in the metadata.
+
+        `key` identifies the row, so that a second import recognises it.
+        """
         since, until = self.fields.get("valid_from"), self.fields.get("valid_until")
+        # Values were checked one by one; an interval that ends before it begins shows only here.
         try:
             check_interval(since, until)
         except BadRecord:
@@ -120,29 +131,32 @@ class FieldMap:
 
     def _kept(self) -> dict[str, Any]:
         theirs = self.metadata.get(ORIGIN)
+        # A key of theirs with our name moves one level down instead of being overwritten.
         origin = self.origin if theirs is None else {**self.origin, ORIGIN: theirs}
         return {**self.metadata, ORIGIN: origin}
 
 
-def usable(original: str) -> str:
-    """The id of a record that was called so elsewhere: the same, where an id may be that."""
+def record_id(original: str) -> str:
+    """The id of an imported record: the original if that is a valid id, else a hash of it."""
     try:
         return name(original, "id")
     except BadRecord:
         return hashlib.sha256(original.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def moment(value: object) -> int | None:
-    """A time in microseconds: of ISO text, or of a count of seconds, milli- or microseconds.
+def parse_time(value: object) -> int | None:
+    """A time in microseconds, from ISO text or a number of seconds, milli- or microseconds.
 
-    >>> moment("2026-04-17T10:00:00") == moment(1776420000) == moment(1776420000000)
+    A time without a zone is UTC. None if the value is no time.
+
+    >>> parse_time("2026-04-17T10:00:00") == parse_time(1776420000) == parse_time(1776420000000)
     True
-    >>> moment("2026/04/17 (Fri) 10:00") == moment(1776420000)
+    >>> parse_time("2026/04/17 (Fri) 10:00") == parse_time(1776420000)
     True
-    >>> moment("tomorrow")
+    >>> parse_time("tomorrow")
     """
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool):  # a bool is an int
             return None
         if isinstance(value, int | float) and math.isfinite(value):
             size = abs(value)
@@ -155,10 +169,10 @@ def moment(value: object) -> int | None:
         return None
 
 
-def kind_of(spelled: str) -> str:
-    """The kind of an edge: words in small letters with underlines between.
+def edge_kind(spelled: str) -> str:
+    """The kind of an edge in snake case.
 
-    >>> kind_of("DerivedFrom"), kind_of("CONSOLIDATED_FROM"), kind_of("leads-to")
+    >>> edge_kind("DerivedFrom"), edge_kind("CONSOLIDATED_FROM"), edge_kind("leads-to")
     ('derived_from', 'consolidated_from', 'leads_to')
     """
     plain = spelled.strip().replace("-", "_").replace(" ", "_")
@@ -168,7 +182,7 @@ def kind_of(spelled: str) -> str:
     return out.lstrip("_").replace("__", "_")
 
 
-def shown(value: object) -> str:
-    """A value in brief, for the report."""
+def excerpt(value: object) -> str:
+    """A value in at most 60 characters, for the report."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

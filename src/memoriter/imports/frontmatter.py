@@ -1,11 +1,14 @@
-"""The fields that a Markdown note may begin with: the plain part of YAML that notes use."""
+"""Parses the front matter of Markdown notes: the simple subset of YAML that notes use.
+
+Written by hand so that no YAML library is needed.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Final
 
-from memoriter.imports.shapes import is_list, list_of
+from memoriter.imports.shapes import is_list, list_or_empty
 
 _FIELD: Final = re.compile(r"([A-Za-z_][\w-]*)\s*:(?:\s+(.*))?$")
 _ITEM: Final = re.compile(r"\s*-\s+(.*)$")
@@ -15,14 +18,14 @@ _FENCE: Final = "---"
 _WORDS: Final = {"true": True, "false": False, "null": None, "~": None}
 
 
-def split(text: str) -> tuple[dict[str, Any], str]:
-    r"""(the fields, the rest); a text without such a block has no fields.
+def split_frontmatter(text: str) -> tuple[dict[str, Any], str]:
+    r"""(fields, text after the front matter); a text without front matter has no fields.
 
-    >>> split("---\ntitle: A note\ntags: [x, 'y z']\n---\nIt says this.")
+    >>> split_frontmatter("---\ntitle: A note\ntags: [x, 'y z']\n---\nIt says this.")
     ({'title': 'A note', 'tags': ['x', 'y z']}, 'It says this.')
-    >>> split("---\nabout: >-\n  over two\n  lines\nmore:\n  a: 1\n  b: 2\n---\n")[0]
+    >>> split_frontmatter("---\nabout: >-\n  over two\n  lines\nmore:\n  a: 1\n  b: 2\n---\n")[0]
     {'about': 'over two lines', 'more': 'a: 1\nb: 2'}
-    >>> split("---\njust a line\n")
+    >>> split_frontmatter("---\njust a line\n")
     ({}, '---\njust a line\n')
     """
     lines = text.splitlines()
@@ -36,7 +39,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
 
 def _fields(lines: list[str]) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    last, between = "", " "
+    last, between = "", " "  # the field that may go on, and what joins its lines
     for line in lines:
         field, item = _FIELD.match(line), _ITEM.match(line)
         if field:
@@ -44,14 +47,14 @@ def _fields(lines: list[str]) -> dict[str, Any]:
             between = "\n" if text[:1] == "|" or not text else " "
             out[last] = "" if _BLOCK.fullmatch(text) else _value(text)
         elif item and last and (is_list(out[last]) or out[last] in (None, "")):
-            out[last] = [*list_of(out[last]), _value(item[1].strip())]
+            out[last] = [*list_or_empty(out[last]), _value(item[1].strip())]
         elif last and line.strip() and not line.lstrip().startswith("#"):
             out[last] = _longer(out[last], line.strip(), between)
     return out
 
 
 def _longer(value: Any, line: str, between: str) -> Any:
-    """A value that goes on in the next line."""
+    """A value continued by another line."""
     if is_list(value):
         return [*value[:-1], f"{value[-1]} {line}"] if value else [line]
     return line if value in (None, "") else f"{value}{between}{line}"
@@ -63,7 +66,7 @@ def _value(text: str) -> Any:
         return [_value(part.strip()) for part in parts if part.strip()]
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1]
-    plain = text.split(" #", 1)[0].rstrip()
+    plain = text.split(" #", 1)[0].rstrip()  # a comment
     if plain.lower() in _WORDS:
         return _WORDS[plain.lower()]
     if _NUMBER.fullmatch(plain):
@@ -71,8 +74,8 @@ def _value(text: str) -> Any:
     return plain
 
 
-def listed(value: object) -> list[str]:
-    """Tags, however they are written: a list, or words with commas between."""
+def string_list(value: object) -> list[str]:
+    """A list of texts, from a list or from comma-separated text; a leading `#` is dropped."""
     if isinstance(value, str):
         value = value.split(",")
     if not is_list(value):

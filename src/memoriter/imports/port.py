@@ -1,4 +1,4 @@
-"""What readers find in a file, and how a format is declared."""
+"""The `Format` type that importers provide, and the values that their readers yield."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Entry(NamedTuple):
     where: str
     """The file and line, or how the source names the row."""
     key: str
-    """What the row is, the same whenever it is read: a second import knows it by this."""
+    """Identifies the row in every import of the file, which makes a second import idempotent."""
     fields: Mapping[str, object]
     """Fields of a record, as `remember` takes them."""
     tenant: str | None = None
-    """Whose it was, where the source has walls too."""
+    """Its tenant, if the source system has tenants."""
 
 
 class ImportedEdge(NamedTuple):
@@ -31,8 +31,8 @@ class ImportedEdge(NamedTuple):
     fields: Mapping[str, object]
 
 
-class Known(NamedTuple):
-    """An agent that the source tells of."""
+class ImportedAgent(NamedTuple):
+    """An agent that the source describes."""
 
     where: str
     agent: str
@@ -40,7 +40,7 @@ class Known(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Something that has no place here; `kept` says whether it stands in the metadata."""
+    """A value without a field here; `kept` says whether the metadata has it."""
 
     field: str
     example: object
@@ -48,40 +48,40 @@ class Lost(NamedTuple):
     times: int = 1
 
 
-Extracted = Entry | ImportedEdge | Known | Lost | BadRow
+Extracted = Entry | ImportedEdge | ImportedAgent | Lost | BadRow
 
 
 def rows_by_line(source: InputFile) -> int | None:
-    """How many rows there are where each line is one; a single line may be one whole value."""
+    """The number of lines, for a row per line; None for a single line, which may hold many rows."""
     lines = source.count() if source.kind == "lines" else None
     return lines if lines is not None and lines > 1 else None
 
 
 def rows_unknown(source: InputFile) -> int | None:
-    """None: how many rows there are is known only when all are read."""
+    """None: the number of rows is known only when all are read."""
     del source
 
 
 def no_advice(source: InputFile) -> str | None:
-    """None: there are no other files of this system."""
+    """None: the system has no other files."""
     del source
 
 
 class Format(NamedTuple):
-    """One kind of file. An entry point of `memoriter.importers` leads to such a value."""
+    """A format that can be imported; entry points of `memoriter.importers` refer to one."""
 
     name: str
     about: str
     kinds: frozenset[Kind]
-    """Of which kinds a file of this format may be."""
+    """The kinds of files that can have this format."""
     recognise: Callable[[InputFile], str | None]
-    """Why a file is of this format; None where it is not."""
+    """Says why a file is of this format, for people; None if it is not."""
     read: Callable[[InputFile], Iterator[Extracted]]
     rows: Callable[[InputFile], int | None] = rows_by_line
-    """How many rows a file has, where that is known before they are read."""
+    """The number of rows, for a progress bar; None if it is unknown before they are read."""
     strict: bool = False
-    """Whether a file that is not recognised is refused also where this format is asked for."""
+    """Whether `--format` is refused for a file that `recognise` does not know."""
     general: bool = False
-    """Whether it is asked only where no other one knows the file."""
+    """Whether it is a fallback, tried only if no specific format knows the file."""
     advise: Callable[[InputFile], str | None] = no_advice
-    """What to do with another file of the same system, which nothing here can read."""
+    """Says what to do with a file of the same system that cannot be imported; else None."""

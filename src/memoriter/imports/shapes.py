@@ -1,4 +1,4 @@
-"""Of which shape a JSON value is, told so that the type checker hears it."""
+"""Type guards for JSON values."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any, TypeGuard
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Whether it is a JSON object."""
+    """Whether the value is a JSON object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> TypeGuard[list[Any]]:
-    """Whether it is a JSON list."""
+    """Whether the value is a JSON list."""
     return isinstance(value, list)
 
 
-def object_of(value: object) -> dict[str, Any]:
-    """The object, or an empty one where it is none."""
+def object_or_empty(value: object) -> dict[str, Any]:
+    """The value if it is an object, else an empty object."""
     return value if is_object(value) else {}
 
 
-def list_of(value: object) -> list[Any]:
-    """The list, or an empty one where it is none."""
+def list_or_empty(value: object) -> list[Any]:
+    """The value if it is a list, else an empty list."""
     return value if is_list(value) else []

@@ -1,7 +1,7 @@
-"""A file, or a folder, that may hold memories: what kind of thing it is, and its values one by one.
+"""`InputFile`: a file or folder to import, its kind by content, and its values one by one.
 
-Lines are read one at a time, so a file of any size may come. A document that is one JSON value is
-read whole and may be half a gigabyte at most.
+Lines are streamed, so a file of lines may have any size. A file that is one JSON value is read
+whole and is limited to half a gigabyte.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from memoriter.core.shown import named, plain, shown
 from memoriter.imports.shapes import is_list, is_object
 
 HEAD: Final = 64 * 1024
+"""So many bytes decide what kind of file it is."""
 LINE_LIMIT: Final = 64 * 1024 * 1024
-"""A longer line holds more than a record may."""
+"""A longer line cannot be a valid record, and is not held in memory."""
 DOCUMENT_LIMIT: Final = 512 * 1024 * 1024
 SAMPLE: Final = 20
-"""So many values of a file are looked at to see what it is."""
+"""So many values of a file decide which format it has."""
 _CHUNK: Final = 1024 * 1024
 _SQLITE: Final = b"SQLite format 3\0"
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
@@ -39,7 +40,7 @@ NOTES: Final[frozenset[Kind]] = frozenset({"folder", "text"})
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be carried, and why."""
+    """A row that cannot be imported, and why."""
 
     where: str
     reason: str
@@ -50,21 +51,24 @@ class BadRow(NamedTuple):
 
 
 class Value(NamedTuple):
-    """One JSON value, and where it stands."""
+    """One JSON value and its place in the file."""
 
     where: str
     value: Any
 
 
 class Line(NamedTuple):
-    """One line of text that is not blank, and where it stands."""
+    """One line of text that is not blank, and its place in the file."""
 
     where: str
     text: str
 
 
 class InputFile:
-    """What a path leads to. Nothing is kept open between two questions."""
+    """A file or folder. No file handle stays open between calls.
+
+    Raises `NotFound` if there is none, `InputError` if it is empty or cannot be read.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -73,7 +77,9 @@ class InputFile:
             mode = path.stat().st_mode
             self.is_folder = stat.S_ISDIR(mode)
             if not (self.is_folder or stat.S_ISREG(mode)):
-                raise InputError(f"{path} is no file", hint="write it to a file first")
+                raise InputError(
+                    f"{path} is no file or folder", hint="write its content to a file first"
+                )
             self.head = b"" if self.is_folder else _head(path)
             self.size = 0 if self.is_folder else path.stat().st_size
         except FileNotFoundError:
@@ -86,7 +92,7 @@ class InputFile:
 
     @cached_property
     def kind(self) -> Kind:
-        """What it is, by its first bytes; the name decides only where they leave it open."""
+        """The kind of file by its first bytes; the suffix decides only if they are ambiguous."""
         begun = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
         suffix = self.path.suffix.lower()
         if self.is_folder:
@@ -95,18 +101,19 @@ class InputFile:
             return "sqlite"
         if b"\0" in self.head:
             return "binary"
-        if suffix in _LINES:
+        if suffix in _LINES:  # by name, so that a bad first line is reported as a bad row
             return "lines"
         if suffix in MARKDOWN or begun[:1] not in (b"{", b"[", b'"'):
             return "text" if suffix != ".json" else "lines"
         return self._json(begun, suffix)
 
     def _json(self, begun: bytes, suffix: str) -> Kind:
-        """Something that begins like JSON: a value per line, one value, or neither."""
+        """The kind of a file that begins like JSON: a value per line, one value, or neither."""
+        # `{"a": 1}` alone on its line is JSON lines, `{` followed by more lines is one document.
         first = next(self.lines(), None)
         if isinstance(first, Line) and not begun.startswith(b"["):
             try:
-                loaded(first.text)
+                parse_json_line(first.text)
             except ValueError:
                 pass
             else:
@@ -120,7 +127,7 @@ class InputFile:
 
     @cached_property
     def document(self) -> Any:
-        """The one JSON value that the file is; a number that is none counts as absent."""
+        """The file as one JSON value; NaN and infinities become None. Raises `InputError`."""
         if self.size > DOCUMENT_LIMIT:
             raise InputError(
                 f"{self.path}: one JSON value of {self.size:,} bytes is too large to be read whole",
@@ -130,8 +137,8 @@ class InputFile:
             return json.loads(self.text, parse_constant=_absent)
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"{self.path}: is not whole JSON: {_reason(error)}",
-                hint="was it cut short? write it again; JSON lines may be cut anywhere",
+                f"{self.path}: is not complete JSON: {_reason(error)}",
+                hint="write the file again, or as JSON lines, which are read one by one",
             ) from None
 
     @cached_property
@@ -140,12 +147,12 @@ class InputFile:
         return read_text(self.path)
 
     def lines(self) -> Iterator[Line | BadRow]:
-        """Every line that is not blank; one that is no text, or too long, stands as refused."""
+        """Every line that is not blank; one that is not UTF-8 or too long is a `BadRow`."""
         try:
             with self.path.open("rb") as file:
                 for number, raw in enumerate(iter(partial(file.readline, LINE_LIMIT + 1), b""), 1):
                     where = f"{self.name}:{number}"
-                    if len(raw) > LINE_LIMIT:
+                    if len(raw) > LINE_LIMIT:  # skip the rest of the line in small pieces
                         while raw and not raw.endswith(b"\n"):
                             raw = file.readline(_CHUNK)  # noqa: PLW2901  # the rest of the same line
                         yield BadRow(where, f"a line of more than {LINE_LIMIT >> 20} MB", _SPLIT)
@@ -155,7 +162,7 @@ class InputFile:
             raise _unread(self.path, error) from None
 
     def values(self) -> Iterator[Value | BadRow]:
-        """Every JSON value: of each line, or the one of the document."""
+        """Every JSON value: one per line, or the one of the document."""
         if self.kind == "document":
             yield Value(self.name, self.document)
             return
@@ -164,23 +171,23 @@ class InputFile:
                 yield line
                 continue
             try:
-                yield Value(line.where, loaded(line.text))
+                yield Value(line.where, parse_json_line(line.text))
             except ValueError as error:
                 yield BadRow(line.where, f"not JSON: {error}", "a line must be one JSON value")
 
     @cached_property
     def sample(self) -> list[Any]:
-        """The first values of a file of JSON; of a document that is a list, its items."""
+        """The first values of a JSON file; of a document that is a list, its first items."""
         if self.kind == "document":
             listed = is_list(self.document)
             return self.document[:SAMPLE] if listed else [self.document]
         if self.kind != "lines":
             return []
-        seen = islice(self.values(), SAMPLE)
+        seen = islice(self.values(), SAMPLE)  # reads no more of the file than that
         return [one.value for one in seen if isinstance(one, Value)]
 
     def count(self) -> int | None:
-        """How many lines there are, where there are lines."""
+        """The number of lines; None if the file is not read by lines."""
         if self.kind not in ("lines", "text"):
             return None
         try:
@@ -197,6 +204,7 @@ _SPLIT: Final = "split it: a text may have 16 million characters"
 
 
 def _line(where: str, raw: bytes) -> Iterator[Line | BadRow]:
+    """The line, unless it is blank; only the first may begin with a byte order mark."""
     try:
         text = raw.decode("utf-8-sig" if where.endswith(":1") else "utf-8").strip()
     except UnicodeDecodeError as bad:
@@ -207,7 +215,7 @@ def _line(where: str, raw: bytes) -> Iterator[Line | BadRow]:
 
 
 def read_text(path: Path) -> str:
-    """A text file, whole."""
+    """The whole text of a file. Raises `InputError` if it is not UTF-8 or cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as bad:
@@ -218,16 +226,19 @@ def read_text(path: Path) -> str:
         raise _unread(path, error) from None
 
 
-def loaded(text: str) -> Any:
-    """The JSON value of one line."""
+def parse_json_line(text: str) -> Any:
+    """The JSON value of one line. Raises `ValueError`, also for NaN and deep nesting."""
     try:
         return json.loads(text, parse_constant=_no_number)
     except RecursionError as error:
         raise ValueError(_reason(error)) from None
 
 
-def expanded(value: Any, *lists: str) -> Iterator[Any]:
-    """The rows of a value: its items, those of a list that it names, or itself."""
+def rows_of_value(value: Any, *lists: str) -> Iterator[Any]:
+    """The rows of a JSON value: the items of a list or of the first named list in it, else itself.
+
+    The named lists may be below `result`, as in an answer of JSON-RPC.
+    """
     if is_list(value):
         yield from value
         return
@@ -239,20 +250,20 @@ def expanded(value: Any, *lists: str) -> Iterator[Any]:
     yield value
 
 
-def rows(source: InputFile, *lists: str) -> Iterator[Value | BadRow]:
-    """The rows of all values of a file."""
+def read_rows(source: InputFile, *lists: str) -> Iterator[Value | BadRow]:
+    """The rows of all values of a file, each with its place."""
     for item in source.values():
         if isinstance(item, BadRow):
             yield item
             continue
-        for nth, row in enumerate(expanded(item.value, *lists)):
+        for nth, row in enumerate(rows_of_value(item.value, *lists)):
             alone = row is item.value
             yield Value(item.where if alone else f"{item.where}[{nth}]", row)
 
 
-def sampled(source: InputFile, *lists: str) -> list[dict[str, Any]]:
-    """The objects among the first rows."""
-    some = (row for value in source.sample for row in islice(expanded(value, *lists), SAMPLE))
+def sample_objects(source: InputFile, *lists: str) -> list[dict[str, Any]]:
+    """The objects among the first rows, to recognise a format by."""
+    some = (row for value in source.sample for row in islice(rows_of_value(value, *lists), SAMPLE))
     return [row for row in some if is_object(row)]
 
 
@@ -263,7 +274,7 @@ def _head(path: Path) -> bytes:
 
 def _unread(path: Path, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
-    return InputError(f"{path}: {reason}", hint="check the path and its rights")
+    return InputError(f"{path}: {reason}", hint="check the path and its permissions")
 
 
 def _reason(error: Exception) -> str:
@@ -271,7 +282,7 @@ def _reason(error: Exception) -> str:
 
 
 def _absent(_: str) -> None:
-    """NaN and infinity in a document of somebody else's."""
+    """None for NaN and infinity: other programs write them, JSON does not have them."""
 
 
 def _no_number(name: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Somebody else's SQLite file: opened to be read, never written, never locked for long."""
+"""Reads foreign SQLite files: read-only, from one snapshot."""
 
 from __future__ import annotations
 
@@ -19,28 +19,35 @@ _WAIT_MS: Final = 5000
 
 
 @contextlib.contextmanager
-def view(path: Path) -> Generator[apsw.Connection]:
-    """The file as it stands at one moment; what goes wrong with it becomes an error of ours."""
+def open_readonly(path: Path) -> Generator[apsw.Connection]:
+    """A connection that sees one snapshot of the file.
+
+    Raises `Corrupt`, `Unavailable` or `InputError` instead of errors of SQLite.
+    """
     try:
         connection = apsw.Connection(f"file:{quote(str(path.absolute()))}?mode=ro", flags=_READ)
         try:
             connection.set_busy_timeout(_WAIT_MS)
-            connection.execute("BEGIN")
+            connection.execute("BEGIN")  # all reads see the same state, whoever writes meanwhile
             yield connection
         finally:
             connection.close()
     except apsw.Error as error:
-        raise _meaning(path, error) from None
+        raise _translated(path, error) from None
     except UnicodeDecodeError as error:
         raise _damaged(path, error) from None
 
 
-def _meaning(path: Path, error: apsw.Error) -> MemoriterError:
+def _translated(path: Path, error: apsw.Error) -> MemoriterError:
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return _damaged(path, error)
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return Unavailable(f"{path.name} is busy: {error}", hint="close what writes it")
-    return InputError(f"{path.name} cannot be read: {error}", hint="check the file and its rights")
+        return Unavailable(
+            f"{path.name} is busy: {error}", hint="close the program that writes it, then try again"
+        )
+    return InputError(
+        f"{path.name} cannot be read: {error}", hint="check the file and its permissions"
+    )
 
 
 def _damaged(path: Path, error: Exception) -> Corrupt:
@@ -48,9 +55,9 @@ def _damaged(path: Path, error: Exception) -> Corrupt:
     return Corrupt(f"{path.name} is damaged: {error}", hint=hint)
 
 
-def tables(path: Path) -> dict[str, set[str]]:
-    """The tables of a file, each with its columns."""
-    with view(path) as db:
+def table_columns(path: Path) -> dict[str, set[str]]:
+    """The columns of each table of a file, without virtual tables."""
+    with open_readonly(path) as db:
         sql = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
         out: dict[str, set[str]] = {}
         for table, column in db.execute(
@@ -60,8 +67,8 @@ def tables(path: Path) -> dict[str, set[str]]:
         return out
 
 
-def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any] | BadRow]:
-    """The rows of a query, each by the names of its columns; one that is no text is refused."""
+def query_rows(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any] | BadRow]:
+    """The rows of a query as dicts by column; a row with invalid UTF-8 is a `BadRow`."""
     cursor = db.execute(sql)
     for number in count(1):
         try:
@@ -75,7 +82,7 @@ def objects(db: apsw.Connection, table: str, sql: str) -> Iterator[dict[str, Any
         yield dict(zip(names, row, strict=True))
 
 
-def counted(db: apsw.Connection, table: str) -> int:
-    """How many rows a table has."""
+def count_rows(db: apsw.Connection, table: str) -> int:
+    """The number of rows of a table."""
     ((rows,),) = db.execute(f'SELECT count(*) FROM "{table}"').fetchall()  # noqa: S608  # ours
     return int(cast("int", rows))

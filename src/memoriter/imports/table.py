@@ -1,7 +1,7 @@
-"""Every format that can be imported, and which of them a file is.
+"""The registry of import formats, and the detection of the format of a file.
 
-Formats of other systems come by entry points of the group `memoriter.importers`, each named as its
-format and leading to a `Format`.
+Formats of other systems are entry points of the group `memoriter.importers`, each with the name of
+its format and referring to a `Format`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memoriter.core.errors import InputError
 from memoriter.imports import chat, locomo, markdown, ours
 from memoriter.imports.port import Format
 from memoriter.imports.source import InputFile
-from memoriter.imports.sqlite import tables
+from memoriter.imports.sqlite import table_columns
 
 AUTO: Final = "auto"
 EXPORT: Final = ours.EXPORT.name
@@ -28,34 +28,38 @@ _OWN: Final = (
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """Every format: ours, and those of other systems that can be loaded."""
+    """Every format: the built-in ones, and those of other packages that can be loaded."""
     others = plugins.load_all(_GROUP, Format, taken=[each.name for each in _OWN])
     return (_OWN[0], *others.values(), *_OWN[1:])
 
 
 def format_names() -> tuple[str, ...]:
-    """What a call may name as its format; no importer is loaded for it."""
+    """The names that `--format` accepts; loads no importer."""
     own = [each.name for each in _OWN]
     others = (name for name in plugins.points(_GROUP) if name not in own)
     return (AUTO, own[0], *others, *own[1:])
 
 
 class Recognised(NamedTuple):
-    """A file, what it is, and why."""
+    """A file, its format, and the reason for it."""
 
     source: InputFile
     format: Format
     why: str
 
 
-def chosen(path: Path, asked: str = AUTO) -> Recognised:
-    """What a file is: as asked, or as its content tells; a file that nobody knows is refused."""
-    form = next((each for each in formats() if each.name == asked), None)
-    if form is None and asked != AUTO:
-        raise _no_format(asked)
+def detect_format(path: Path, name: str = AUTO) -> Recognised:
+    """The format of a file: the given one, or detected from its content.
+
+    Raises `InputError` if there is no such format, or if none or several fit.
+    """
+    form = next((each for each in formats() if each.name == name), None)
+    if form is None and name != AUTO:
+        raise _no_format(name)
     source = InputFile(path)
     if form is not None:
-        return _as_asked(source, form)
+        return _checked(source, form)
+    # Specific formats first: plain text and JSON would fit nearly everything.
     for general in (False, True):
         fitting = [
             (each, why)
@@ -65,8 +69,8 @@ def chosen(path: Path, asked: str = AUTO) -> Recognised:
         if len(fitting) > 1 and not general:
             listed = "; ".join(f"{each.name} ({why})" for each, why in fitting)
             raise InputError(
-                f"{path} may be more than one thing: {listed}",
-                hint="say which with --format",
+                f"{path} fits several formats: {listed}",
+                hint="choose one with --format",
                 field="format",
             )
         if fitting:
@@ -74,29 +78,29 @@ def chosen(path: Path, asked: str = AUTO) -> Recognised:
     raise _unknown(source)
 
 
-def _no_format(asked: str) -> InputError:
-    if asked in plugins.points(_GROUP):
+def _no_format(name: str) -> InputError:
+    if name in plugins.points(_GROUP):
         try:
-            plugins.load(_GROUP, asked, Format)
+            plugins.load(_GROUP, name, Format)
         except plugins.CannotLoad as error:
-            message = f"format {asked!r} cannot be loaded: {error}"
-            hint = f"it is {plugins.points(_GROUP)[asked].value}"
+            message = f"format {name!r} cannot be loaded: {error}"
+            hint = f"it is {plugins.points(_GROUP)[name].value}"
             return InputError(message, hint=hint, field="format")
-    near = difflib.get_close_matches(asked, format_names(), 1)
+    near = difflib.get_close_matches(name, format_names(), 1)
     hint = (f"did you mean {near[0]}? " if near else "") + plugins.known(format_names())
-    return InputError(f"format: {asked!r} is none", hint=hint, field="format")
+    return InputError(f"there is no format {name!r}", hint=hint, field="format")
 
 
-def _as_asked(source: InputFile, form: Format) -> Recognised:
-    """The format that was asked for, unless the file cannot be of it at all."""
+def _checked(source: InputFile, form: Format) -> Recognised:
+    """The given format; raises `InputError` if the file cannot have it."""
     why = form.recognise(source)
     if source.kind not in form.kinds or (form.strict and why is None):
         raise InputError(
             f"{source.path} is not {form.about}",
-            hint="leave --format out to see what it is",
+            hint="leave --format out to detect the format",
             field="format",
         )
-    return Recognised(source, form, why or "it was asked for")
+    return Recognised(source, form, why or "the format was given")
 
 
 def _unknown(source: InputFile) -> InputError:
@@ -112,15 +116,15 @@ def _unknown(source: InputFile) -> InputError:
     if source.kind == "binary":
         return InputError(f"{source.path} is neither text nor SQLite", hint=_advice(source))
     return InputError(
-        f"{source.path} is JSON of no shape that is known",
-        hint=f"say what it is with --format: {', '.join(format_names()[1:])}",
+        f"{source.path} is JSON in no known format",
+        hint=f"choose one with --format: {', '.join(format_names()[1:])}",
         field="format",
     )
 
 
 def _advice(source: InputFile) -> str:
-    """What to do with a file that no format reads."""
-    if source.kind == "sqlite" and {"chain", "tenants"} <= set(tables(source.path)):
+    """What to do with a file that no format can read."""
+    if source.kind == "sqlite" and {"chain", "tenants"} <= set(table_columns(source.path)):
         return "it is a store of Memoriter: memoriter export writes a file that can be imported"
     if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "it is UTF-16: convert it to UTF-8"

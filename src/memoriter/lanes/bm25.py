@@ -25,9 +25,9 @@ from memoriter.lanes.maxscore import Bound, best_rows
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Rarity
-from memoriter.text.dialects import Options, dialect, known_dialect, read
-from memoriter.text.retry import sanitised, strongest, tokens
-from memoriter.text.tree import Any, ParsedQuery, Term, excludes, spelled
+from memoriter.text.dialects import Options, dialect, known_dialect, read_query
+from memoriter.text.retry import content_words, longest_word, sanitised
+from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -108,7 +108,7 @@ class Bm25Lane(Lane):
     def parsed(self, ctx: Context, text: str) -> ParsedQuery:
         """A text parsed by this lane's dialect."""
         options = Options(self.expert, self.stop, ctx.query.aliases)
-        return read(self.dialect, text, ctx.wording.analyzer, options)
+        return read_query(self.dialect, text, ctx.wording.analyzer, options)
 
     def rank(self, ctx: Context) -> Ranking:
         """Records that match the query, best first; if there are none, those of the first rung."""
@@ -209,7 +209,7 @@ class _Search:
         return replace(ranking, attempts=tuple(attempts))
 
     def _rungs(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
-        word = strongest(text, self._df)
+        word = longest_word(text, self._df)
         if word is not None and word != text.strip().lower():
             yield self._rung(1, "strongest_term", word)
         if self._lane.dialect != "bare":
@@ -219,10 +219,10 @@ class _Search:
         clean = sanitised(text)
         if clean:
             yield self._rung(3, "refreshed_sanitised", clean)
-            word = strongest(clean, self._df)
+            word = longest_word(clean, self._df)
             if word is not None:
                 yield self._rung(4, "refreshed_strongest", word)
-        words = tokens(text)
+        words = content_words(text)
         if words:
             rows, scores, near = self._fuzzy.near(words, self._lane.fuzzy)
             hits = self._ranked(rows, scores)
@@ -255,4 +255,4 @@ def _query(parsed: ParsedQuery) -> dict[str, object]:
     tree = parsed.tree
     parts = tree.parts if isinstance(tree, Any) else (tree,)
     terms = [part.term for part in parts if isinstance(part, Term)]
-    return {"terms": terms} if len(terms) == len(parts) else {"query": spelled(tree)}
+    return {"terms": terms} if len(terms) == len(parts) else {"query": tree_text(tree)}

@@ -11,7 +11,7 @@ from memoriter.index.match import Close, Sought
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, Term, Without, spelled
+from memoriter.text.tree import All, Any, Leaf, NearLeaves, Node, Term, Without, tree_text
 
 
 class Binder:
@@ -28,7 +28,7 @@ class Binder:
                 return self._scorer.bound_leaf(node.term, Sought(((node.term, 0),)), 1.0)
             case Leaf():
                 what = self._sought(node)
-                return self._scorer.bound_leaf(spelled(node), what, node.boost) if what else None
+                return self._scorer.bound_leaf(tree_text(node), what, node.boost) if what else None
             case NearLeaves():
                 return self._near(node)
             case Without():
@@ -53,7 +53,7 @@ class Binder:
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
-        return self._scorer.bound_leaf(spelled(node), Close(parts, node.distance), boost)
+        return self._scorer.bound_leaf(tree_text(node), Close(parts, node.distance), boost)
 
     def _sought(self, leaf: Leaf) -> Sought | None:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)

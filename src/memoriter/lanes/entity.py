@@ -22,7 +22,7 @@ from memoriter.index.segment import Segment
 from memoriter.lanes.port import Context, Miss, Ready, Seeded, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap_one
-from memoriter.text.entities import bigrams, dice, key
+from memoriter.text.entities import bigrams, dice, entity_key
 
 _HALF = 0.5
 
@@ -96,7 +96,9 @@ class _Names:
         # A segment never changes, so the index is built once and cached on it.
         known = segment.bounds.get("entity names")
         if known is None:
-            known = cls._made([key(name) for name in dictionary_of(segment.arrays, "entities")])
+            known = cls._made(
+                [entity_key(name) for name in dictionary_of(segment.arrays, "entities")]
+            )
             segment.remember("entity names", known)
         return known
 
@@ -144,7 +146,7 @@ class _Join:
 
     def _cluster(self, name: str) -> int:
         """The cluster of a name: the most similar one, or a new one; -1 for an empty name."""
-        folded = key(name)
+        folded = entity_key(name)
         if not folded:
             return -1
         if folded in self.clusters:

@@ -40,7 +40,7 @@ class MomentLane(Lane):
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)
-        span = {"said": moment.said, "since": iso(moment.since), "until": iso(moment.until)}
+        span = {"said": moment.text, "since": iso(moment.since), "until": iso(moment.until)}
         return Ready({**span, "min_score": self.min_score, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
@@ -63,7 +63,7 @@ class MomentLane(Lane):
         """Each record's time, and the words of the question that it was compared with."""
         score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         moment = moment_of(ctx.query.text, ctx.query.now)
-        words = "" if moment is None else moment.said
+        words = "" if moment is None else moment.text
         times: dict[int, int] = {}
         for segment in ctx.view.segments:
             places, inside = segment.places(rows)

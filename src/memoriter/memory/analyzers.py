@@ -19,7 +19,12 @@ from memoriter.index.tenant import texts_of
 from memoriter.memory.engine import Engine
 from memoriter.store.port import Log
 from memoriter.store.rows import WordsRow, words_sum
-from memoriter.text.analyzers import OWN, analyzer, by_fingerprint, every
+from memoriter.text.analyzers import (
+    DEFAULT_ANALYZER,
+    all_analyzers,
+    analyzer,
+    analyzer_by_fingerprint,
+)
 from memoriter.text.port import Analyzer
 from memoriter.write.progress import Told
 from memoriter.write.progress import progress as showing
@@ -30,8 +35,8 @@ _BATCH: Final = 2000
 
 def added(log: Log) -> tuple[Analyzer, ...]:
     """The analyzers, beside our own, that a store keeps words of."""
-    kept = filter(None, map(by_fingerprint, log.spaces()))
-    return tuple(one for one in kept if one is not OWN)
+    kept = filter(None, map(analyzer_by_fingerprint, log.spaces()))
+    return tuple(one for one in kept if one is not DEFAULT_ANALYZER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Analyzers:
         kept = {each.name for each in (self._engine.write_context.analyzer, *added(log))}
         return [
             Kept(one.name, counts.get(one.fingerprint, 0), total, one.name in kept)
-            for one in every()
+            for one in all_analyzers()
         ]
 
     def add(self, name: str, *, progress: bool | Told = False) -> Kept:

@@ -359,9 +359,9 @@ class Memory:
 
     def _checkup(self, *, repair: bool) -> Checkup:
         engine, write_context = self._engine, self._engine.write_context
-        from memoriter.text.analyzers import every  # noqa: PLC0415  # rarely asked for
+        from memoriter.text.analyzers import all_analyzers  # noqa: PLC0415  # rarely asked for
 
-        known = {one.fingerprint: one for one in (*every(), write_context.analyzer)}
+        known = {one.fingerprint: one for one in (*all_analyzers(), write_context.analyzer)}
         bench = Bench(engine.log, engine.index_cache, known, write_context.space)
         return checkup(bench, repair=repair)
 

@@ -13,9 +13,9 @@ from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
 from memoriter.core.names import flag
 from memoriter.core.shown import counted, plain, quoted, shown
-from memoriter.imports.port import Entry, Extracted, ImportedEdge, Known, Lost
+from memoriter.imports.port import Entry, Extracted, ImportedAgent, ImportedEdge, Lost
 from memoriter.imports.source import BadRow
-from memoriter.imports.table import EXPORT, Recognised, chosen
+from memoriter.imports.table import EXPORT, Recognised, detect_format
 from memoriter.memory.agents import Agents
 from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
@@ -93,7 +93,7 @@ def imported(
         raise InputError(
             f"{path} is a store that is open here", hint="export it, and import the export"
         )
-    what = chosen(path, asked)
+    what = detect_format(path, asked)
     if what.format.name == EXPORT:
         return _restored(engine, writer, what, dry_run=dry_run)
     run = _Run(engine, writer, what, dry_run=dry_run)
@@ -194,7 +194,7 @@ class _Run:
                 self._count(done.records, item)
             case Lost():
                 self._leave(item)
-            case Known():
+            case ImportedAgent():
                 self._agent(item)
             case ImportedEdge():
                 self._linked = True
@@ -310,7 +310,7 @@ class _Run:
             self.done.records.written += 1
             self._ids |= {draft.id} if draft.id is not None else set()
 
-    def _agent(self, item: Known) -> None:
+    def _agent(self, item: ImportedAgent) -> None:
         """Register an agent, or add what is new about it; what is known stays."""
         counts = self.done.agents
         registry = Agents(self._engine, self._writer, self._writer.tenant)

@@ -34,8 +34,8 @@ from memoriter.store.port import Log
 from memoriter.store.ram import Ram
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
-from memoriter.text.own import Own
 from memoriter.write.prepare import WriteContext
 from memoriter.write.template import Said, said_of
 
@@ -116,7 +116,15 @@ def parts_of(ground: OpenedStore, tenant: str, asked: Asked) -> Engine:
     extractor = _extractor(options.get("entities", "given"))
     model, *more = embedders_of(asked)
     write_context = WriteContext(
-        Own(), model, clock, entropy, others, stamps, extractor, registry, ground.patience
+        DefaultAnalyzer(),
+        model,
+        clock,
+        entropy,
+        others,
+        stamps,
+        extractor,
+        registry,
+        ground.patience,
     )
     kin = kin_of(write_context.embedder)
     index_cache = IndexCache(

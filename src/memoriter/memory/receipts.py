@@ -25,7 +25,7 @@ from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run_plan
 from memoriter.store.rows import erased
-from memoriter.text.analyzers import analyzer, by_fingerprint
+from memoriter.text.analyzers import analyzer, analyzer_by_fingerprint
 from memoriter.text.port import Analyzer
 from memoriter.why.answer import answer
 from memoriter.why.case import Case, Finished, Handed, handed, noting
@@ -189,7 +189,7 @@ class Rerun:
 
 def _words(case: Case) -> Analyzer:
     """Who read the words of the view."""
-    one = by_fingerprint(case.generations.words)
+    one = analyzer_by_fingerprint(case.generations.words)
     if one is None:
         raise Expired(
             f"the analyzer {case.generations.words} is gone, by which the view was read",

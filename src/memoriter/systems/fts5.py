@@ -1,8 +1,8 @@
-"""Analyzers made of the tokenizers that FTS5 brings along.
+"""Analyzers that use the tokenizers of SQLite's FTS5, for systems that search with FTS5.
 
 fts5-porter       `porter unicode61`
-fts5-porter-cjk   the same, with characters and pairs for scripts without spaces and Korean
-fts5-dashed       `unicode61` with hyphen and underscore as letters, without stems
+fts5-porter-cjk   the same, with characters and bigrams for scripts without spaces and Korean
+fts5-dashed       `unicode61` with hyphen and underscore as letters, no stemming
 """
 
 from __future__ import annotations
@@ -20,34 +20,41 @@ import apsw.unicode
 
 from memoriter.core.fold import fold
 from memoriter.text.chunk import LONGEST, is_unspaced
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined, plain
+from memoriter.text.tokenized import (
+    FIELDS,
+    TokenAnalyzer,
+    Tokenized,
+    concatenated,
+    grams,
+    in_sequence,
+)
 
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
 
 _UNICODE: Final = "unicode61"
 
-# Korean has spaces, but what follows a noun is written onto it: 학교 is inside 학교에서. The last
-# line has the half-width forms of kana and Hangul, which folding widens.
+# Korean has spaces, but particles are written onto a noun: 학교 is inside 학교에서. The last line
+# has the half-width forms of kana and Hangul, which folding widens.
 _ALSO: Final = re.compile(
     "[\u1100-\u115e\u1161-\u11ff\u3131-\u3163\u3165-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
     "\uff66-\uff9f\uffa1-\uffdc]"
 )
 _PERHAPS: Final = re.compile("[\u0e01-\U0003ffff]++")
-"""All of them and much else: the rest needs no closer look."""
+"""A superset of both: a fast test which characters need a closer look."""
 
 _MARK: Final = "\U000ffffd"
-"""Keeps the place of a run: a character without meaning that FTS5 takes for a letter."""
+"""A placeholder for a run: a noncharacter that FTS5 tokenizes as a letter."""
 
 
 class _Tokenizer(threading.local):
-    """One of FTS5's tokenizers; every thread has its own, on a connection of its own."""
+    """A tokenizer of FTS5. One per thread: a connection must not be shared."""
 
     def __init__(self, name: str, options: Sequence[str]) -> None:
         self._call = apsw.Connection(":memory:").fts5_tokenizer(name, list(options))
 
     def words(self, text: str) -> list[str]:
-        """The tokens of a text; what is not valid in UTF-8 parts them."""
+        """The tokens of a text; characters that UTF-8 cannot encode separate them."""
         tokens = self._call(
             text.encode("utf-8", "replace"),
             apsw.FTS5_TOKENIZE_DOCUMENT,
@@ -60,7 +67,7 @@ class _Tokenizer(threading.local):
 
 
 class Dashed(TokenAnalyzer):
-    """Folded words; `REQ-12` and `user_id` are one word each."""
+    """Folded words without stemming; `REQ-12` and `user_id` are one word each."""
 
     about = "letters, digits, - and _, no stems"
 
@@ -72,11 +79,11 @@ class Dashed(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = self._words.words(text)
-        return plain(words, words)
+        return in_sequence(words, words)
 
 
 class Porter(TokenAnalyzer):
-    """Stems by the first algorithm of Porter: "generically" is gener."""
+    """Stems by the original Porter algorithm: "generically" becomes "gener"."""
 
     about = "letters and digits, stems"
 
@@ -88,18 +95,18 @@ class Porter(TokenAnalyzer):
 
     def read(self, text: str) -> Tokenized:
         """The stems of any text."""
-        return plain(self._stems.words(text), self._words.words(text))
+        return in_sequence(self._stems.words(text), self._words.words(text))
 
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
-        """(term, position) of every token; FTS5 stems the beginning of a word like a word."""
+        """(term, position) of every token. Like FTS5, it stems a prefix as if it were a word."""
         return super().tokens(text)
 
 
 class PorterCjk(Porter):
-    """Stems; and where words have no spaces between them, characters and pairs of neighbours.
+    """Stems, and characters and bigrams for scripts without spaces, so that 日本 finds 日本語の本.
 
-    So 日本 finds 日本語の本. Such runs are taken out before FTS5 sees the text: it would drop the
-    vowel signs of Thai, Khmer or Burmese.
+    Runs of such scripts are taken out before FTS5 sees the text, because it would drop the vowel
+    signs of Thai, Khmer or Burmese.
     """
 
     about = "letters and digits, stems, scripts without spaces by pairs"
@@ -112,21 +119,21 @@ class PorterCjk(Porter):
         )
 
     def read(self, text: str) -> Tokenized:
-        """The stems of any text, and the characters and pairs."""
+        """The stems, characters and bigrams of any text."""
         marked, runs = _set_apart(text)
         terms, words, _, _ = super().read(marked)
         tokenized: list[Tokenized] = []
         at = 0
         for run in runs:
             stop = terms.index(_MARK, at)
-            tokenized += (plain(terms[at:stop], words[at:stop]), grams(fold(run)))
+            tokenized += (in_sequence(terms[at:stop], words[at:stop]), grams(fold(run)))
             at = stop + 1
-        tokenized.append(plain(terms[at:], words[at:]))
-        return joined([each for each in tokenized if each.terms])
+        tokenized.append(in_sequence(terms[at:], words[at:]))
+        return concatenated([each for each in tokenized if each.terms])
 
 
 def _set_apart(text: str) -> tuple[str, list[str]]:
-    """The text with a mark in the place of every run without spaces, and those runs."""
+    """(the text with a placeholder for every run without spaces, these runs)."""
     runs: list[str] = []
 
     def marked(run: re.Match[str]) -> str:

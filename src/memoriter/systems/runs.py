@@ -1,6 +1,6 @@
-"""Analyzers of plain runs: a word is a run of letters and digits, in lower case.
+"""Analyzers whose words are runs of letters and digits in lower case.
 
-porter2   the Porter2 stem of each word; a query also asks for the base of an irregular verb
+porter2   the Porter2 stem of each word; a query also matches the base form of an irregular verb
 simple    the word itself
 """
 
@@ -15,14 +15,14 @@ from typing import Final
 import Stemmer
 
 from memoriter.text.chunk import LONGEST
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, plain
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, in_sequence
 
 _RULES: Final = 1
 """Version of the rules here and in `text.tokenized`."""
 _STEMS_KEPT: Final = 10_000
 
-# What Unicode 17 calls alphabetic though it is neither a letter nor a number: vowel signs, points,
-# letters in circles. The ranges run on over letters between them.
+# Characters that Unicode 17 calls alphabetic although they are neither letters nor numbers (vowel
+# signs, points, circled letters), which `\w` lacks. A range may also cover letters in between.
 _SIGNS: Final = """
 345 363-36f 5b0-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-657 659-65f 670 6d6-6dc 6e1-6e8 6ed
 711-73f 7a6-7b0 816-817 81b-82c 897 8d4-8df 8e3-8e9 8f0-93b 93e-94c 94e-94f 955-963 981-983
@@ -48,7 +48,7 @@ abe3-abea fb1e 10376-1037a 10a01-10a03 10a05-10a06 10a0c-10a0f 10d24-10d27 10d69
 1e947 1f130-1f149 1f150-1f169 1f170-1f189
 """
 
-# Irregular forms of English verbs, each with its base: what no stemmer brings together.
+# Irregular forms of English verbs by base form: no stemmer unites them.
 _VERBS: Final = """
 arise: arisen arose, awake: awoke awoken, be: been were, bear: bore born borne, beat: beaten,
 become: became, befall: befell, begin: begun, bend: bent, bereave: bereft, beseech: besought,
@@ -80,7 +80,7 @@ LEMMAS: Final = MappingProxyType(
         for form in forms.split()
     }
 )
-"""The base of each form, all in lower case; of "lay", which is both, the base is "lie"."""
+"""The base of each form, in lower case; for "lay", which is both, it is "lie"."""
 
 
 def _span(ends: str) -> str:
@@ -92,9 +92,9 @@ _ASCII: Final = re.compile("[a-z0-9]++")
 
 
 def runs(text: str) -> list[str]:
-    """The runs of letters and digits, in lower case; signs that spell a vowel belong to them.
+    """The runs of letters and digits in lower case, including vowel signs.
 
-    Each character is lowered by itself, so that a sigma at the end of a word is any sigma.
+    A final sigma is lowered like any other sigma, unlike in `str.lower`.
 
     >>> runs("BM25-style Search_v1; हिन्दी ΟΔΟΣ")
     ['bm25', 'style', 'search', 'v1', 'हिन', 'दी', 'οδοσ']
@@ -109,7 +109,7 @@ def runs(text: str) -> list[str]:
 
 
 class Simple(TokenAnalyzer):
-    """Words as they are, without stems."""
+    """Words in lower case, without stemming."""
 
     about = "letters and digits in small letters, no stems"
 
@@ -120,20 +120,20 @@ class Simple(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = runs(text)
-        return plain(words, words)
+        return in_sequence(words, words)
 
 
 class _Local(threading.local):
-    """A stemmer for each thread, as it is not safe to share."""
+    """A stemmer for each thread: it must not be shared."""
 
     def __init__(self) -> None:
         self.stems = Stemmer.Stemmer("english", _STEMS_KEPT).stemWords
 
 
 class Porter2(TokenAnalyzer):
-    """Stems, and on the side of the query the bases of irregular verbs.
+    """Stems; a query is also expanded by the bases of irregular verbs.
 
-    "went" asks for went and for go; "go" does not ask for went.
+    The query "went" matches "went" and "go"; the query "go" does not match "went".
     """
 
     about = "letters and digits, stems, irregular forms"
@@ -150,11 +150,11 @@ class Porter2(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The stems of any text."""
         words = runs(text)
-        return plain(self._local.stems(words), words)
+        return in_sequence(self._local.stems(words), words)
 
     def terms(self, text: str) -> list[str]:
-        """The distinct stems of a query, behind each verb form the stem of its base."""
-        asked: list[str] = []
+        """The distinct stems of a query; the stem of its base follows an irregular verb form."""
+        words: list[str] = []
         for word in runs(text):
-            asked += (word, LEMMAS[word]) if word in LEMMAS else (word,)
-        return list(dict.fromkeys(self._local.stems(asked)))
+            words += (word, LEMMAS[word]) if word in LEMMAS else (word,)
+        return list(dict.fromkeys(self._local.stems(words)))

@@ -1,7 +1,7 @@
-"""A request in another system's words, and the answer in them, by the tables of its recipe.
+"""Translates requests and answers between another system's names and ours, for its tools.
 
-The recipe says where each name leads (`names`), what its values are here (`values`) and which
-numbers a hit carries (`scores`); here is no second list of them.
+The tables are in the recipe of the system: `names` maps each of its names to a path (such as
+`where.tags.any` or `final.limit`) and `values` its values to ours. Nothing is listed twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of, value_at
 from memoriter.pipeline.recipe import Recipe
 
-Plain = dict[str, Any]
+JsonObject = dict[str, Any]
+"""The JSON object of a request, an answer or a part of one."""
 _TESTS: Final = {
     "in": "One of these",
     "in_fold": "One of these, in any case",
@@ -37,20 +38,20 @@ _SETS: Final = ("in", "in_fold", "any", "any_fold", "all", "all_fold")
 
 @dataclass(frozen=True, slots=True)
 class RecallArgs:
-    """A request in our words: what a recall takes."""
+    """The arguments of a recall, translated from a request."""
 
     recipe: str
     query: str = ""
     limit: int | None = None
-    options: Plain = field(default_factory=dict[str, Any])
-    overrides: Plain = field(default_factory=dict[str, Any])
-    tests: list[Plain] = field(default_factory=list[dict[str, Any]])
-    """Tests of the filter that have no name in the recipe."""
+    options: JsonObject = field(default_factory=dict[str, Any])
+    overrides: JsonObject = field(default_factory=dict[str, Any])
+    tests: list[JsonObject] = field(default_factory=list[dict[str, Any]])
+    """Filter tests that have no name in the recipe; all of them must hold."""
 
-    def ask(self, **more: object) -> Plain:
-        """What the library takes beside text and limit."""
+    def options_with(self, **more: object) -> JsonObject:
+        """The keyword arguments of `recall` without query and limit; `more` goes on top."""
         where = {"where": {"all": self.tests}} if self.tests else {}
-        overrides = {**self.overrides, **cast("Plain", more.pop("overrides", {}))}
+        overrides = {**self.overrides, **cast("JsonObject", more.pop("overrides", {}))}
         fixed = {"recipe": self.recipe, "overrides": overrides, **where}
         return {**fixed, **self.options, **more}
 
@@ -58,14 +59,14 @@ class RecallArgs:
 def recall_args(
     recipe: str, tenant_session: TenantSession, request: Request, *apart: str
 ) -> RecallArgs:
-    """The request in our words; `apart` are fields that its tool reads by itself."""
+    """The arguments of a recall for a request; fields in `apart` are left to the tool itself."""
     names = recipe_of(recipe).names
-    out: Plain = {"options": {}, "overrides": {}}
+    out: JsonObject = {"options": {}, "overrides": {}}
     for name, value in request.given(*apart).items():
-        leads = names[name]
+        target = names[name]
         if value is None:
             continue
-        match (leads if isinstance(leads, str) else leads[0]).partition("."):
+        match (target if isinstance(target, str) else target[0]).partition("."):
             case ("ask", _, "query"):
                 out["query"] = value
             case ("ask", _, option):
@@ -73,14 +74,14 @@ def recall_args(
             case ("final", _, "limit"):
                 out["limit"] = value
             case ("open", _, "tenant"):
-                own_tenant(tenant_session, name, value)
+                require_own_tenant(tenant_session, name, value)
             case _:
                 out["overrides"][name] = value
     return RecallArgs(recipe, **out)
 
 
-def own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
-    """Refuse a chain or brain that is not the caller's tenant."""
+def require_own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
+    """Raise `Forbidden` if a chain or brain is not the tenant of the caller."""
     if value != tenant_session.tenant:
         raise Forbidden(
             f"{name}: this credential is for another tenant",
@@ -89,39 +90,42 @@ def own_tenant(tenant_session: TenantSession, name: str, value: str) -> None:
         )
 
 
-# -- the schema ----------------------------------------------------------------------------------
+# -- schemas of requests -------------------------------------------------------------------------
 
 
-def knobs(recipe: str, names: Iterable[str], **about: str) -> dict[str, Any]:
-    """Fields of a request model for names of a recipe, each with its type and what it is here."""
+def option_fields(recipe: str, names: Iterable[str], **about: str) -> dict[str, Any]:
+    """Pydantic fields for names of a recipe, with type and description from the recipe.
+
+    `about` replaces descriptions by name.
+    """
     whole = recipe_of(recipe)
     data = whole.to_data()
-    return {name: _knob(whole, data, name, about.get(name)) for name in names}
+    return {name: _option(whole, data, name, about.get(name)) for name in names}
 
 
-def _knob(recipe: Recipe, data: object, name: str, about: str | None) -> Any:
-    leads = recipe.names[name]
-    path = leads if isinstance(leads, str) else leads[0]
-    usual = value_at(data, path)
-    spelled = [key for key, ours in recipe.values.get(name, {}).items() if ours == usual]
-    usual = spelled[0] if spelled else usual
-    line = about or _line(path, usual, several=not isinstance(leads, str))
-    return Annotated[_type(recipe, name, path, usual) | None, Field(description=line)], None
+def _option(recipe: Recipe, data: object, name: str, about: str | None) -> Any:
+    target = recipe.names[name]
+    path = target if isinstance(target, str) else target[0]
+    default = value_at(data, path)
+    spelled = [key for key, ours in recipe.values.get(name, {}).items() if ours == default]
+    default = spelled[0] if spelled else default
+    line = about or _line(path, default, several=not isinstance(target, str))
+    return Annotated[_type(recipe, name, path, default) | None, Field(description=line)], None
 
 
-def _line(path: str, usual: object, *, several: bool) -> str:
-    """What a knob is, in a line."""
+def _line(path: str, default: object, *, several: bool) -> str:
+    """The description of an option."""
     place, _, rest = path.partition(".")
     if place == "ask":
         return str(Ask.model_fields[rest].description)
     if place == "where":
         line = _TESTS[rest.rpartition(".")[2]]
         return f"{line}; a number is a position, a date a time." if several else f"{line}."
-    spelled = str(usual).lower() if isinstance(usual, bool) else str(usual)
-    return f"{path}, {spelled} unless told."
+    spelled = str(default).lower() if isinstance(default, bool) else str(default)
+    return f"{path}, {spelled} by default."
 
 
-def _type(recipe: Recipe, name: str, path: str, usual: object) -> Any:
+def _type(recipe: Recipe, name: str, path: str, default: object) -> Any:
     if name in recipe.values:
         words = [key for key in recipe.values[name] if key not in ("true", "false")]
         flag = bool if "true" in recipe.values[name] else None
@@ -132,7 +136,7 @@ def _type(recipe: Recipe, name: str, path: str, usual: object) -> Any:
         return Ask.model_fields[rest].annotation
     if place == "where":
         return _tested(rest, several=not isinstance(recipe.names[name], str))
-    return type(usual) if isinstance(usual, bool | int | str) else float
+    return type(default) if isinstance(default, bool | int | str) else float
 
 
 def _tested(path: str, *, several: bool) -> Any:
@@ -144,11 +148,11 @@ def _tested(path: str, *, several: bool) -> Any:
     return float if ATTRIBUTES.get(attribute) == "number" else str
 
 
-# -- the answer ----------------------------------------------------------------------------------
+# -- answers -------------------------------------------------------------------------------------
 
 
-def reached(start: object, path: str) -> Any:
-    """What a path of names leads to, through attributes and keys; None where it ends early."""
+def value_by_path(start: object, path: str) -> Any:
+    """The value at a dotted path of attributes and keys; None if a step has no value."""
     for key in path.split("."):
         if isinstance(start, Mapping):
             start = cast("Mapping[str, object]", start).get(key)
@@ -159,19 +163,22 @@ def reached(start: object, path: str) -> Any:
     return start
 
 
-def in_their_words(recipe: str, place: str, start: object) -> Plain:
-    """Everything of a record, a hit or a result that the recipe's users have a name for."""
-    out: Plain = {}
-    for name, leads in recipe_of(recipe).names.items():
-        if isinstance(leads, str) and leads.startswith(f"{place}."):
-            out[name] = plain(reached(start, leads.removeprefix(f"{place}.")))
+def fields_by_name(recipe: str, place: str, start: object) -> JsonObject:
+    """The parts of a record, a hit or a result that have a name in the recipe, by that name.
+
+    `place` is the first step of their paths: `record`, `hit` or `result`.
+    """
+    out: JsonObject = {}
+    for name, target in recipe_of(recipe).names.items():
+        if isinstance(target, str) and target.startswith(f"{place}."):
+            out[name] = json_value(value_by_path(start, target.removeprefix(f"{place}.")))
     return out
 
 
-def plain(value: Any) -> Any:
-    """Tuples as lists, times as ISO 8601, values as their data."""
+def json_value(value: Any) -> Any:
+    """A value as JSON data: tuples as lists, times as ISO 8601, objects by `to_dict`."""
     if isinstance(value, datetime):
         return iso(value)
     if isinstance(value, tuple | list):
-        return [plain(each) for each in cast("Iterable[object]", value)]
+        return [json_value(each) for each in cast("Iterable[object]", value)]
     return value.to_dict() if hasattr(value, "to_dict") else value

@@ -1,1 +1,1 @@
-"""Which words does a text have?"""
+"""Text analysis: analyzers, query dialects, intents, dates, keywords and prompt text."""

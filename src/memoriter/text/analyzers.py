@@ -1,7 +1,7 @@
-"""The analyzers that a recipe can name: ours, and those that come by `memoriter.analyzers`.
+"""The registry of analyzers: the default one, and those of the `memoriter.analyzers` entry points.
 
-Such an entry point leads to a class like `Own`: called without arguments it makes an analyzer of
-the entry point's name.
+An entry point names a class that is called without arguments and makes an analyzer with the entry
+point's name. Recipes look analyzers up by name, stores by the fingerprint kept with their words.
 """
 
 from __future__ import annotations
@@ -13,25 +13,28 @@ from typing import Final
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadRecipe
-from memoriter.text.own import Own
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 _GROUP: Final = "analyzers"
-OWN: Final[Analyzer] = Own()
-"""The analyzer whose words every store keeps."""
+DEFAULT_ANALYZER: Final[Analyzer] = DefaultAnalyzer()
+"""The default analyzer: every store keeps its words."""
 _MARK: Final = "-words/"
-"""What parts the name of an analyzer from the rest of its fingerprint."""
+"""Separates the name of an analyzer from the rest of its fingerprint."""
 
 
 def analyzer_names() -> tuple[str, ...]:
-    """The names of all analyzers, ours first."""
-    return (OWN.name, *(name for name in plugins.points(_GROUP) if name != OWN.name))
+    """The names of all analyzers, the default one first."""
+    return (
+        DEFAULT_ANALYZER.name,
+        *(name for name in plugins.points(_GROUP) if name != DEFAULT_ANALYZER.name),
+    )
 
 
 def analyzer(name: str) -> Analyzer:
-    """The analyzer of that name, the same one for all who ask."""
-    return OWN if name == OWN.name else _made(name)
+    """The analyzer of that name: one shared instance. Raises `BadRecipe` if there is none."""
+    return DEFAULT_ANALYZER if name == DEFAULT_ANALYZER.name else _made(name)
 
 
 @cache
@@ -42,7 +45,7 @@ def _made(name: str) -> Analyzer:
     try:
         make: Callable[[], Analyzer] = plugins.load(_GROUP, name, type)
         return _checked(make(), name)
-    except Exception as error:  # whatever another package raises when its analyzer is made
+    except Exception as error:  # code of another package may raise anything
         hint = f"it is {plugins.points(_GROUP)[name].value}"
         raise BadRecipe(
             f"analyzer {name!r} cannot be loaded: {error}", hint=hint, field="analyzer"
@@ -50,14 +53,17 @@ def _made(name: str) -> Analyzer:
 
 
 def _checked(one: Analyzer, name: str) -> Analyzer:
-    """The analyzer, if it is called as it was asked for and its fingerprint says so."""
+    """The analyzer, if its name and its fingerprint agree with its entry point.
+
+    Stores find an analyzer by the name in the fingerprint, so a mismatch would lose their words.
+    """
     if one.name != name or not one.fingerprint.startswith(f"{name}{_MARK}"):
         raise plugins.CannotLoad(f"it is called {one.name!r}, by {one.fingerprint!r}")
     return one
 
 
-def every() -> Iterator[Analyzer]:
-    """All analyzers, ours first; one that cannot be loaded is left out with a warning."""
+def all_analyzers() -> Iterator[Analyzer]:
+    """All analyzers, the default one first; one that cannot be loaded is skipped with a warning."""
     for name in analyzer_names():
         try:
             yield analyzer(name)
@@ -65,10 +71,10 @@ def every() -> Iterator[Analyzer]:
             _log.warning("%s", error.message)
 
 
-def by_fingerprint(fingerprint: str) -> Analyzer | None:
-    """The analyzer that makes such words; None for one that is not here, or no analyzer's."""
-    if fingerprint == OWN.fingerprint:
-        return OWN
+def analyzer_by_fingerprint(fingerprint: str) -> Analyzer | None:
+    """The installed analyzer with exactly this fingerprint; None if there is none."""
+    if fingerprint == DEFAULT_ANALYZER.fingerprint:
+        return DEFAULT_ANALYZER
     name, mark, _ = fingerprint.partition(_MARK)
     if not mark or name not in analyzer_names():
         return None

@@ -1,7 +1,7 @@
-"""Chunks: where a text is cut before its words are read. Total, linear, and without memory.
+"""Splits a text into chunks, the first step of the default analyzer (`text.default`).
 
-A chunk is a word, an identifier, a run of a script without spaces, or a pictograph; folded, without
-accents and without what nobody sees.
+A chunk is a word, an identifier, a run of a script without spaces, or a pictograph. It is folded:
+no case, no accents, no invisible characters. Works on any text, in linear time.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import apsw.unicode
 from memoriter.core.fold import bare, fold
 
 LONGEST: Final = 256
-"""A longer word is cut here; of a longer identifier only the parts are terms."""
+"""A longer word is truncated; of a longer identifier only the parts become terms."""
 
 _LINK: Final = r"_++|://|::|[-.:/\\@+#&=%?~']"
-"""What holds the parts of an identifier together."""
+"""Characters that join the parts of an identifier."""
+# Possessive quantifiers (`++`, `*+`) keep every pattern here linear on hostile input.
 _ASCII: Final = re.compile(rf"[a-z0-9]++(?:(?:{_LINK}|(?<=[0-9])[,;](?=[0-9]))[a-z0-9]++)*+")
 _LINKED: Final = re.compile(_LINK)
 _TIES: Final = "_\u203f\u2040\u2054"
-"""Connectors that UAX 29 counts as letters: inside an identifier, never at its ends."""
+"""Connectors that UAX 29 counts as letters: kept inside an identifier, stripped at its ends."""
 
 _UNSPACED: Final = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -36,13 +37,15 @@ _UNSPACED: Final = (
 _STRETCHES: Final = re.compile(f"([{_UNSPACED}]++)")
 
 _PICTURES: Final = "\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff"
-# What Unicode says to ignore, but for the joiner inside a pictograph.
+# Default-ignorable characters. The zero-width joiner stays inside a pictograph, where it
+# composes one picture of several.
 _IGNORED: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
     f"|(?<![{_PICTURES}\ufe0f])\u200d|\u200d(?![{_PICTURES}])"
 )
 _SURROGATES: Final = re.compile("[\ud800-\udfff]+")
+# Typographic variants of marks that join words.
 _ALIKE: Final = {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u05f4": '"'}
 
 
@@ -52,28 +55,31 @@ def chunks(text: str) -> list[str]:
     >>> chunks("Ann's user_id (v1.2) 東京 🎉!")
     ["ann's", 'user_id', 'v1.2', '東京', '🎉']
     """
-    if text.isascii():
+    if text.isascii():  # most texts: lower case is all the folding that ASCII needs
         return _ASCII.findall(text.lower())
     folded = bare(_IGNORED.sub("", fold(_SURROGATES.sub(" ", text))))
     for other, usual in _ALIKE.items():
         folded = folded.replace(other, usual)
     if folded.isascii():
         return _ASCII.findall(folded)
-    found: list[str] = []
+    out: list[str] = []
     for nth, stretch in enumerate(_STRETCHES.split(folded)):
-        if nth % 2:
-            found.append(stretch)
+        if nth % 2:  # `split` with a group puts the unspaced runs at odd places
+            out.append(stretch)
             continue
         for word in stretch.split():
             if word.isascii():
-                found += _ASCII.findall(word)
+                out += _ASCII.findall(word)
             else:
-                _segmented(word, found)
-    return found
+                _segmented(word, out)
+    return out
 
 
-def _segmented(text: str, found: list[str]) -> None:
-    """Append the chunks of a folded text without white space, its words parted as UAX 29 says."""
+def _segmented(text: str, out: list[str]) -> None:
+    """Append the chunks of a folded text without white space, split at the UAX 29 boundaries.
+
+    Words that are joined by a link character become one identifier.
+    """
     start = end = at = 0
     while at < len(text):
         stop = apsw.unicode.word_next_break(text, at)
@@ -81,20 +87,20 @@ def _segmented(text: str, found: list[str]) -> None:
         if segment.isalnum() or any(map(str.isalnum, segment)):
             first = stop - len(segment.lstrip(_TIES))
             if start == end or not _LINKED.fullmatch(text[end:first]):
-                _close(text[start:end], found)
+                _close(text[start:end], out)
                 start = first
             end = at + len(segment.rstrip(_TIES))
         elif not segment.isascii() and _is_picture(segment):
-            _close(text[start:end], found)
-            found.append(segment[:LONGEST])
+            _close(text[start:end], out)
+            out.append(segment[:LONGEST])
             start = end = stop
         at = stop
-    _close(text[start:end], found)
+    _close(text[start:end], out)
 
 
-def _close(chunk: str, found: list[str]) -> None:
+def _close(chunk: str, out: list[str]) -> None:
     if chunk:
-        found.append(chunk)
+        out.append(chunk)
 
 
 def _is_picture(segment: str) -> bool:

@@ -1,7 +1,7 @@
-"""Is this question English? Its small words tell, for rules that hold in English alone.
+"""Guesses whether a question is English, by its function words; `text.intent` needs to know.
 
-Small words are what a language cannot do without. A word that English shares with a neighbour
-(`me`, `in`, `was`, `tips`, `total`) says nothing and stands in neither table.
+Words that English shares with another language (`me`, `in`, `was`, `tips`, `total`) are no evidence
+and are in neither table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from memoriter.core.fold import calm
 
 _READ: Final = 2_000
-"""So many characters are read."""
+"""Only so many characters of a text are looked at."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
@@ -34,7 +34,7 @@ ENGLISH: Final = _table(
     where's which while who who's whose why with without would yes you you're your yours
     """
 )
-"""Words of English alone."""
+"""Words that of these languages only English has."""
 
 DUTCH: Final = """
     aan alleen alles als bij dat deze dit doe doen doet een eens elke en er geef geen goed graag
@@ -89,24 +89,24 @@ OTHERS: Final = _table(
     f"{DUTCH} {GERMAN} {FRENCH} {SPANISH} {PORTUGUESE} {ITALIAN} {NORDIC} {SLAVIC} {TURKISH}"
     f" {INDONESIAN}"
 )
-"""Words of other languages that English does not have."""
+"""Words of the other languages that English does not have."""
 
 
 def is_english(text: str) -> bool:
-    """Whether a text may be English: others' words do not outnumber those of English.
+    """Whether a text may be English: it has at least as many English words as foreign ones.
 
-    A word with a letter outside a … z counts as another language's unless it is a name
-    (capitalised, not the first), and so does `¿` or `¡`. A text without any small word passes, for
-    nothing speaks against it.
+    A word with a letter outside a … z counts as foreign unless it looks like a name (capitalised,
+    not the first word), and so does `¿` or `¡`. A text without evidence either way passes.
 
     >>> [is_english(text) for text in ("my favourite café", "coffee tips", "Was kostet das total?")]
     [True, True, False]
     """
+    # Composed, so that é is one letter outside a … z rather than an e and a mark.
     plain = unicodedata.normalize("NFC", calm(text[:_READ])).replace("’", "'")
     words = _WORD.findall(plain)
     english = sum(word.lower() in ENGLISH for word in words)
     others = sum(word.lower() in OTHERS for word in words)
-    strange = sum(
+    foreign = sum(
         not word.isascii() and not (nth and word[0].isupper()) for nth, word in enumerate(words)
     )
-    return english >= others + strange + sum(map(plain.count, "¿¡"))
+    return english >= others + foreign + sum(map(plain.count, "¿¡"))

@@ -1,7 +1,7 @@
-"""Who and what is a text about? Names folded to keys, keys that are alike, and a first guess.
+"""Entity names: the key that identifies one, the similarity of two keys, and a simple extractor.
 
-The guess needs no model: runs of capitalised words, handles, addresses and identifiers. It is there
-for those who give no entities of their own; any function of a text may take its place.
+The extractor needs no model: it takes runs of capitalised words, handles, addresses and
+identifiers. It serves callers who give no entities of their own; any `Extractor` may replace it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.fold import calm
-from memoriter.text.stops import ENGLISH
+from memoriter.text.stops import ENGLISH_STOPS
 
 Extractor = Callable[[str], tuple[str, ...]]
-"""The names in a text, in order, each once."""
+"""A function that returns the names in a text, in order, each once."""
 MOST: Final = 32
-"""More names are not taken from one text."""
+"""At most so many names are taken from one text."""
 _READ: Final = 20_000
-"""Names are looked for in so many characters."""
+"""Only so many characters of a text are searched for names."""
 
 _WORD: Final = r"[^\W\d_][\w'’.-]*[^\W_]|[^\W\d_]"
 _NAME: Final = re.compile(
@@ -33,10 +33,10 @@ _LETTER: Final = re.compile(r"\w")
 _STOPS: Final = frozenset(".!?:\n")
 
 
-def key(name: str) -> str:
-    """What makes two spellings one entity; empty for a name that says nothing.
+def entity_key(name: str) -> str:
+    """The key under which spellings of one entity are equal; empty for a name without letters.
 
-    >>> key(" İSTANBUL "), key("CAFÉ"), key("!!!")
+    >>> entity_key(" İSTANBUL "), entity_key("CAFÉ"), entity_key("!!!")
     ('istanbul', 'cafe', '')
     """
     parted = unicodedata.normalize("NFKD", calm(name.strip().lower()))
@@ -46,51 +46,52 @@ def key(name: str) -> str:
 
 
 def bigrams(folded: str) -> frozenset[str]:
-    """The pairs of neighbouring characters of a key; a single one stands for itself."""
+    """The character bigrams of a key; a key of one character is its own only bigram."""
     pairs = {folded[at : at + 2] for at in range(len(folded) - 1)}
     return frozenset(pairs or ({folded} if folded else ()))
 
 
 def dice(one: str, other: str) -> float:
-    """How alike two keys are: twice the shared pairs over all pairs.
+    """The Dice coefficient of two keys: twice the shared bigrams over all bigrams.
 
     >>> dice("kubernetes", "kubernets") > 0.6 > dice("anna", "bert")
     True
     """
-    mine, theirs = bigrams(one), bigrams(other)
-    both = len(mine) + len(theirs)
-    return 2.0 * len(mine & theirs) / both if both else 0.0
+    left, right = bigrams(one), bigrams(other)
+    total = len(left) + len(right)
+    return 2.0 * len(left & right) / total if total else 0.0
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The names in a text: capitalised words that stand together, handles, identifiers.
+    """The names in a text: adjacent capitalised words, handles, addresses, identifiers.
 
-    A word that begins a sentence counts only if it is capitalised elsewhere too, or is no common
-    word.
+    Common words are no names, however they are written; nor is a single letter that begins a
+    sentence.
 
     >>> names_in("Yesterday Ada Lovelace met Bob at the Hotel de Ville. She likes REQ-12.")
     ('Ada Lovelace', 'Bob', 'Hotel de Ville', 'REQ-12')
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}  # an ordered set
     run: list[str] = []
     end = 0
     for word in _NAME.finditer(text[:_READ]):
         apart = text[end : word.start()].strip(" ") != ""
         if apart:
-            _take(run, found)
+            _close(run, names)
         if _is_name(word[0], begins=_begins(text, end, word.start())) or (run and word[0] in _GLUE):
             run.append(word[0])
         else:
-            _take(run, found)
+            _close(run, names)
         end = word.end()
-    _take(run, found)
-    return tuple(found)[:MOST]
+    _close(run, names)
+    return tuple(names)[:MOST]
 
 
 def _begins(text: str, end: int, start: int) -> bool:
-    """Whether a word that starts here begins a sentence, the word before it having ended there."""
+    """Whether the word at `start` begins a sentence; the word before it ended at `end`."""
     gap = text[end:start]
-    last = max((found.end() for found in _LETTER.finditer(gap)), default=0)  # a number, perhaps
+    # The gap may hold a number, which is no word here: only what follows it counts.
+    last = max((letter.end() for letter in _LETTER.finditer(gap)), default=0)
     return not _STOPS.isdisjoint(gap[last:]) or end + last == 0
 
 
@@ -99,17 +100,17 @@ def _is_name(word: str, *, begins: bool) -> bool:
         return True
     if not word[0].isupper():
         return False
-    common = word.lower() in ENGLISH or word.lower() in _COMMON
+    common = word.lower() in ENGLISH_STOPS or word.lower() in _COMMON
     return not common and not (begins and len(word) == 1)
 
 
-def _take(run: list[str], found: dict[str, None]) -> None:
-    """Close a run: glue at its ends is no part of a name."""
+def _close(run: list[str], names: dict[str, None]) -> None:
+    """End a run and keep its name, without connecting words (`of`, `de`) at its end."""
     while run and run[-1] in _GLUE:
         run.pop()
     if run:
         name = " ".join(run).removesuffix("'s").removesuffix("’s")
-        found.setdefault(name)
+        names.setdefault(name)
     run.clear()
 
 

@@ -1,4 +1,4 @@
-"""What makes two texts one for a reader in a hurry: they begin alike."""
+"""The fingerprint by which the `collapse` ordering takes two texts for copies of each other."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 from memoriter.core.fold import fold
 
 HEAD: Final = 200
-"""So many characters are compared."""
+"""Only so many characters are compared: texts that begin alike count as copies."""
 
 
 def fingerprint(text: str) -> str:
-    """How a text begins, without outer space and differences of case.
+    """The beginning of a text, stripped and case-folded.
 
     >>> fingerprint("  The Plan ") == fingerprint("the plan")
     True

@@ -1,13 +1,12 @@
-"""What kind of answer does a question want, and which records are of that kind? English alone.
+"""Detects the intent of a question and the factors that it puts on records. English only.
 
-Two kinds: a *preference* ("what do I prefer?", "recommend a coffee") is answered by what was noted
-of a person, a *concrete fact* ("when did it happen?", "how many did I buy?") by a short note of one
-event. Both come as factors on a score, each with its reason. A question of neither kind, or in
-another language, has none.
+There are two intents. A *preference* ("what do I prefer?", "recommend a coffee") favours notes
+about a person, a *concrete fact* ("when did it happen?", "how many did I buy?") favours a short
+note of one event. The `intent` boost multiplies a score by the factors of `factors`. A question
+without an intent, or in another language, has none.
 
-A record with a path is judged by it: below `memory/global/` it is a memory, elsewhere a document.
-A record without one is a memory unless its kind or its role says document, and its kind says
-whether it is a preference or a fact.
+The type of a record is taken from its path if it has one: below `memory/global/` it is a memory,
+elsewhere a document. A record without a path is judged by its kind and role.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ Label = Literal["preference", "concrete-fact", "both"]
 LONG: Final = 300
 """A text of more characters is prose, not a note of one fact."""
 DOCUMENTS: Final = frozenset({"document", "chunk", "file", "page", "article", "raw"})
-"""Kinds and roles of records that are parts of documents, where no path tells."""
+"""Kinds and roles of records that are parts of documents, if they have no path."""
 PREFERENCES: Final = frozenset({"preference", "user-preference"})
-"""Kinds of records that note what somebody likes, where no path tells."""
+"""Kinds of records that note a preference, if they have no path."""
 FACTS: Final = frozenset({"fact", "user-fact", "milestone"})
-"""Kinds of records that note one fact, where no path tells."""
+"""Kinds of records that note one fact, if they have no path."""
 
 _READ: Final = 2_000
-"""So many characters of a question are read."""
+"""Only so many characters of a question are looked at."""
 _PAST: Final = (
     "picked up|bought|ordered|spent|earned|sold|drove|travelled|traveled|watched|visited|completed"
     "|finished|submitted|booked"
@@ -91,28 +90,28 @@ _DATED: Final = re.compile(r"\[(?:date|observed on):")
 
 
 class Intent(NamedTuple):
-    """What a question wants, and the words that say so."""
+    """The intent of a question, and the words of it that show it."""
 
     label: Label | None
     signs: tuple[str, ...] = ()
 
     @property
     def preference(self) -> bool:
-        """Whether a liking is asked for."""
+        """Whether the question asks for a preference."""
         return self.label in ("preference", "both")
 
     @property
     def concrete(self) -> bool:
-        """Whether a fact is asked for."""
+        """Whether the question asks for a fact."""
         return self.label in ("concrete-fact", "both")
 
 
 NONE: Final = Intent(None)
-"""A question of no kind that we know."""
+"""The question has no intent that we know."""
 
 
 def intent_of(query: str) -> Intent:
-    """What a question wants; nothing for one that is not English.
+    """The intent of a question; `NONE` for one that is not English.
 
     >>> intent_of("suggest a list")
     Intent(label='both', signs=('suggest', 'list'))
@@ -129,62 +128,63 @@ def intent_of(query: str) -> Intent:
 
 
 def _acts(text: str) -> list[str]:
-    """What somebody asks to have done: `did i`, and the verb."""
+    """Signs of a question about what the speaker did: `did i` together with a verb."""
     asking, doing = _OF_ME.findall(text), _DOING.findall(text)
     return [*asking, *doing] if asking and doing else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What a record is, as far as an intent cares."""
+    """The properties of a record that intents look at."""
 
     memory: bool
-    """Noted from a life, not cut from a document."""
+    """A note about somebody, not a part of a document."""
     preference: bool
     """A note of what somebody prefers."""
     liking: bool
-    """Holds a word of liking or dislike."""
+    """Contains a word of liking or dislike."""
     generic: bool
     """Advice for anybody."""
     rollup: bool
     """Sums up many things."""
     long: bool
-    """Prose."""
+    """Longer than a note of one fact."""
     fact: bool
-    """One fact: so called, or a short note with a date or of one act."""
+    """One fact: by its path or kind, or a short note with a date or about one act."""
 
 
 def traits_of(content: Content) -> Traits:
-    """What a record is, by its path, its words, its length and its kind."""
+    """The traits of a record, from its path, words, length and kind."""
     path = content.source.path
     where = (path or "").lower()
     parts = (where, content.title or "", content.summary or "", content.text)
-    told = "\n".join(parts).lower()
+    text = "\n".join(parts).lower()
     kinds = {content.kind.lower(), content.role.lower()}
     memory = "memory/global/" in where if path else not kinds & DOCUMENTS
-    long, rollup = len(content.text) > LONG, _says(told, _ROLLUP)
+    long, rollup = len(content.text) > LONG, _contains(text, _ROLLUP)
     named = ("user-fact-" in where or "milestone-" in where) if path else bool(kinds & FACTS)
-    dated = content.occurred is not None or _DATED.search(told) is not None
+    dated = content.occurred is not None or _DATED.search(text) is not None
     return Traits(
         memory=memory,
         preference=memory and ("user-preference-" in where if path else bool(kinds & PREFERENCES)),
-        liking=_says(told, _LIKING),
-        generic=_says(told, _GENERIC),
+        liking=_contains(text, _LIKING),
+        generic=_contains(text, _GENERIC),
         rollup=rollup,
         long=long,
-        fact=named or (not long and not rollup and (dated or _ATOMIC.search(told) is not None)),
+        fact=named or (not long and not rollup and (dated or _ATOMIC.search(text) is not None)),
     )
 
 
-def _says(told: str, phrases: tuple[str, ...]) -> bool:
-    """Whether a text holds one of the phrases as whole words; finding none is fast."""
+def _contains(text: str, phrases: tuple[str, ...]) -> bool:
+    """Whether a text contains one of the phrases as whole words."""
+    # `in` rejects most phrases before the slower regular expression runs.
     return any(
-        phrase in told and re.search(rf"\b{phrase}\b", told) is not None for phrase in phrases
+        phrase in text and re.search(rf"\b{phrase}\b", text) is not None for phrase in phrases
     )
 
 
 def factors(intent: Intent, traits: Traits) -> tuple[tuple[str, float], ...]:
-    """What an intent makes of a record: reasons and factors, to be multiplied.
+    """(reason, factor) for everything in a record that the intent changes; factors multiply.
 
     >>> note = Content(text="tips, a summary", created=0, kind="document")
     >>> factors(intent_of("how many bikes?"), traits_of(note))

@@ -1,4 +1,4 @@
-"""What do some texts have in common? Their most frequent words and their telling phrases."""
+"""Keywords of a group of texts, for reflections: frequent words, and phrases by TF-IDF."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Phrase = tuple[str, float]
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text that say something, lower case, in order.
+    """The content words of a text in lower case, in order: no stop words, none under 3 letters.
 
     >>> words_of("The hotel in Berlin is close to the station")
     ['hotel', 'berlin', 'close', 'station']
@@ -37,18 +37,18 @@ def words_of(text: str) -> list[str]:
     return [word for word in parts if len(word) >= _SHORTEST and word not in _STOPS]
 
 
-def keywords(texts: Iterable[str], most: int = KEYWORDS) -> list[str]:
-    """The most frequent words of some texts; of equals the one that comes first.
+def frequent_words(texts: Iterable[str], most: int = KEYWORDS) -> list[str]:
+    """The `most` most frequent content words of some texts; ties go to the one seen first.
 
-    >>> keywords(["a flight to Berlin", "Berlin again"])
+    >>> frequent_words(["a flight to Berlin", "Berlin again"])
     ['berlin', 'flight', 'again']
     """
-    counted = Counter(word for text in texts for word in words_of(text))
-    return [word for word, _ in counted.most_common(most)]
+    counts = Counter(word for text in texts for word in words_of(text))
+    return [word for word, _ in counts.most_common(most)]
 
 
 def phrases_of(text: str) -> Iterator[str]:
-    """Two and three words that follow one another, words that say nothing left out."""
+    """Bigrams and trigrams of the content words of a text."""
     words = words_of(text)
     for size in _SIZES:
         for at in range(len(words) - size + 1):
@@ -56,24 +56,25 @@ def phrases_of(text: str) -> Iterator[str]:
 
 
 class Phrases:
-    """In how many of many texts each phrase stands."""
+    """Document frequencies of all phrases in a collection of texts."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._total = len(texts)
         self._spread = Counter(phrase for text in texts for phrase in set(phrases_of(text)))
 
-    def telling(self, texts: Iterable[str], most: int = KEYPHRASES) -> list[Phrase]:
-        """The phrases that tell some of the texts from the others, heaviest first.
+    def distinctive(self, texts: Iterable[str], most: int = KEYPHRASES) -> list[Phrase]:
+        """The phrases that set some of the texts apart from the collection, heaviest first.
 
-        tf · ln((1 + N) / (1 + df)), to four digits; of equals the first by the alphabet.
+        The weight is tf · ln((1 + N) / (1 + df)), rounded to four digits; ties go by the alphabet.
 
-        >>> Phrases(["red cars", "blue cars", "green cars"]).telling(["red cars", "blue cars"])
+        >>> Phrases(["red cars", "blue cars", "green cars"]).distinctive(["red cars", "blue cars"])
         [('blue cars', 0.6931), ('red cars', 0.6931)]
         """
-        counted = Counter(phrase for text in texts for phrase in phrases_of(text))
+        counts = Counter(phrase for text in texts for phrase in phrases_of(text))
         weights = {
             phrase: round(tf * math.log((1 + self._total) / (1 + self._spread[phrase])), _DIGITS)
-            for phrase, tf in counted.items()
+            for phrase, tf in counts.items()
         }
+        # Rounded before sorting: the order must not depend on the last bits of a logarithm.
         best = sorted(weights, key=lambda phrase: (-weights[phrase], phrase))
         return [(phrase, weights[phrase]) for phrase in islice(best, most)]

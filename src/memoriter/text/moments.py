@@ -1,6 +1,7 @@
-"""When does a question ask about? Hints of time, as a span around a moment: English, UTC.
+"""Finds the time that a question names ("yesterday", "in May 2025"), as a span. English, UTC.
 
-Every function is total: a text without a hint, or with one that makes no date, gives None.
+The `moment` lane and boost call `moment_of`. Nothing raises: a text without a time, or with one
+that is no date, gives None.
 """
 
 from __future__ import annotations
@@ -38,54 +39,57 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Moment(NamedTuple):
-    """A span of time that a text names, in microseconds; `until` is not in it."""
+    """A span of time that a text names, in microseconds since 1970; `until` is exclusive."""
 
-    said: str
+    text: str
+    """The words that name it."""
     since: int
     until: int
 
 
 def moment_of(text: str, now: int) -> Moment | None:
-    """The first hint of a time in a text, seen from `now`.
+    """The first time that a text names, relative to `now`; None if it names none.
 
     >>> day = 86_400_000_000
     >>> moment_of("what did we do yesterday?", 10 * day + 5) == ("yesterday", 9 * day, 10 * day)
     True
     """
-    lower = text[:_READ].lower()
+    lower = text[:_READ].lower()  # a longer text is no question
     here = _EPOCH + now * _MICRO
     today = here.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
-        found = _relative(lower, today) or _named(lower, today)
-    except (ValueError, OverflowError):
+        span = _relative(lower, today) or _absolute(lower, today)
+    except (ValueError, OverflowError):  # 31 February, or a year before 1
         return None
-    if found is None:
+    if span is None:
         return None
-    said, since, until = found
-    return Moment(said, _micros(since), _micros(until))
+    words, since, until = span
+    return Moment(words, _micros(since), _micros(until))
 
 
 _Span = tuple[str, datetime, datetime]
+"""The words, the first instant, and the instant after the last."""
 
 
 def _relative(text: str, today: datetime) -> _Span | None:
+    """A time counted from today: yesterday, three weeks ago, last Monday, this month."""
     day = timedelta(days=1)
     for word, back in (("yesterday", 1), ("today", 0)):
         if re.search(rf"\b{word}\b", text):
             return word, today - back * day, today - (back - 1) * day
-    if found := _AGO.search(text):
-        count = int(found[1]) if found[1].isdigit() else _NUMBERS[found[1]]
-        return found[0], *_ago(count, found[2], today)
-    if found := _WEEKDAY.search(text):
-        back = (today.weekday() - _DAYS[found[1]]) % 7 or 7
-        return found[0], today - back * day, today - (back - 1) * day
-    if found := _LAST.search(text):
-        return found[0], *_period(found[1], found[2], today)
+    if hit := _AGO.search(text):
+        count = int(hit[1]) if hit[1].isdigit() else _NUMBERS[hit[1]]
+        return hit[0], *_ago(count, hit[2], today)
+    if hit := _WEEKDAY.search(text):
+        back = (today.weekday() - _DAYS[hit[1]]) % 7 or 7  # "last Monday" is never today
+        return hit[0], today - back * day, today - (back - 1) * day
+    if hit := _LAST.search(text):
+        return hit[0], *_period(hit[1], hit[2], today)
     return None
 
 
 def _ago(count: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
-    """A day for days, a week around it for weeks, the whole month or year for those."""
+    """The day itself, the seven days around it for weeks, the whole month or year for those."""
     day = timedelta(days=1)
     match unit:
         case "day":
@@ -101,7 +105,7 @@ def _ago(count: int, unit: str, today: datetime) -> tuple[datetime, datetime]:
 
 
 def _period(which: str, unit: str, today: datetime) -> tuple[datetime, datetime]:
-    """The calendar's last or present one; the past week is the last seven days."""
+    """The previous or the current calendar period; "the past week" is the last seven days."""
     day = timedelta(days=1)
     back = 0 if which == "this" else 1
     match unit:
@@ -117,26 +121,27 @@ def _period(which: str, unit: str, today: datetime) -> tuple[datetime, datetime]
             return _whole_year(today.year - back)
 
 
-def _named(text: str, today: datetime) -> _Span | None:
+def _absolute(text: str, today: datetime) -> _Span | None:
+    """A date, month or year that is named; without a year it is the latest one."""
     day = timedelta(days=1)
-    if found := _ISO.search(text):
-        year, month = int(found[1]), int(found[2])
-        first = datetime(year, month, int(found[3] or 1), tzinfo=UTC)
-        return found[0], first, first + day if found[3] else _month(year, month + 1)
-    if found := _DATE.search(text):
-        month = _number(found[1] or found[4])
-        year = int(found[5]) if found[5] else _latest(month, int(found[2] or found[3]), today)
-        first = datetime(year, month, int(found[2] or found[3]), tzinfo=UTC)
-        return found[0], first, first + day
-    if found := _IN.search(text):
-        if found[1] is None:
-            return found[0], *_whole_year(int(found[2]))
-        first = _month(int(found[2]), _number(found[1]))
-        return found[0], first, _month(first.year, first.month + 1)
-    if found := _MONTH_ALONE.search(text):
-        month = _number(found[1])
+    if hit := _ISO.search(text):
+        year, month = int(hit[1]), int(hit[2])
+        first = datetime(year, month, int(hit[3] or 1), tzinfo=UTC)
+        return hit[0], first, first + day if hit[3] else _month(year, month + 1)
+    if hit := _DATE.search(text):
+        month = _number(hit[1] or hit[4])
+        year = int(hit[5]) if hit[5] else _latest(month, int(hit[2] or hit[3]), today)
+        first = datetime(year, month, int(hit[2] or hit[3]), tzinfo=UTC)
+        return hit[0], first, first + day
+    if hit := _IN.search(text):
+        if hit[1] is None:
+            return hit[0], *_whole_year(int(hit[2]))
+        first = _month(int(hit[2]), _number(hit[1]))
+        return hit[0], first, _month(first.year, first.month + 1)
+    if hit := _MONTH_ALONE.search(text):
+        month = _number(hit[1])
         first = _month(_latest(month, 1, today), month)
-        return found[0], first, _month(first.year, first.month + 1)
+        return hit[0], first, _month(first.year, first.month + 1)
     return None
 
 
@@ -150,7 +155,7 @@ def _latest(month: int, day: int, today: datetime) -> int:
 
 
 def _month(year: int, month: int) -> datetime:
-    """The first of a month, counted on beyond the year's ends."""
+    """The first of a month; a month below 1 or above 12 is one of another year."""
     return datetime(year + (month - 1) // 12, (month - 1) % 12 + 1, 1, tzinfo=UTC)
 
 

@@ -1,4 +1,4 @@
-"""What an analyzer is: it says which words a text has. Pure, deterministic, fingerprinted."""
+"""The protocol of analyzers, which turn text into terms; `text.tokenized` has a base class."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from memoriter.core.words import RecordWords
 
 
 class Analyzer(Protocol):
-    """Turns text into terms. Equal fingerprints mean equal output, on any machine."""
+    """Turns text into terms. Pure; equal fingerprints mean equal output on any machine."""
 
     @property
     def name(self) -> str:
-        """What a recipe calls it."""
+        """The name that recipes use."""
         ...
 
     @property
     def about(self) -> str:
-        """How it reads words, in a line for people."""
+        """One line for people: what it does with words."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """`NAME-words/`, then what names everything that shapes its output.
+        """`NAME-words/`, then a digest of everything that determines its output.
 
-        By the name a store finds the analyzer of words that it keeps, without loading the others.
+        The name lets a store load the analyzer of the words that it keeps without loading others.
         """
         ...
 
@@ -45,6 +45,6 @@ class Analyzer(Protocol):
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
         """(term, position) of every token of a phrase; stacked tokens share a position.
 
-        With `prefix` the last word is the beginning of one: its term is a beginning of terms.
+        With `prefix` the last word is an incomplete one: its term is a prefix of index terms.
         """
         ...

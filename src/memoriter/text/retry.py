@@ -1,6 +1,6 @@
-"""The second try of a search without hits: its strongest word, its bare words, words spelt alike.
+"""Weaker queries for a search without hits: its longest word, its plain words, similar spellings.
 
-Pure functions; the ladder that calls them decides which are tried, and in which order.
+Pure functions. The retry ladder of the `bm25` lane decides which are tried, and in which order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.text.stops import RETRY
+from memoriter.text.stops import RETRY_STOPS
 
 _SHORTEST: Final = 3
 _ASCII_MARKS: Final = re.compile(r"[!-/:-@\[-`{-~]+")
@@ -24,7 +24,7 @@ _PAD: Final = "$"
 
 
 def sanitised(text: str) -> str:
-    """The text without punctuation and symbols, its spaces single; the case is kept.
+    """The text without punctuation and symbols, with single spaces; case is kept.
 
     >>> sanitised("((pricing))!!  v1.29")
     'pricing v1 29'
@@ -35,32 +35,32 @@ def sanitised(text: str) -> str:
     return " ".join("".join(" " if category(one)[0] in "PS" else one for one in text).split())
 
 
-def tokens(text: str) -> list[str]:
-    """The words of at least three letters that are no stop words, each once, in order."""
+def content_words(text: str) -> list[str]:
+    """The distinct words of three letters or more that are no stop words, in order."""
     words = sanitised(text).lower().split()
     return list(
-        dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word not in RETRY)
+        dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word not in RETRY_STOPS)
     )
 
 
-def strongest(text: str, df: Callable[[str], int]) -> str | None:
-    """The longest such word; of equally long ones the rarest that occurs at all, then the first.
+def longest_word(text: str, df: Callable[[str], int]) -> str | None:
+    """The longest content word; ties go to the rarest one that occurs at all, then to the first.
 
-    `df` says in how many records a word occurs.
+    `df` returns the document frequency of a word. None if the text has no content word.
 
-    >>> strongest("what is the oude reimer status?", {"status": 3, "reimer": 2}.__getitem__)
+    >>> longest_word("what is the oude reimer status?", {"status": 3, "reimer": 2}.__getitem__)
     'reimer'
     """
-    found = tokens(text)
-    longest = max(map(len, found), default=0)
-    tied = [word for word in found if len(word) == longest]
+    words = content_words(text)
+    longest = max(map(len, words), default=0)
+    tied = [word for word in words if len(word) == longest]
     if len(tied) <= 1:
         return next(iter(tied), None)
     return min(tied, key=lambda word: df(word) or math.inf)
 
 
 def trigrams(text: str) -> frozenset[str]:
-    """Every window of three characters of its words, each word between two `$`.
+    """The character trigrams of its words, each word padded with `$` on both sides.
 
     >>> sorted(trigrams("Bosch"))
     ['$bo', 'bos', 'ch$', 'osc', 'sch']
@@ -70,7 +70,7 @@ def trigrams(text: str) -> frozenset[str]:
 
 
 def jaccard(one: Set[str], other: Set[str]) -> float:
-    """How much two sets share: |A ∩ B| / |A ∪ B|, 0 for two empty ones.
+    """The Jaccard index of two sets: |A ∩ B| / |A ∪ B|, 0 for two empty ones.
 
     >>> round(jaccard(trigrams("kubernets"), trigrams("kubernetes")), 4)
     0.5833
@@ -79,32 +79,35 @@ def jaccard(one: Set[str], other: Set[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def nearest(tokens: Iterable[str], words: Iterable[str], floor: float = 0.3) -> dict[str, float]:
-    """The words spelt like one of the tokens, with the similarity to the token most alike.
+def similar_words(
+    tokens: Iterable[str], words: Iterable[str], floor: float = 0.3
+) -> dict[str, float]:
+    """The words spelt like one of the tokens, each with its similarity to the closest token.
 
     Similarity is the Jaccard index of their trigrams, above 0 and at least `floor`. Tokens of fewer
-    than three letters are not tried. For a hundred thousand words: those that share too few
-    windows with any token to get there are sieved out together, before any set is made.
+    than three letters are skipped. Made for vocabularies of a hundred thousand words: one pass in
+    NumPy drops the words that share too few trigrams to reach the floor.
     """
     grams = [trigrams(token) for token in dict.fromkeys(tokens) if len(token) >= _SHORTEST]
     sizes = [len(each) for each in grams]
-    having: dict[str, list[int]] = {}
+    having: dict[str, list[int]] = {}  # trigram -> the tokens that have it
     for nth, each in enumerate(grams):
         for gram in each:
             having.setdefault(gram, []).append(nth)
     if not having:
         return {}
+    # |A ∩ B| / |A ∪ B| ≥ floor implies |A ∩ B| ≥ floor · |A|; the slack absorbs rounding.
     least = max(1, math.ceil(floor * min(size for size in sizes if size) - 1e-9))
-    found: dict[str, float] = {}
-    for word in _sieved(list(dict.fromkeys(words)), list(having), least):
+    similar: dict[str, float] = {}
+    for word in _prefiltered(list(dict.fromkeys(words)), list(having), least):
         best = _best(trigrams(word), having, sizes)
         if best >= floor:
-            found[word] = best
-    return found
+            similar[word] = best
+    return similar
 
 
 def _best(grams: Set[str], having: Mapping[str, Sequence[int]], sizes: Sequence[int]) -> float:
-    """The highest Jaccard index of a set with the sets that `having` turns inside out."""
+    """The highest Jaccard index of a set with one of the sets that `having` inverts."""
     shared: dict[int, int] = {}
     for gram in grams:
         for nth in having.get(gram, ()):
@@ -113,8 +116,8 @@ def _best(grams: Set[str], having: Mapping[str, Sequence[int]], sizes: Sequence[
     return max((both / (whole + sizes[nth] - both) for nth, both in shared.items()), default=0.0)
 
 
-def _sieved(words: Sequence[str], grams: Sequence[str], least: int) -> list[str]:
-    """The words with at least so many windows among the grams; a window may count twice."""
+def _prefiltered(words: Sequence[str], grams: Sequence[str], least: int) -> list[str]:
+    """The words that have at least `least` of the trigrams, or seem to: repeats count twice."""
     lowered = map(str.lower, words)
     padded = [f"${low}$" if low.isalnum() else _runs(low) for low in lowered]
     windows = _windows("\n".join(padded))
@@ -130,7 +133,7 @@ def _runs(text: str) -> str:
 
 
 def _windows(text: str) -> NDArray[np.uint64]:
-    """Every three characters in a row as one number."""
+    """Every three adjacent characters packed into one integer: a code point takes 21 bits."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint64)
     shift = np.uint64(21)
     return (((points[:-2] << shift) | points[1:-1]) << shift) | points[2:]

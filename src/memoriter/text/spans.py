@@ -1,4 +1,4 @@
-"""Where in a text stand the words that matched? For people: snippets and marked words."""
+"""Where the matched words are in a text: spans for highlighting, and snippets around them."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ _PIECE: Final = re.compile(r"\S+")
 _RUN: Final = re.compile(r"\w+")
 _SPACE: Final = re.compile(r"\s")
 _LEAD: Final = 0.25
-"""Which part of a snippet stands before its first match at most."""
+"""At most this share of a snippet comes before its first match."""
 _LONGEST: Final = 100_000
-"""Words are looked for in so many characters of a text; snippets are for people."""
+"""Only so many characters of a text are searched."""
 
 Span = tuple[int, int]
-"""From a character up to, and not including, another."""
+"""(start, end) in characters; the end is exclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Terms of the index, and beginnings of terms."""
+    """What a query matched: index terms, and prefixes of them."""
 
     terms: frozenset[str]
-    beginnings: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
 
     def meets(self, terms: Collection[str]) -> bool:
-        """Whether one of these terms is meant."""
+        """Whether one of the given terms was matched."""
         return not self.terms.isdisjoint(terms) or any(
-            term.startswith(self.beginnings) for term in terms if self.beginnings
+            term.startswith(self.prefixes) for term in terms if self.prefixes
         )
 
 
 def spans_of(text: str, matched: Matched, analyzer: Analyzer) -> list[Span]:
-    """Where the words stand that share a term with what matched, in order."""
-    if not matched.terms and not matched.beginnings:
+    """The spans of the words that have a matched term, in order."""
+    if not matched.terms and not matched.prefixes:
         return []
-    known: dict[str, bool] = {}
+    known: dict[str, bool] = {}  # the analyzer runs once per distinct word
 
     def meets(word: str) -> bool:
         if word not in known:
@@ -57,19 +57,19 @@ def spans_of(text: str, matched: Matched, analyzer: Analyzer) -> list[Span]:
 
 
 def _inner(piece: str, meets: Callable[[str], bool], matched: Matched) -> Iterator[Span]:
-    """The parts of a piece that match by themselves, else all of it without marks at its ends."""
+    """The parts of a piece that match by themselves, else the piece without outer punctuation."""
     runs = _runs(piece)
-    found = False
+    any_part = False
     for begin, end in runs:
         if meets(piece[begin:end]):
-            found = True
+            any_part = True
             yield from _characters(piece, begin, end, matched)
-    if not found:
+    if not any_part:
         yield (runs[0][0], runs[-1][1]) if runs else (0, len(piece))
 
 
 def _runs(piece: str) -> list[Span]:
-    """Runs of letters, digits, connectors, and the marks that go with them."""
+    """Runs of letters, digits and connectors, with their combining marks."""
     if piece.isascii():
         return [run.span() for run in _RUN.finditer(piece)]
     out: list[Span] = []
@@ -83,14 +83,14 @@ def _runs(piece: str) -> list[Span]:
 
 
 def _characters(piece: str, begin: int, end: int, matched: Matched) -> Iterator[Span]:
-    """A run of a script without spaces is marked where its terms stand, any other as a whole."""
+    """The spans of the terms in a run of a script without spaces; any other run as a whole."""
     run = piece[begin:end]
     there = [term for term in matched.terms if term in run] if has_unspaced(run) else []
     inside = sorted({m.span() for term in there for m in re.finditer(re.escape(term), run)})
     if not inside:
         yield begin, end
         return
-    first, last = inside[0]
+    first, last = inside[0]  # overlapping bigrams merge into one span
     for a, b in inside[1:]:
         if a <= last:
             last = max(last, b)

@@ -1,4 +1,4 @@
-"""Stop words: words too common to look for, each list for the reading that names it."""
+"""Lists of stop words. Each docstring says who uses the list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def _table(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-ENGLISH: Final = _table(
+ENGLISH_STOPS: Final = _table(
     """
     a about above across actually after again against all along am among an and any are around at be
     because becoming been before behind being below beside between beyond bit but by can combined
@@ -24,9 +24,9 @@ ENGLISH: Final = _table(
     were what when where which who whom whose why will with within without would yet you your yours
     """
 )
-"""Small words of English, and words that ask more than they name."""
+"""English function words and words of questions: for entity names and for dialects."""
 
-LATIN: Final = _table(
+LATIN_STOPS: Final = _table(
     """
     a an the and or but in on at to for of with by from is it as be was are been being have has had
     do does did will would could should may might shall can not no nor so if then than that this
@@ -36,9 +36,9 @@ LATIN: Final = _table(
     your up down
     """
 )
-"""What `stop = "latin"` drops. All its words are Latin, so a word of another script stays."""
+"""What `stop = "latin"` drops in the bare dialect; words of other scripts are never dropped."""
 
-RETRY: Final = _table(
+RETRY_STOPS: Final = _table(
     """
     the a an and or but is are was what who when where why how you for from about advice any been
     can choose current decide deciding feeling find getting help helpful idea ideas interesting ive
@@ -49,4 +49,4 @@ RETRY: Final = _table(
     had de het een en of
     """
 )
-"""Words that a second try does not lean on."""
+"""Words that `text.retry` never retries with."""

@@ -1,7 +1,7 @@
-"""Readings: what a piece of text is read as, and how the readings of a record become `RecordWords`.
+"""The tokens of a text, and the base class that makes an analyzer of a tokenizer.
 
-An analyzer differs from another in how it reads one text. The rest is the same for all of them and
-stands here: positions, the gap between two tags, lengths, the distinct terms, the fingerprint.
+Analyzers differ only in how they tokenize one text. The rest is here: positions, the gap between
+two texts of a list field, field lengths, the distinct terms of a record, the fingerprint.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from memoriter.core.words import RecordWords
 from memoriter.text.chunk import LONGEST
 
 FIELDS: Final = ("text", "title", "summary", "tags", "concepts", "entities", "agent", "path")
-"""The fields that most analyzers read."""
+"""The fields that most analyzers cover."""
 _GAP: Final = 100
-"""Positions between two texts of one field, so that no phrase reaches across."""
+"""Positions between two texts of one field, so that no phrase matches across them."""
 
 
 class Tokenized(NamedTuple):
-    """The tokens of a piece of text, where they stand, and how many positions it fills."""
+    """The tokens of a text, their positions, and how many positions they fill."""
 
     terms: Sequence[str]
     surfaces: Sequence[str]
     """The folded word behind each term."""
     places: Sequence[int] | None
-    """The position of each token; None when the n-th stands at n."""
+    """The position of each token; None if the n-th token is at position n."""
     width: int
 
 
@@ -40,17 +40,18 @@ _TERMS: Final = itemgetter(0)
 _SURFACES: Final = itemgetter(1)
 
 
-def plain(terms: Sequence[str], surfaces: Sequence[str]) -> Tokenized:
-    """A reading of words that stand one after the other."""
+def in_sequence(terms: Sequence[str], surfaces: Sequence[str]) -> Tokenized:
+    """Tokens at the positions 0, 1, 2 and so on."""
     return Tokenized(terms, surfaces, None, len(terms))
 
 
 def grams(run: str) -> Tokenized:
-    """Each character and each pair of neighbours, the pair at the place of its first.
+    """Each character and each bigram, a bigram at the position of its first character.
 
     >>> grams("東京都").terms
     ('東', '東京', '京', '京都', '都')
     """
+    # Graphemes, not code points: a vowel sign stays with its consonant.
     characters = [one[:LONGEST] for one in apsw.unicode.grapheme_iter(run)]
     terms: list[str] = []
     places: list[int] = []
@@ -63,19 +64,19 @@ def grams(run: str) -> Tokenized:
     return Tokenized(kept, kept, tuple(places), len(characters))
 
 
-def joined(tokenized: Sequence[Tokenized]) -> Tokenized:
-    """The reading of a text from those of its pieces, each of at least one token."""
+def concatenated(tokenized: Sequence[Tokenized]) -> Tokenized:
+    """The tokens of a text from those of its pieces, each of at least one token."""
     if len(tokenized) == 1 and tokenized[0].places is None:
         return tokenized[0]
     terms = list(chain.from_iterable(map(_TERMS, tokenized)))
     surfaces = list(chain.from_iterable(map(_SURFACES, tokenized)))
-    if len(terms) == len(tokenized):
-        return plain(terms, surfaces)
+    if len(terms) == len(tokenized):  # one token each: no positions need to be kept
+        return in_sequence(terms, surfaces)
     return Tokenized(terms, surfaces, *_placed(tokenized, gap=0))
 
 
-def _apart(tokenized: Sequence[Tokenized]) -> Tokenized:
-    """The reading of a field from those of its texts."""
+def _field_of(tokenized: Sequence[Tokenized]) -> Tokenized:
+    """The tokens of a field from those of its texts, with gaps between them."""
     if len(tokenized) == 1:
         return tokenized[0]
     terms = list(chain.from_iterable(map(_TERMS, tokenized)))
@@ -84,7 +85,7 @@ def _apart(tokenized: Sequence[Tokenized]) -> Tokenized:
 
 
 def _placed(tokenized: Iterable[Tokenized], gap: int) -> tuple[list[int], int]:
-    """The positions of all tokens, a gap before every reading but the first, and the width."""
+    """The positions of all tokens, with a gap before each text but the first, and the width."""
     places: list[int] = []
     at = width = 0
     for _, _, offsets, filled in tokenized:
@@ -100,13 +101,14 @@ def _places(tokenized: Tokenized) -> Sequence[int]:
 
 
 class TokenAnalyzer(ABC):
-    """An analyzer that only has to say how it reads one text: it satisfies `Analyzer`.
+    """Base class: a subclass defines `read` and satisfies the `Analyzer` protocol.
 
-    `shaping` names what the output depends on, versions of tables included.
+    `shaping` is everything that the output depends on, such as versions of tables and libraries:
+    it goes into the fingerprint.
     """
 
     about: ClassVar[str] = ""
-    """How it reads words, in a line for people."""
+    """One line for people: what it does with words."""
 
     def __init__(self, name: str, fields: tuple[str, ...], shaping: Mapping[str, object]) -> None:
         self._name = name
@@ -117,12 +119,12 @@ class TokenAnalyzer(ABC):
 
     @property
     def name(self) -> str:
-        """What a recipe calls it."""
+        """The name that recipes use."""
         return self._name
 
     @property
     def fingerprint(self) -> str:
-        """Names the rules and every table that shapes the output."""
+        """The name, the format of the words, and a digest of everything that shapes the output."""
         return self._fingerprint
 
     @property
@@ -132,14 +134,16 @@ class TokenAnalyzer(ABC):
 
     @abstractmethod
     def read(self, text: str) -> Tokenized:
-        """The tokens of any text; called from many threads at once."""
+        """The tokens of any text. Must be safe to call from several threads at once."""
 
     def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
-        """The words of a record: for each field its texts (several in a list field, or none)."""
-        given = map(texts.get, self._fields)
-        fields = [_apart(list(map(self.read, each))) if each else _NOTHING for each in given]
+        """The words of a record, from the texts of each field (a list field has several)."""
+        in_fields = map(texts.get, self._fields)
+        fields = [_field_of(list(map(self.read, each))) if each else _NOTHING for each in in_fields]
         terms = sorted(set(chain.from_iterable(map(_TERMS, fields))))
         ordinal = {term: nth for nth, term in enumerate(terms)}.__getitem__
+        # Positions are kept only if some token is not simply at its own index: most records save
+        # that column.
         in_order = all(field.places is None for field in fields)
         return RecordWords(
             terms=tuple(terms),

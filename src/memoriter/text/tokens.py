@@ -1,9 +1,8 @@
-"""How many tokens does a text take? An estimate on the safe side, without a model's vocabulary.
+"""Estimates the tokens of a text from above, without a model's vocabulary.
 
-Models cut text differently, and none of their tables comes with this package. So every word is
-counted as if it were a rare one, three letters to a token, and what is no word at all (digits,
-signs, codes, whatever lies beyond ASCII) as if each byte were a token: no table can do worse than
-that. docs/context.md has figures.
+Tokenizers differ and none comes with this package. So every word is counted as a rare one, three
+letters to a token, and everything else (digits, signs, codes, text beyond ASCII) as one token per
+byte, the worst case of any byte-level tokenizer. docs/context.md has figures.
 """
 
 from __future__ import annotations
@@ -21,20 +20,25 @@ _PIECES: Final = re.compile(
 _LETTERS: Final = 3
 
 
-def tokens(text: str) -> int:
-    r"""Tokens of a text; lines add up, each line feed being one more.
+def estimate_tokens(text: str) -> int:
+    r"""The estimated tokens of a text. Additive over lines: a line feed is one token.
 
-    >>> tokens("Prod SSH port is 49222"), tokens("naïve"), tokens("x7Gq"), tokens("a\nb")
+    >>> (
+    ...     estimate_tokens("Prod SSH port is 49222"),
+    ...     estimate_tokens("naïve"),
+    ...     estimate_tokens("x7Gq"),
+    ...     estimate_tokens("a\nb"),
+    ... )
     (14, 4, 4, 3)
     """
     return sum(map(_cost, _PIECES.finditer(text)))
 
 
-def _cost(found: re.Match[str]) -> int:
-    match found.lastgroup:
+def _cost(piece: re.Match[str]) -> int:
+    match piece.lastgroup:
         case "word":
-            return -(-len(found[0]) // _LETTERS)
+            return -(-len(piece[0]) // _LETTERS)
         case "space":
             return 0  # it belongs to the word after it
         case _:
-            return len(found[0].encode())
+            return len(piece[0].encode())

@@ -1,7 +1,7 @@
-"""What a query asks for: one tree of words, whatever dialect it was written in. Pure data.
+"""The query tree: every dialect parses to it, and the `bm25` lane evaluates it. Pure data.
 
 A row satisfies `All` if it satisfies every part, `Any` if it satisfies one, `Without` if it
-satisfies `keep` and not `drop`. What scores are the leaves that a row satisfies.
+satisfies `keep` and not `drop`. The score of a row comes from the leaves that it satisfies.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of the index, as it is: the analyzer has been asked already."""
+    """A term of the index: it has been analysed already."""
 
     term: str
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A word or a phrase as written; what the analyzer makes of it must stand side by side."""
+    """A word or a phrase as written; its tokens must be adjacent in a row."""
 
     text: str
     prefix: bool = False
-    """Whether its last word may go on."""
+    """Whether its last word is a prefix."""
     fields: tuple[str, ...] = ()
-    """The only fields to look in; none means all that the lane searches."""
+    """The fields to search; empty means all fields of the lane."""
     boost: float = 1.0
 
 
@@ -53,7 +53,7 @@ class Any:
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """`keep`, but for what satisfies `drop`."""
+    """`keep` except what satisfies `drop`."""
 
     keep: Node
     drop: Node
@@ -64,20 +64,20 @@ Node: TypeAlias = Term | Leaf | NearLeaves | All | Any | Without
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query as its dialect read it."""
+    """What a dialect made of a query."""
 
     tree: Node | None
-    """None: there is nothing to look for."""
+    """None if the query has no words."""
     expert: bool = False
-    """Whether it was read as an expression rather than as bare words."""
+    """Whether it was parsed as an expression rather than as bare words."""
     note: str | None = None
-    """Why it was read otherwise than written; None when it was not."""
+    """How the parse differs from what was written, for people; None if it does not."""
     malformed: bool = False
-    """Whether an expression could not be read as one, and its words were taken instead."""
+    """Whether it looked like an expression but did not parse: its words were taken instead."""
 
 
 def excludes(node: Node | None) -> bool:
-    """Whether a tree takes something away."""
+    """Whether a tree contains an exclusion."""
     match node:
         case Without():
             return True
@@ -87,37 +87,37 @@ def excludes(node: Node | None) -> bool:
             return False
 
 
-def spelled(node: Node | None) -> str:
-    """The tree in one spelling, whatever dialect it came from; for people.
+def tree_text(node: Node | None) -> str:
+    """The tree in one notation for all dialects, for people and receipts.
 
-    >>> spelled(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
+    >>> tree_text(Without(Any((Term("ssh"), Leaf("open port"))), Leaf("po", prefix=True)))
     '(ssh OR "open port") NOT po*'
     """
     match node:
         case None:
-            told = ""
+            text = ""
         case Term():
-            told = node.term
+            text = node.term
         case Leaf():
-            told = _spelled_leaf(node)
+            text = _leaf_text(node)
         case NearLeaves():
-            told = f"NEAR/{node.distance}({' '.join(map(_spelled_leaf, node.leaves))})"
+            text = f"NEAR/{node.distance}({' '.join(map(_leaf_text, node.leaves))})"
         case All():
-            told = " AND ".join(map(_inner, node.parts))
+            text = " AND ".join(map(_operand, node.parts))
         case Any():
-            told = " OR ".join(map(_inner, node.parts))
+            text = " OR ".join(map(_operand, node.parts))
         case Without():
-            told = f"{_inner(node.keep)} NOT {_inner(node.drop)}"
-    return told
+            text = f"{_operand(node.keep)} NOT {_operand(node.drop)}"
+    return text
 
 
-def _inner(node: Node) -> str:
-    told = spelled(node)
-    return told if isinstance(node, Term | Leaf | NearLeaves) else f"({told})"
+def _operand(node: Node) -> str:
+    text = tree_text(node)
+    return text if isinstance(node, Term | Leaf | NearLeaves) else f"({text})"
 
 
-def _spelled_leaf(leaf: Leaf) -> str:
-    told = leaf.text if leaf.text.isalnum() else f'"{leaf.text}"'
-    told += "*" if leaf.prefix else ""
-    told += f"^{leaf.boost:g}" if leaf.boost != 1.0 else ""
-    return f"{','.join(leaf.fields)}:{told}" if leaf.fields else told
+def _leaf_text(leaf: Leaf) -> str:
+    text = leaf.text if leaf.text.isalnum() else f'"{leaf.text}"'
+    text += "*" if leaf.prefix else ""
+    text += f"^{leaf.boost:g}" if leaf.boost != 1.0 else ""
+    return f"{','.join(leaf.fields)}:{text}" if leaf.fields else text

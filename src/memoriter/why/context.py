@@ -8,8 +8,8 @@ from typing import Self
 from memoriter.core.budget import Budget
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, shown
-from memoriter.text.prompt import block, packed
-from memoriter.text.tokens import tokens
+from memoriter.text.prompt import pack_entries, prompt_block
+from memoriter.text.tokens import estimate_tokens
 
 
 class Block(str):
@@ -39,7 +39,7 @@ class Block(str):
     @property
     def tokens(self) -> int:
         """How many tokens it takes at most, as far as that can be told without a model."""
-        return tokens(self)
+        return estimate_tokens(self)
 
     def to_dict(self) -> dict[str, object]:
         """The block as plain data."""
@@ -54,7 +54,7 @@ class Block(str):
 
 def block_of(said: Sequence[tuple[Record, bool]], budget: Budget) -> Block:
     """The records, best first, whole and within a budget; each with whether it was superseded."""
-    pieces = packed(said, budget)
+    pieces = pack_entries(said, budget)
     kept = [record.id for (record, _), piece in zip(said, pieces, strict=True) if piece.kept]
     out = [record.id for (record, _), piece in zip(said, pieces, strict=True) if not piece.kept]
-    return Block.of(block(pieces), dict(enumerate(kept, start=1)), out)
+    return Block.of(prompt_block(pieces), dict(enumerate(kept, start=1)), out)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.record import Record
 from memoriter.rank.cluster import cohesion
-from memoriter.text.entities import key, names_in
+from memoriter.text.entities import entity_key, names_in
 from memoriter.text.keywords import Phrase
 
 DREAMING: Final = "dreaming:"
@@ -102,7 +102,9 @@ def _is_foreign(member: Record) -> bool:
 
 
 def _strangers(group: Group) -> bool:
-    first, *_ = named = [{key(name) for name in entities_of(member)} for member in group.members]
+    first, *_ = named = [
+        {entity_key(name) for name in entities_of(member)} for member in group.members
+    ]
     return bool(first) and sum(bool(first & each) for each in named) / len(named) < _ENTITY_SHARE
 
 

@@ -25,7 +25,7 @@ from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, plain, quoted, shown
 from memoriter.core.times import iso
 from memoriter.rank.cluster import clusters, middle, near, propagated, single_link
-from memoriter.text.keywords import Phrases, keywords
+from memoriter.text.keywords import Phrases, frequent_words
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
 from memoriter.write.prepare import SALT_BYTES, WriteContext, prepare_version, put_of
 
@@ -150,7 +150,7 @@ class Cluster:
     @property
     def keywords(self) -> tuple[str, ...]:
         """The most frequent words of its members."""
-        return tuple(keywords(member.text for member in self.group.members))
+        return tuple(frequent_words(member.text for member in self.group.members))
 
     def told(self, summary: str | None = None) -> Reflection:
         """The reflection in short."""
@@ -184,7 +184,7 @@ def found(
         if at.size < rule.min_size:
             continue
         members = tuple(records[int(place)] for place in at)
-        phrases = tuple(known.telling(member.text for member in members))
+        phrases = tuple(known.distinctive(member.text for member in members))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)
         large = f"{at.size} members, at most {rule.max_size} are summed up"
         reason = large if at.size > rule.max_size else refusal(cluster.group)

@@ -17,9 +17,9 @@ from tests.oracle.pages import Page, Spots
 from tests.oracle.rules import LaneCall, LaneOracle
 
 from memoriter.text import retry
-from memoriter.text.dialects import Options, read
+from memoriter.text.dialects import Options, read_query
 from memoriter.text.port import Analyzer
-from memoriter.text.tree import All, Leaf, NearLeaves, Node, Term, Without, spelled
+from memoriter.text.tree import All, Leaf, NearLeaves, Node, Term, Without, tree_text
 from memoriter.text.tree import Any as AnyOf
 
 Scored = dict[int, float | None]
@@ -56,7 +56,7 @@ class _Lane:
     def read(self, text: str, aliases: Mapping[str, Sequence[str]]) -> Node | None:
         """The tree of a text."""
         options = Options(self.spec["expert"], self.spec["stop"], aliases)
-        return read(self.spec["dialect"], text, self.analyzer, options).tree
+        return read_query(self.spec["dialect"], text, self.analyzer, options).tree
 
     # -- counting ------------------------------------------------------------------------------
 
@@ -220,15 +220,15 @@ class _Lane:
         for again in tries:
             if again is not None and (scored := self.find(again, chosen, aliases)):
                 return scored
-        return self._fuzzy(retry.tokens(text), chosen)
+        return self._fuzzy(retry.content_words(text), chosen)
 
     def _strict(self, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:
         options = Options(self.spec["expert"], self.spec["stop"], aliases)
-        asked = read(self.spec["dialect"], text, self.analyzer, options)
+        asked = read_query(self.spec["dialect"], text, self.analyzer, options)
         return (
             asked.tree is not None
             and asked.expert
-            and (self.spec["dialect"] == "bare" or "NOT" in spelled(asked.tree).split())
+            and (self.spec["dialect"] == "bare" or "NOT" in tree_text(asked.tree).split())
         )
 
     def find(
@@ -246,7 +246,7 @@ class _Lane:
                 return 0
             return sum(bool(self.tfs(tree, page)) for page in self.pages.values())
 
-        return retry.strongest(text, df)
+        return retry.longest_word(text, df)
 
     def _fuzzy(self, typed: Sequence[str], chosen: Sequence[int]) -> dict[int, float]:
         out: dict[int, float] = {}

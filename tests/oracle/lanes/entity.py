@@ -9,7 +9,7 @@ from tests.oracle.numbers import Column, grid
 from tests.oracle.rules import LaneCall, LaneOracle, Spec
 
 from memoriter.core.record import Record
-from memoriter.text.entities import dice, key
+from memoriter.text.entities import dice, entity_key
 
 
 def _scores(call: LaneCall) -> Column:
@@ -22,11 +22,11 @@ def _shared(lane: Spec, seeds: Sequence[Record], chosen: Sequence[Record]) -> Co
     clusters: list[str] = []
     of_agent: dict[str, set[int]] = {}
     for seed in seeds:
-        own = {_joined(key(name), clusters, lane) for name in seed.entities} - {-1}
+        own = {_joined(entity_key(name), clusters, lane) for name in seed.entities} - {-1}
         of_agent.setdefault(_agent(lane, seed), set()).update(own)
     out: Column = {}
     for record in chosen:
-        known = {_likest(key(name), clusters, lane) for name in record.entities}
+        known = {_likest(entity_key(name), clusters, lane) for name in record.entities}
         both = known & of_agent.get(_agent(lane, record), set())
         if both:
             out[record.row] = grid(math.tanh(0.5 * len(both)))

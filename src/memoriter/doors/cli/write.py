@@ -122,9 +122,9 @@ def import_(
     chats, Markdown notes, JSON lines, plain lines, an export of memoriter. A bad row is reported
     and skipped. A row that was imported before is not written again.
     """
-    from memoriter.imports.table import chosen  # noqa: PLC0415  # loads the readers
+    from memoriter.imports.table import detect_format  # noqa: PLC0415  # loads the readers
 
-    named = [(path, chosen(path, format).format.name) for path in files]
+    named = [(path, detect_format(path, format).format.name) for path in files]
     if dry_run and not store_exists(at):
         at = replace(at, store=":memory:")
     with opened_memory(at, "read" if dry_run and store_exists(at) else "make") as memory:

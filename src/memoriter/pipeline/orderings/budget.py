@@ -7,7 +7,7 @@ import numpy as np
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.pipeline.orderings.port import Moved
-from memoriter.text.prompt import head_size, packed
+from memoriter.text.prompt import head_size, pack_entries
 
 
 def fit_budget(ctx: Context, slate: Slate) -> Moved:
@@ -19,7 +19,7 @@ def fit_budget(ctx: Context, slate: Slate) -> Moved:
     replaced = ctx.replaced_by(slate.rows)
     known = [at for at, record in enumerate(records) if record is not None]
     entries = [(record, bool(replaced[at])) for at, record in enumerate(records) if record]
-    pieces = packed(entries, ctx.query.budget)
+    pieces = pack_entries(entries, ctx.query.budget)
     sizes = np.full((2, slate.rows.size), np.nan)
     for at, piece in zip(known, pieces, strict=True):
         sizes[:, at] = piece.tokens, piece.chars

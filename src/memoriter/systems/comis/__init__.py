@@ -1,4 +1,4 @@
-"""Comis: its recipe, its export, its JSON-RPC methods and its MCP tool."""
+"""Comis: recipe, importer of its export, JSON-RPC methods, MCP tool."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""Comis: the entries that its export answers with, as one JSON value or one on each line."""
+"""Imports entries that Comis exported, as one JSON value or one per line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from memoriter.core.fields import MEMORY_TYPES, TRUST
 from memoriter.imports import markdown
 from memoriter.imports.fields import FieldMap
-from memoriter.imports.frontmatter import listed
+from memoriter.imports.frontmatter import string_list
 from memoriter.imports.port import Extracted, Format, Lost
 from memoriter.imports.shapes import is_object
 from memoriter.imports.source import (
@@ -19,11 +19,11 @@ from memoriter.imports.source import (
     BadRow,
     InputFile,
     Value,
-    loaded,
-    rows,
-    sampled,
+    parse_json_line,
+    read_rows,
+    sample_objects,
 )
-from memoriter.imports.sqlite import tables
+from memoriter.imports.sqlite import table_columns
 
 NAME: Final = "comis"
 _LISTS: Final = ("entries", "memories", "results")
@@ -35,23 +35,23 @@ _TAKEN: Final = (
 )  # fmt: skip
 _SOURCE: Final = ("who", "channel", "session_key")
 _COUNTERS: Final = ("score", "has_embedding", "embedding")
-"""What belongs to an answer or to their index, not to the memory."""
+"""Fields of a search answer or of their index, not of the memory."""
 
 
 def recognise(source: InputFile) -> str | None:
-    """Whether its rows are entries."""
-    for row in map(_entry, sampled(source, *_LISTS)):
+    """Why this is an export of Comis: its rows are entries. None if it is not."""
+    for row in map(_entry, sample_objects(source, *_LISTS)):
         if "content" in row and _MARKS & set(row):
             return "its rows have a content and a memoryType or trustLevel"
     return None
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
-    """Entries; a file of Markdown is read as notes."""
+    """The entries; a Markdown file or folder is read as notes."""
     if source.kind in ("text", "folder"):
         yield from markdown.read(source)
         return
-    for item in rows(source, *_LISTS):
+    for item in read_rows(source, *_LISTS):
         if isinstance(item, BadRow):
             yield item
         elif is_object(item.value):
@@ -61,78 +61,80 @@ def read(source: InputFile) -> Iterator[Extracted]:
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """An entry, bare or as a search answers it: inside its record, with the score beside."""
+    """An entry, plain or from a search answer, where it is below `record` next to a score."""
     inner = row.get("record")
-    return _named(inner if is_object(inner) else row)
+    return _snake_case(inner if is_object(inner) else row)
 
 
-def _named(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with its names in one spelling: memoryType and memory_type are the same."""
+def _snake_case(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its keys in snake case: Comis writes memoryType and memory_type."""
     return {re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): value for name, value in row.items()}
 
 
 def _record(item: Value) -> Iterator[Extracted]:
     row = item.value
-    filling = FieldMap(NAME, item.where, row.get("id"))
-    filling.put("text", row.get("content"), "content")
-    if "text" not in filling.fields:
+    record = FieldMap(NAME, item.where, row.get("id"))
+    record.put("text", row.get("content"), "content")
+    if "text" not in record.fields:
         yield BadRow(item.where, "content: is missing, empty or no text")
         return
+    # A row of unknown trust is refused: a wrong guess could make a stranger's text trusted.
     if row.get("trust_level", "learned") not in TRUST:
         reason = f"trustLevel: {row['trust_level']!r} is not one of {', '.join(TRUST)}"
-        yield BadRow(item.where, reason, "who is believed is not guessed")
+        yield BadRow(item.where, reason, "correct it: trust is never guessed")
         return
     if row.get("memory_type", "semantic") in MEMORY_TYPES:
-        filling.put("memory_type", row.get("memory_type"))
+        record.put("memory_type", row.get("memory_type"))
     else:
-        filling.drop("memoryType", row["memory_type"])
-    filling.put("trust", row.get("trust_level"))
-    filling.put("agent", row.get("agent_id"), "agentId")
-    filling.put("user", row.get("user_id"), "userId")
-    filling.put("tags", listed(_tags(row.get("tags"))))
-    filling.words("entities", row.get("entities"))
-    _whence(filling, row)
-    filling.when("created", row.get("created_at"), "createdAt")
-    filling.when("expires", row.get("expires_at"), "expiresAt")
-    filling.when("occurred", row.get("occurred_at"), "occurredAt")
-    filling.share("confidence", row.get("confidence"))
-    filling.put("pinned", row.get("pinned") in (True, 1) or None)
-    filling.put("archived", bool(row.get("evicted_at")) or None)
-    filling.rest(row, *_TAKEN, *_COUNTERS)
+        record.drop("memoryType", row["memory_type"])
+    record.put("trust", row.get("trust_level"))
+    record.put("agent", row.get("agent_id"), "agentId")
+    record.put("user", row.get("user_id"), "userId")
+    record.put("tags", string_list(_tags(row.get("tags"))))
+    record.put_words("entities", row.get("entities"))
+    _source(record, row)
+    record.put_time("created", row.get("created_at"), "createdAt")
+    record.put_time("expires", row.get("expires_at"), "expiresAt")
+    record.put_time("occurred", row.get("occurred_at"), "occurredAt")
+    record.put_fraction("confidence", row.get("confidence"))
+    record.put("pinned", row.get("pinned") in (True, 1) or None)
+    record.put("archived", bool(row.get("evicted_at")) or None)
+    record.keep_rest(row, *_TAKEN, *_COUNTERS)
     yield from (Lost(called, row[called]) for called in _COUNTERS if row.get(called))
-    filling.tenant = str(row.get("tenant_id") or "default")
+    # Rows of other tenants are sorted out by the caller, which knows its own.
+    record.tenant = str(row.get("tenant_id") or "default")
     parts = [row.get("content"), row.get("created_at"), row.get("agent_id")]
-    yield from filling.entry(f"id {row['id']}" if row.get("id") else json.dumps(parts))
+    yield from record.finish(f"id {row['id']}" if row.get("id") else json.dumps(parts))
 
 
-def _whence(filling: FieldMap, row: dict[str, Any]) -> None:
+def _source(record: FieldMap, row: dict[str, Any]) -> None:
     inner = row.get("source")
-    origin = _named(inner) if is_object(inner) else {}
+    origin = _snake_case(inner) if is_object(inner) else {}
     who = origin.get("who") or row.get("source_who")
     channel = origin.get("channel") or row.get("source_channel")
-    given = {"who": who, "channel": channel}
-    filling.put("source", {key: str(value) for key, value in given.items() if value})
-    filling.put("session", origin.get("session_key") or row.get("source_session_key"), "sessionKey")
+    parts = {"who": who, "channel": channel}
+    record.put("source", {key: str(value) for key, value in parts.items() if value})
+    record.put("session", origin.get("session_key") or row.get("source_session_key"), "sessionKey")
     rest = {key: value for key, value in origin.items() if key not in _SOURCE}
-    filling.keep("source", rest if is_object(inner) else inner)
+    record.keep("source", rest if is_object(inner) else inner)
 
 
 def _tags(value: object) -> object:
-    """Tags, also where they are JSON within JSON, as a database holds them."""
+    """Tags; in rows of its database they are a JSON list inside a string."""
     if isinstance(value, str) and value.startswith("["):
         try:
-            return loaded(value)
+            return parse_json_line(value)
         except ValueError:
             return value
     return value
 
 
 def advise(source: InputFile) -> str | None:
-    """What to do with its database."""
+    """What to do with a database of Comis, which cannot be imported."""
     if source.kind != "sqlite":
         return None
-    if {"content", "trust_level"} <= tables(source.path).get("memories", set()):
-        return "it is a store of Comis: import what its memory.export answers"
+    if {"content", "trust_level"} <= table_columns(source.path).get("memories", set()):
+        return "it is a store of Comis: import the answer of its memory.export"
     return None
 
 

@@ -1,8 +1,7 @@
-"""The JSON-RPC methods of Comis, in its words, over the recipe of its name.
+"""The JSON-RPC methods and the MCP tool of Comis, on the recipe `comis`.
 
-What its fields mean here is read from the recipe's own table of names: a field that leads to a
-test filters, one that leads to a number of the recipe overrides it, one that leads to a field of
-a record is written or shown. Its times are milliseconds.
+The recipe's table of names says what each field means here: a filter test, an override of a number
+of the recipe, or a field of a record. Times of Comis are in milliseconds, ours in microseconds.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Nothing, Request, parsed
 from memoriter.doors.tenant_session import TenantSession, of_tenant
 from memoriter.pipeline.load import recipe_of
+from memoriter.systems.wording import JsonObject
 from memoriter.why.result import Hit
 
 NAME: Final = "comis"
-Plain = dict[str, Any]
-_SEARCH: Final[Plain] = {"trustLevels": None, "order.0.enabled": False}
-"""What a search does otherwise than the recall that the recipe tells: all trust, all copies."""
+_SEARCH: Final[JsonObject] = {"trustLevels": None, "order.0.enabled": False}
+"""How `memory.search` differs from the recipe: all levels of trust, duplicates kept."""
 _TIMES: Final = (
     "created", "occurred", "expires", "valid_from", "valid_until", "committed",
 )  # fmt: skip
 _MILLI: Final = 1000
 _CUT: Final = 500
-"""Characters of a text that a list shows."""
+"""`memory.browse` truncates texts to so many characters."""
 _SOURCE: Final = {"who": "sourceWho", "channel": "sourceChannel", "path": "sourcePath"}
 _SESSION: Final = "sourceSessionKey"
 Trust = Annotated[str | None, Field(description="system, learned or external.")]
@@ -46,7 +45,7 @@ Milli = int | str
 
 
 class MemoryFilters(Request):
-    """Which memories."""
+    """Filters of memories."""
 
     scoping = False
     agentId: Agent = None  # noqa: N815  # the names of another system, here and below
@@ -56,7 +55,7 @@ class MemoryFilters(Request):
 
 
 class MemorySearch(MemoryFilters):
-    """A question."""
+    """A search."""
 
     query: Annotated[str, Field(description="What to look for.")]
     limit: Annotated[int | None, Field(description="How many at most (5).")] = None
@@ -73,7 +72,7 @@ class MemoryPage(MemoryFilters):
 
 
 class MemoryStore(Request):
-    """Something to keep."""
+    """A memory to store."""
 
     scoping = False
     content: Annotated[str, Field(description="What to keep.")]
@@ -88,42 +87,44 @@ class MemoryStore(Request):
 
 
 class MemoryDelete(Request):
-    """Which memories."""
+    """The memories to delete."""
 
     id: Annotated[str | None, Field(description="One id.")] = None
     ids: Annotated[list[str] | None, Field(description="Several ids.")] = None
 
 
 class MemoryInspect(Request):
-    """One memory, or all in numbers."""
+    """One memory by id, or statistics of all."""
 
     id: Annotated[str | None, Field(description="An id.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method of Comis."""
+    """One JSON-RPC method of Comis."""
 
     name: str
     right: Right
     request: type[Request]
-    act: Callable[[TenantSession, Any], Plain]
+    act: Callable[[TenantSession, Any], JsonObject]
 
-    def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
-        """Check what is asked, do it, answer."""
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> JsonObject:
+        """Validate the request, run it, and return the answer."""
         fields = of_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
-            fields = {_camel(key): value for key, value in cast("Plain", fields).items()}
+            fields = {_camel(key): value for key, value in cast("JsonObject", fields).items()}
         return self.act(
             tenant_session, parsed(self.request, cast("object", fields), spelled=spelled)
         )
 
 
-def search(tenant_session: TenantSession, asked: MemorySearch) -> Plain:
-    """Memories, best first, each with its score, its source and all of its fields."""
-    given = {k: v for k, v in asked.given("query", "limit").items() if v is not None}
-    result = tenant_session.memory(asked).recall(
-        asked.query, asked.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
+def search(tenant_session: TenantSession, request: MemorySearch) -> JsonObject:
+    """Memories, best first, each with its score, its lanes and all its fields."""
+    named = {k: v for k, v in request.given("query", "limit").items() if v is not None}
+    result = tenant_session.memory(request).recall(
+        request.query, request.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **named}
     )
     return {
         "results": [_result(hit) for hit in result],
@@ -132,24 +133,24 @@ def search(tenant_session: TenantSession, asked: MemorySearch) -> Plain:
     }
 
 
-def browse(tenant_session: TenantSession, asked: MemoryPage) -> Plain:
-    """A page by date, with a true total."""
-    page = tenant_session.memory(asked).browse(
-        asked.sort, limit=asked.limit, offset=asked.offset, where=_where(asked)
+def browse(tenant_session: TenantSession, request: MemoryPage) -> JsonObject:
+    """A page of memories by date, with the exact total."""
+    page = tenant_session.memory(request).browse(
+        request.sort, limit=request.limit, offset=request.offset, where=_where(request)
     )
-    entries = [entry(record) for record in page.records]
+    entries = [comis_entry(record) for record in page.records]
     return {
         "entries": [{**each, "content": each["content"][:_CUT]} for each in entries],
         "total": page.total,
-        "offset": asked.offset,
-        "limit": asked.limit,
+        "offset": request.offset,
+        "limit": request.limit,
         "hasMore": page.cursor is not None,
     }
 
 
-def stats(tenant_session: TenantSession, asked: Request) -> Plain:
-    """All memories of the tenant in numbers; the size of the file is that of others too."""
-    memory = tenant_session.memory(asked)
+def stats(tenant_session: TenantSession, request: Request) -> JsonObject:
+    """Statistics of the tenant. `dbSizeBytes` is None: tenants share the file."""
+    memory = tenant_session.memory(request)
     kinds, trust, agents, sessions = (
         memory.status(by) for by in ("memory_type", "trust", "agent", "session")
     )
@@ -166,38 +167,38 @@ def stats(tenant_session: TenantSession, asked: Request) -> Plain:
     }
 
 
-def store(tenant_session: TenantSession, asked: MemoryStore) -> Plain:
-    """Keep one memory."""
-    fields: Plain = {
-        _leads(name): _micro(name, value)
-        for name, value in asked.given().items()
+def store(tenant_session: TenantSession, request: MemoryStore) -> JsonObject:
+    """Store one memory."""
+    fields: JsonObject = {
+        _our_names()[name]: _micro(name, value)
+        for name, value in request.given().items()
         if value is not None
     }
-    commit = tenant_session.memory(asked).remember(**fields)
+    commit = tenant_session.memory(request).remember(**fields)
     return {"id": commit.ids[0], "stored": True}
 
 
-def delete(tenant_session: TenantSession, asked: MemoryDelete) -> Plain:
-    """Erase memories; those that are not there are counted as failed."""
-    wanted = list(asked.ids or []) + ([] if asked.id is None else [asked.id])
+def delete(tenant_session: TenantSession, request: MemoryDelete) -> JsonObject:
+    """Delete memories; ids that do not exist are counted as failed."""
+    wanted = list(request.ids or []) + ([] if request.id is None else [request.id])
     if not wanted:
-        raise InputError("ids: must not be empty", hint="name what is to go", field="ids")
-    deleted = sum(_gone(tenant_session, asked, each) for each in dict.fromkeys(wanted))
+        raise InputError("ids: must not be empty", hint="name the ids to delete", field="ids")
+    deleted = sum(_deleted(tenant_session, request, each) for each in dict.fromkeys(wanted))
     total = len(set(wanted))
     return {"deleted": deleted, "failed": total - deleted, "total": total}
 
 
-def inspect(tenant_session: TenantSession, asked: MemoryInspect) -> Plain:
-    """One memory, or all in numbers."""
-    if asked.id is None:
-        return {"stats": stats(tenant_session, asked)}
-    return {"entry": entry(tenant_session.memory(asked).get(asked.id))}
+def inspect(tenant_session: TenantSession, request: MemoryInspect) -> JsonObject:
+    """One memory, or statistics of all."""
+    if request.id is None:
+        return {"stats": stats(tenant_session, request)}
+    return {"entry": comis_entry(tenant_session.memory(request).get(request.id))}
 
 
 class MemoryHits(Reply):
-    """What Comis answers to a search."""
+    """The answer to a search."""
 
-    results: list[Plain]
+    results: list[JsonObject]
     total: int
 
 
@@ -209,38 +210,38 @@ METHODS: Final = (
     Method("memory.store", "write", MemoryStore, store),
     Method("memory.delete", "write", MemoryDelete, delete),
 )
-"""What Comis answers to."""
+"""The methods of Comis, for the JSON-RPC door."""
 
 TOOLS: Final = (
     ForeignTool("comis_memory_search", NAME, MemorySearch, MemoryHits, search,
                 "Comis: find memories by words and vectors, each with its score and source."),
 )  # fmt: skip
-"""Its own name, memory_search, is jeffs-brain's here, whose text names it as a tool."""
+"""Comis calls it memory_search, but that name belongs to the tool of jeffs-brain here."""
 
 
-# -- the words of either side ----------------------------------------------------------------------
+# -- translation of fields -------------------------------------------------------------------------
 
 
-def entry(record: Record) -> Plain:
-    """A record under Comis' names; a field that it has no name for keeps its own."""
-    fields = cast("Plain", record.to_dict())
+def comis_entry(record: Record) -> JsonObject:
+    """A record with the field names of Comis; a field without such a name keeps its own."""
+    fields = cast("JsonObject", record.to_dict())
     moments = {key: to_micros(getattr(record, key)) // _MILLI for key in _TIMES if key in fields}
     source = {_SOURCE[key]: value for key, value in fields.pop("source", {}).items()}
-    named = {_named().get(key, key): value for key, value in {**fields, **moments}.items()}
+    named = {_their_names().get(key, key): value for key, value in {**fields, **moments}.items()}
     return {"tags": [], **named, **source}
 
 
-def _result(hit: Hit) -> Plain:
+def _result(hit: Hit) -> JsonObject:
     lanes = {label: {"rank": lane.rank, "score": lane.score} for label, lane in hit.lanes.items()}
-    return {**entry(hit.record), "score": hit.score, "source": hit.source, "lanes": lanes}
+    return {**comis_entry(hit.record), "score": hit.score, "source": hit.source, "lanes": lanes}
 
 
 @cache
-def _leading() -> dict[str, str]:
-    """From Comis' names to fields of a record: those told as such, and those that filters test."""
+def _our_names() -> dict[str, str]:
+    """From names of Comis to fields of a record: the recipe's paths into `record` and `where`."""
     out = {"session": "session"}
-    for name, leads in recipe_of(NAME).names.items():
-        path = leads if isinstance(leads, str) else leads[0]
+    for name, target in recipe_of(NAME).names.items():
+        path = target if isinstance(target, str) else target[0]
         place, _, rest = path.partition(".")
         if place == "record":
             out[name] = rest
@@ -250,20 +251,16 @@ def _leading() -> dict[str, str]:
 
 
 @cache
-def _named() -> dict[str, str]:
-    return {field: name for name, field in _leading().items()} | {"session": _SESSION}
+def _their_names() -> dict[str, str]:
+    return {field: name for name, field in _our_names().items()} | {"session": _SESSION}
 
 
-def _leads(name: str) -> str:
-    return _leading()[name]
-
-
-def _where(asked: MemoryFilters) -> Plain | None:
-    """The tests that the given filters lead to."""
+def _where(request: MemoryFilters) -> JsonObject | None:
+    """The filter for a request, or None; raises `InputError` for an unknown value."""
     recipe = recipe_of(NAME)
-    tests: list[Plain] = []
+    tests: list[JsonObject] = []
     for name in MemoryFilters.model_fields:
-        value = getattr(asked, name)
+        value = getattr(request, name)
         if value is None:
             continue
         known = recipe.values.get(name)
@@ -279,20 +276,20 @@ def _where(asked: MemoryFilters) -> Plain | None:
 
 
 def _micro(name: str, value: object) -> object:
-    """Milliseconds as microseconds; everything else as it is."""
-    if _leads(name) in _TIMES and isinstance(value, int):
+    """Milliseconds as microseconds; any other value unchanged."""
+    if _our_names()[name] in _TIMES and isinstance(value, int):
         return value * _MILLI
     return value
 
 
-def _gone(tenant_session: TenantSession, asked: Request, id: str) -> bool:
+def _deleted(tenant_session: TenantSession, request: Request, id: str) -> bool:
     try:
-        return bool(tenant_session.memory(asked).forget(id).ids)
+        return bool(tenant_session.memory(request).forget(id).ids)
     except (NotFound, BadRecord):
         return False
 
 
 def _camel(name: str) -> str:
-    """`agent_id` as `agentId`: Comis writes both."""
+    """`agent_id` as `agentId`: Comis accepts both."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)

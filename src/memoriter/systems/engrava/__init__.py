@@ -1,4 +1,4 @@
-"""engrava: its recipe, its database and snapshot, its query language, its MCP tools."""
+"""engrava: recipe, importer of its database and snapshots, query dialect, MCP tools."""
 
 from pathlib import Path
 from typing import Final

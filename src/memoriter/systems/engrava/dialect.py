@@ -1,7 +1,7 @@
 """The engrava dialect: words joined by OR, or an expression of SQLite's FTS5.
 
-A text is brought to a normal form first. The form is a valid expression for bare words; for an
-expert's text it may not be, and then the words of the text are looked for instead.
+As in engrava, a text is brought to a normal form first. For bare words that form is always a valid
+expression; for an expression of the user it may not be, and then the words are searched instead.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from memoriter.text.dialects.bare import has_quotes
-from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import OPERATORS, Grammar, Malformed
-from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes
+from memoriter.text.dialects.parts import all_of, any_of, first_leaves, join_notes, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Node, ParsedQuery
@@ -37,7 +37,7 @@ GRAMMAR: Final = Grammar(
     marks=r"[()*+,]",
     alternatives=frozenset(),
     word=r"[0-9A-Za-z_\x1a\x80-\U0010ffff]++",
-    bracket_neighbours=False,
+    bracket_neighbours=False,  # FTS5 has no implicit AND next to a bracket
 )
 
 _PIECES: Final = re.compile(r'(?:"[^"]*+"|[^\s"])++')
@@ -48,19 +48,19 @@ _BACK: Final = re.compile(r"[\w*]")
 
 
 class _Fragment(NamedTuple):
-    """A word of the text, with `*` inside perhaps; `prefix` when it ended in one."""
+    """A word of the text, perhaps with `*` inside; `prefix` if it ended in one."""
 
     text: str
     prefix: bool
 
     @property
     def quoted(self) -> bool:
-        """Whether it needs quotes to be read as written."""
+        """Whether it needs quotes: FTS5 would parse a hyphen or an operator."""
         return "-" in self.text or not OPERATORS.isdisjoint(self.text.split("*"))
 
     @property
     def leaves(self) -> list[tuple[str, bool]]:
-        """What it is made of, each with whether it is a prefix: a `*` inside ends one."""
+        """(text, whether it is a prefix) of its parts: a `*` inside ends a prefix."""
         if self.quoted:
             return [(self.text, self.prefix)]
         *starts, last = self.text.split("*")
@@ -71,29 +71,30 @@ class _Fragment(NamedTuple):
 
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
-    """The words of the text, or the expression that its normal form is."""
-    if not (options.expert and is_expert(text)):
+    """The text as an expression if it is one, else as words. Never raises."""
+    if not (options.expert and is_expression(text)):
         return _bare(text, analyzer)
     try:
-        tree, note = parse(_expert_form(text), GRAMMAR, analyzer)
+        tree, note = parse_expression(_expert_form(text), GRAMMAR, analyzer)
     except Malformed as malformed:
         return _bare(text, analyzer, f"in its normal form {malformed.note}")
     return ParsedQuery(tree, expert=True, note=note)
 
 
-def normalised(text: str) -> tuple[str, bool]:
-    """The normal form of a text, and whether it is an expert's.
+def normal_form(text: str) -> tuple[str, bool]:
+    """(normal form, whether it is an expression) of a text, as engrava builds it.
 
-    >>> normalised("sister's a-b-c")
+    >>> normal_form("sister's a-b-c")
     ('sister OR s OR "a-b-c"', False)
     """
-    if is_expert(text):
+    if is_expression(text):
         return _expert_form(text), True
     return " OR ".join(map(str, _fragments(text))), False
 
 
-def is_expert(text: str) -> bool:
-    """Whether the text has quotes around something, an operator, or a column; all quotes paired."""
+def is_expression(text: str) -> bool:
+    """Whether the text has balanced quotes, and a quoted text, an operator or a column."""
+    # An unbalanced quote makes bare words, even of a text with operators.
     if text.count('"') % 2:
         return False
     return has_quotes(text) or any(word in OPERATORS or _is_column(word) for word in text.split())
@@ -105,7 +106,7 @@ def _is_column(word: str) -> bool:
 
 
 def _expert_form(text: str) -> str:
-    """What is quoted, operators and columns as they are; of the rest only words and brackets."""
+    """Quoted text, operators and columns unchanged; of the rest only words and brackets."""
     forms: list[str] = []
     for piece in _PIECES.findall(text):
         if '"' in piece or piece in OPERATORS or _is_column(piece):
@@ -131,15 +132,16 @@ def _fragments(text: str) -> Iterator[_Fragment]:
 
 
 def _bare(text: str, analyzer: Analyzer, note: str | None = None) -> ParsedQuery:
-    kept, cut = first(
+    kept, cut = first_leaves(
         [(nth, each) for nth, one in enumerate(_fragments(text)) for each in one.leaves]
     )
+    # The parts of one word must all match; the words are alternatives.
     rows: dict[int, list[Node]] = {}
     for nth, (start, prefix) in kept:
         if (one := leaf(analyzer, start, prefix=prefix)) is not None:
             rows.setdefault(nth, []).append(one)
     tree = any_of(map(all_of, rows.values()))
-    return ParsedQuery(tree, note=notes(note, cut), malformed=note is not None)
+    return ParsedQuery(tree, note=join_notes(note, cut), malformed=note is not None)
 
 
 DIALECT: Final = Dialect("any of the words, or an expression with columns", read)

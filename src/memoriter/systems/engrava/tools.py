@@ -1,4 +1,4 @@
-"""engrava's tools: all signals together, and keywords alone, on the recipe `engrava`."""
+"""The MCP tools of engrava, on the recipe `engrava`: hybrid search and keyword search."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import RecallArgs, knobs, recall_args
+from memoriter.systems.wording import JsonObject, RecallArgs, option_fields, recall_args
 from memoriter.why.result import Hit, Result
 
-Plain = dict[str, Any]
 NAME: Final = "engrava"
 KEYWORDS: Final = ("include_archived", "include_reflections", "fts_top_k")
 KNOBS: Final = (
@@ -38,70 +37,77 @@ class Predicate(BaseModel):
 
 
 class ThoughtQuery(Request):
-    """A question."""
+    """A query."""
 
     query_text: Annotated[
         str, Field(description='Words; "phrases", AND, OR, NOT, content: make an expression.')
     ]
     top_k: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = 10
     filters: Annotated[
-        list[Predicate] | None, Field(description="Tests of metadata that all hold.")
+        list[Predicate] | None, Field(description="Tests of metadata; all must hold.")
     ] = None
 
 
 class FreeQuery(ThoughtQuery):
-    """A question that may have no words."""
+    """A query that may have no words."""
 
     query_text: Annotated[str, Field(description="Words, as in search_keywords; may be blank.")]
 
 
-Keywords = create_model("Keywords", __base__=ThoughtQuery, **knobs(NAME, KEYWORDS))
-Hybrid = create_model("Hybrid", __base__=FreeQuery, **knobs(NAME, KNOBS))
+Keywords = create_model("Keywords", __base__=ThoughtQuery, **option_fields(NAME, KEYWORDS))
+Hybrid = create_model("Hybrid", __base__=FreeQuery, **option_fields(NAME, KNOBS))
 
 
 class SignalHits(Reply):
-    """Thoughts, best first, and the signals that took part."""
+    """Thoughts, best first, and the signals that contributed."""
 
-    results: list[Plain]
+    results: list[JsonObject]
     backends_used: list[str]
     reflections_evicted: int
 
 
-def keywords(tenant_session: TenantSession, asked: Any) -> Plain:
-    """The keyword signal alone."""
-    args = _args(tenant_session, asked)
-    result = tenant_session.memory(asked).keywords(asked.query_text, asked.top_k, **args.ask())
+def search_keywords(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Search by keywords only."""
+    args = _args(tenant_session, request)
+    result = tenant_session.memory(request).keywords(
+        request.query_text, request.top_k, **args.options_with()
+    )
     called = recipe_of(NAME).called
     return _reply(tenant_session, result, [called(f"lanes.{label}") for label in result.used])
 
 
-def memory(tenant_session: TenantSession, asked: Any) -> Plain:
-    """All signals, weighted."""
-    args = _args(tenant_session, asked)
-    if asked.recency_now is not None:
+def search_memory(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Search by all signals, weighted."""
+    args = _args(tenant_session, request)
+    if request.recency_now is not None:
+        # Giving a reference time selects the recency by clock instead of by cycle.
         args.overrides["boosts.recency_now.enabled"] = True
-    result = tenant_session.memory(asked).recall(asked.query_text, asked.top_k, **args.ask())
+    result = tenant_session.memory(request).recall(
+        request.query_text, request.top_k, **args.options_with()
+    )
     signals = [signal.removesuffix("_now") for signal in result.signals]
     return _reply(tenant_session, result, signals)
 
 
-def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
-    args = recall_args(NAME, tenant_session, asked, "query_text", "top_k", "filters")
-    args.tests.extend(_test(each) for each in asked.filters or ())
+def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
+    args = recall_args(NAME, tenant_session, request, "query_text", "top_k", "filters")
+    args.tests.extend(_test(each) for each in request.filters or ())
     return args
 
 
-def _test(predicate: Predicate) -> Plain:
-    """A test of metadata in our words."""
+def _test(predicate: Predicate) -> JsonObject:
+    """A predicate on metadata as a filter test. Raises `BadFilter` for an invalid path."""
     path = _PATH.fullmatch(predicate.path)
     if path is None:
         raise BadFilter(
-            f"filters: {predicate.path[:80]!r} is no path", hint="write $.name", field="filters"
+            f"filters: {predicate.path[:80]!r} is no valid path",
+            hint="write $.name or $.name.name",
+            field="filters",
         )
     return {f"metadata{path[1]}": {predicate.op.lower(): predicate.value}}
 
 
-def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) -> Plain:
+def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) -> JsonObject:
     cap = [step.shows.get("evicted", 0) for step in result.plan.steps if step.name == "cap"]
     return {
         "results": [_thought(hit) for hit in result],
@@ -111,7 +117,7 @@ def _reply(tenant_session: TenantSession, result: Result, signals: list[str]) ->
     }
 
 
-def _thought(hit: Hit) -> Plain:
+def _thought(hit: Hit) -> JsonObject:
     record = hit.record
     return {
         "id": record.id,
@@ -128,8 +134,8 @@ def _thought(hit: Hit) -> Plain:
 
 
 TOOLS: Final = (
-    ForeignTool("search_memory", NAME, Hybrid, SignalHits, memory,
+    ForeignTool("search_memory", NAME, Hybrid, SignalHits, search_memory,
            "engrava: find thoughts by keywords, vectors, recency, priority and neighbours."),
-    ForeignTool("search_keywords", NAME, Keywords, SignalHits, keywords,
+    ForeignTool("search_keywords", NAME, Keywords, SignalHits, search_keywords,
            "engrava: find thoughts by keywords alone."),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""jeffs-brain: its recipe, its folder of notes, its query language, its MCP tools."""
+"""jeffs-brain: recipe, importer of its notes, query dialect, MCP tools."""
 
 from pathlib import Path
 from typing import Final

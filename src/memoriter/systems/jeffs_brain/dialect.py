@@ -1,8 +1,8 @@
-"""The jeffs-brain dialect: words of plain questions without their stop words, joined by OR.
+"""The jeffs-brain dialect: the words of a question without stop words, joined by OR.
 
-A text becomes a flat list of tokens, each with the operator before it. `compiled` prints that
-list as its reference does, `AND NOT` included; what runs is the tree, where AND binds tighter than
-OR and everything after NOT is taken away from all the rest.
+A text is parsed to a flat list of tokens, each with the operator before it. `compiled` prints that
+list as jeffs-brain does, for comparison. What runs is the tree, where AND binds tighter than OR,
+and everything after a NOT is excluded from the whole.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from itertools import groupby
 from typing import Final, Literal, TypeAlias
 
 from memoriter.text.dialects.grammar import OPERATORS, Operator
-from memoriter.text.dialects.parts import all_of, any_of, first, leaf, notes, without
+from memoriter.text.dialects.parts import all_of, any_of, excluding, first_leaves, join_notes, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.stops import ENGLISH
+from memoriter.text.stops import ENGLISH_STOPS
 from memoriter.text.tree import Node, ParsedQuery
 
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\ufeff"))
@@ -31,8 +31,8 @@ _DUTCH: Final = """
     worden wordt zal zich zij zijn zou
 """
 DUTCH: Final = frozenset(_DUTCH.split())
-"""Dropped beside the English ones, whatever the language of the question."""
-_STOPS: Final = ENGLISH | DUTCH | {"and", "or", "not"}
+"""Dropped together with the English ones, whatever the language of the question."""
+_STOPS: Final = ENGLISH_STOPS | DUTCH | {"and", "or", "not"}
 _SHORT: Final = 2
 _SCAN: Final = re.compile(r'"(?P<phrase>[^"]*+)"?+|(?P<word>[^\s"]++)')
 _WORDS: Final = re.compile(r"[^\W_]+")
@@ -43,13 +43,13 @@ _Aliases: TypeAlias = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class QueryToken:
-    """A word, a phrase or the beginning of a word, and the operator that stood before it."""
+    """A word, a phrase or a prefix, with the operator before it."""
 
     kind: Literal["term", "phrase", "prefix"]
     text: str
     operator: _Operator = ""
     others: tuple[QueryToken, ...] = ()
-    """Further words that would do as well: the second and later ones of an alias."""
+    """Alternatives: the second and later words of an alias."""
 
     def __str__(self) -> str:
         match self.kind:
@@ -63,35 +63,35 @@ class QueryToken:
 
 @dataclass(frozen=True, slots=True)
 class Ast:
-    """A text as it was understood."""
+    """A parsed text."""
 
     raw: str
     """The text, normalised."""
     tokens: tuple[QueryToken, ...]
     has_operators: bool
-    """Whether it holds a quote or an operator: then no word is dropped."""
+    """Whether it has a quote or an operator: then no stop word is dropped."""
 
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
-    """The tree of what was understood, and what was not."""
-    ast = parse(text if options.expert else _plain(text), options.aliases)
+    """The tree of a text, with a note on what was ignored. Never raises."""
+    ast = parse_query(text if options.expert else _plain(text), options.aliases)
     each = [(nth, one) for nth, token in enumerate(ast.tokens) for one in (token, *token.others)]
-    kept, cut = first(each)
+    kept, cut = first_leaves(each)
     tree = _tree(kept, analyzer)
     unclosed = "a quote without its pair, read up to the end" if ast.raw.count('"') % 2 else None
-    lone = "a leading NOT has nothing to take from" if _leads(ast, "NOT") else None
+    lone = "a leading NOT has nothing to take from" if _starts_with(ast, "NOT") else None
     empty = "only stop words, short words and operators" if ast.raw and not ast.tokens else None
-    note = notes(unclosed, lone, empty, cut)
+    note = join_notes(unclosed, lone, empty, cut)
     return ParsedQuery(tree, expert=ast.has_operators, note=note)
 
 
-def parse(text: str, aliases: _Aliases | None = None) -> Ast:
-    """The tokens of a text; a word with an alias gives way to its alternatives.
+def parse_query(text: str, aliases: _Aliases | None = None) -> Ast:
+    """The tokens of a text; a word with an alias is replaced by its alternatives.
 
-    >>> [str(token) for token in parse("What is the k8s upgrade* path?").tokens]
+    >>> [str(token) for token in parse_query("What is the k8s upgrade* path?").tokens]
     ['k8s', 'upgrade*', 'path']
     """
-    raw = normalised(text)
+    raw = clean_text(text)
     has_operators = '"' in raw or not OPERATORS.isdisjoint(raw.split())
     known = {key.lower(): others for key, others in (aliases or {}).items()}
     tokens: list[QueryToken] = []
@@ -108,20 +108,21 @@ def parse(text: str, aliases: _Aliases | None = None) -> Ast:
             token = _token(word, operator, known, is_filtered=not has_operators)
         if token is not None:
             tokens.append(token)
+        # A dropped word takes its operator with it; an empty phrase does not.
         if token is not None or word is not None:
             operator = ""
     return Ast(raw, tuple(tokens), has_operators)
 
 
-def normalised(text: str) -> str:
-    """Without characters of no width, composed, its spaces single."""
+def clean_text(text: str) -> str:
+    """The text in NFC, without zero-width characters, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", text.translate(_UNSEEN)).split())
 
 
 def compiled(ast: Ast) -> str:
-    """The reference expression of the tokens: to be compared, not to be run.
+    """The expression that jeffs-brain would build: for comparison, it is not executed.
 
-    >>> compiled(parse("foo AND bar NOT baz"))
+    >>> compiled(parse_query("foo AND bar NOT baz"))
     'foo AND bar AND NOT baz'
     """
     written: list[str] = []
@@ -140,6 +141,7 @@ def _token(
     is_prefix = word.endswith("*")
     text = word.translate(_DELETED).lower()
     if not is_prefix:
+        # Aliases come before stop words and short words: "k8s" or "hr" may be an alias.
         alternatives = aliases.get(word.lower()) or aliases.get(text) or ()
         if (expanded := _expanded(alternatives, operator)) is not None:
             return expanded
@@ -149,7 +151,7 @@ def _token(
 
 
 def _expanded(alternatives: Sequence[str], operator: _Operator) -> QueryToken | None:
-    """The alternatives as one token: words as terms, several words as a phrase, each once."""
+    """The distinct alternatives as one token: a word is a term, several words are a phrase."""
     texts = dict.fromkeys(" ".join(_WORDS.findall(each.lower())) for each in alternatives)
     tokens = [QueryToken("phrase" if " " in text else "term", text) for text in texts if text]
     if not tokens:
@@ -158,7 +160,10 @@ def _expanded(alternatives: Sequence[str], operator: _Operator) -> QueryToken | 
 
 
 def _tree(kept: Sequence[tuple[int, QueryToken]], analyzer: Analyzer) -> Node | None:
-    """The tree of tokens; those with the same number are alternatives, and the first leads."""
+    """The tree of numbered tokens.
+
+    Tokens of one number are alternatives; the first one has their operator.
+    """
     rows: list[Node | None] = []
     dropped: list[Node] = []
     for nth, group in groupby(kept, key=lambda one: one[0]):
@@ -166,23 +171,23 @@ def _tree(kept: Sequence[tuple[int, QueryToken]], analyzer: Analyzer) -> Node | 
         node = any_of(leaf(analyzer, one.text, prefix=one.kind == "prefix") for one in each)
         if node is None:
             continue
-        if nth and each[0].operator == "NOT":
+        if nth and each[0].operator == "NOT":  # a leading NOT is ignored
             dropped.append(node)
         elif rows and each[0].operator == "AND":
             rows.append(all_of([rows.pop(), node]))
         else:
             rows.append(node)
-    return without(any_of(rows), dropped)
+    return excluding(any_of(rows), dropped)
 
 
-def _leads(ast: Ast, operator: Operator) -> bool:
+def _starts_with(ast: Ast, operator: Operator) -> bool:
     return bool(ast.tokens) and ast.tokens[0].operator == operator
 
 
 def _plain(text: str) -> str:
-    """The text without what would be an operator."""
+    """The text without quotes and operators."""
     return " ".join(
-        word for word in normalised(text).replace('"', " ").split() if word not in OPERATORS
+        word for word in clean_text(text).replace('"', " ").split() if word not in OPERATORS
     )
 
 

@@ -1,4 +1,4 @@
-"""jeffs-brain: a brain's folder of notes with a head of fields, one such note, or its JSON."""
+"""Imports jeffs-brain: a folder of notes with front matter, one such note, or JSON of its API."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from memoriter.imports.fields import FieldMap, moment, usable
-from memoriter.imports.frontmatter import listed, split
-from memoriter.imports.markdown import Note, files, notes
+from memoriter.imports.fields import FieldMap, parse_time, record_id
+from memoriter.imports.frontmatter import split_frontmatter, string_list
+from memoriter.imports.markdown import Note, markdown_files, read_notes
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
-from memoriter.imports.shapes import is_object, object_of
+from memoriter.imports.shapes import is_object, object_or_empty
 from memoriter.imports.source import (
     JSON,
     MARKDOWN,
@@ -20,8 +20,8 @@ from memoriter.imports.source import (
     BadRow,
     InputFile,
     Value,
-    rows,
-    sampled,
+    read_rows,
+    sample_objects,
 )
 
 NAME: Final = "jeffs-brain"
@@ -40,20 +40,20 @@ _ROW: Final = (
 )  # fmt: skip
 _ROW_NAMES: Final = {"title": "name", "summary": "description", "tags": "tags"}
 _LEVELS: Final = {"low": 0.3, "medium": 0.6, "high": 0.9}
-"""The words of its heuristics, as numbers."""
+"""Confidence words of jeffs-brain as numbers."""
 _SEEN: Final = ("observed_on", "observedOn", "session_date", "sessionDate")
-"""What says when it happened, in a head or in the metadata of a chunk."""
+"""Keys of the time of an event, in front matter or in the metadata of a chunk."""
 _LINK: Final = re.compile(r"\[\[([^\]|#]+)(?:[|#][^\]]*)?\]\]")
 _INDEX: Final = "MEMORY.md"
 
 
 def recognise(source: InputFile) -> str | None:
-    """Whether it is a brain, a note of one, or what its search answers."""
+    """Why this is a brain, a note of one, or an answer of its search; None if it is not."""
     if source.kind == "folder":
         return _folder(source.path)
-    if source.kind == "text" and _native(split(source.text)[0]):
+    if source.kind == "text" and _native(split_frontmatter(source.text)[0]):
         return "its head has the fields of a jeffs-brain note"
-    for row in sampled(source, *_LISTS):
+    for row in sample_objects(source, *_LISTS):
         chunk = "chunkId" in row and "text" in row
         if chunk or (str(row.get("path", "")).endswith(".md") and "content" in row):
             return "its rows are chunks or documents with a path"
@@ -62,7 +62,7 @@ def recognise(source: InputFile) -> str | None:
 
 def _folder(path: Path) -> str | None:
     for root in _ROOTS:
-        if (path / root).is_dir() and next(files(path / root), None):
+        if (path / root).is_dir() and next(markdown_files(path / root), None):
             return f"it is a folder with {root}/ and Markdown files in it"
     return None
 
@@ -73,12 +73,12 @@ def _native(fields: dict[str, Any]) -> bool:
 
 
 def read(source: InputFile) -> Iterator[Extracted]:
-    """Notes with their links, or the rows of an answer."""
+    """Notes with their links, or the rows of a search answer."""
     if source.kind in ("folder", "text"):
         yield from _notes(source)
         return
     heads = dict(_heads_of_rows(source))
-    for item in rows(source, *_LISTS):
+    for item in read_rows(source, *_LISTS):
         if isinstance(item, BadRow):
             yield item
         elif is_object(item.value):
@@ -88,9 +88,9 @@ def read(source: InputFile) -> Iterator[Extracted]:
 
 
 def _notes(source: InputFile) -> Iterator[Extracted]:
-    known = (note for note in notes(source) if isinstance(note, Note))
+    known = (note for note in read_notes(source) if isinstance(note, Note))
     heads = {_placed(source, note.path): note.fields for note in known}
-    for note in notes(source):
+    for note in read_notes(source):
         if isinstance(note, BadRow):
             yield note
             continue
@@ -104,7 +104,7 @@ def _notes(source: InputFile) -> Iterator[Extracted]:
 
 
 def _placed(source: InputFile, path: str) -> str:
-    """The path inside the brain: of a single file, from its last memory/, wiki/ or raw/ on."""
+    """The path inside the brain; of a single file, from its last memory/, wiki/ or raw/ on."""
     parts = source.path.absolute().parts if source.kind == "text" else PurePosixPath(path).parts
     roots = [at for at, part in enumerate(parts[:-1]) if part in _ROOTS]
     if source.kind == "text":
@@ -116,29 +116,31 @@ def _note(note: Note) -> Iterator[Extracted]:
     if not note.text.strip():
         yield BadRow(note.path, "holds no text")
         return
-    filling = FieldMap(NAME, note.path, note.path)
-    filling.put("text", note.text.strip())
-    _head(filling, note.path, note.fields)
-    yield from filling.entry(f"id {note.path}")
+    record = FieldMap(NAME, note.path, note.path)
+    record.put("text", note.text.strip())
+    _head(record, note.path, note.fields)
+    yield from record.finish(f"id {note.path}")
 
 
-def _head(filling: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
-    """What the head of a note says, and its path."""
-    filling.put("title", fields.get("name") or fields.get("title"), "name")
-    filling.put("summary", fields.get("description") or fields.get("summary"), "description")
-    filling.put("kind", fields.get("type"), "type")
-    filling.put("tags", listed(fields.get("tags")))
-    filling.put("session", fields.get("session_id"), "session_id")
-    filling.when("created", fields.get("created"))
-    filling.when("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
+def _head(record: FieldMap, path: str, fields: Mapping[str, Any]) -> None:
+    """Take the front matter of a note, and its path."""
+    record.put("title", fields.get("name") or fields.get("title"), "name")
+    record.put("summary", fields.get("description") or fields.get("summary"), "description")
+    record.put("kind", fields.get("type"), "type")
+    record.put("tags", string_list(fields.get("tags")))
+    record.put("session", fields.get("session_id"), "session_id")
+    record.put_time("created", fields.get("created"))
+    record.put_time("occurred", next(filter(None, map(fields.get, _SEEN)), None), "observed_on")
     level = fields.get("confidence")
-    filling.share("confidence", _LEVELS.get(level, level) if isinstance(level, str) else level)
-    filling.share("importance", fields.get("importance"))
+    record.put_fraction(
+        "confidence", _LEVELS.get(level, level) if isinstance(level, str) else level
+    )
+    record.put_fraction("importance", fields.get("importance"))
     origin = {"path": path, "channel": fields.get("source")}
-    filling.put("source", {key: str(value) for key, value in origin.items() if value})
+    record.put("source", {key: str(value) for key, value in origin.items() if value})
     if project := _project(path):
-        filling.metadata["project"] = project
-    filling.rest(fields, *_TAKEN)
+        record.metadata["project"] = project
+    record.keep_rest(fields, *_TAKEN)
 
 
 def _project(path: str) -> str | None:
@@ -148,46 +150,48 @@ def _project(path: str) -> str | None:
 
 
 def _links(note: Note, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
-    """What a note replaces, what replaced it, and the notes that it names between brackets."""
-    for named in listed(note.fields.get("supersedes")):
-        old = meant(named, note.path, heads)
+    """Edges for what a note supersedes, what superseded it, and its [[links]]."""
+    for named in string_list(note.fields.get("supersedes")):
+        old = resolve_link(named, note.path, heads)
         if old is None:
             yield Lost("supersedes of notes that are not here", named)
         else:
             yield _replaced(note.path, (note.path, old), note.fields)
-    for named in listed(note.fields.get("superseded_by")):
-        new = meant(named, note.path, heads)
-        if new is not None:  # else it stands in the metadata
+    for named in string_list(note.fields.get("superseded_by")):
+        new = resolve_link(named, note.path, heads)
+        if new is not None:  # else the metadata keeps the name
             yield _replaced(note.path, (new, note.path), heads[new])
     for named in dict.fromkeys(_LINK.findall(note.text)):
-        target = meant(named, note.path, heads)
+        target = resolve_link(named, note.path, heads)
         if target is None:
             yield Lost("links to notes that are not here", named)
         elif target != note.path:
-            yield ImportedEdge(note.path, usable(note.path), usable(target), "related_to", {})
+            yield ImportedEdge(note.path, record_id(note.path), record_id(target), "related_to", {})
 
 
 def _replaced(where: str, ends: tuple[str, str], newer: Mapping[str, Any]) -> ImportedEdge:
-    """The edge from a note to the one that it replaces, since it was made."""
-    since = moment(newer["created"]) if newer.get("created") else None
+    """The edge from a note to the one that it supersedes, valid since its creation."""
+    since = parse_time(newer["created"]) if newer.get("created") else None
     fields = {} if since is None else {"valid_from": since}
     newest, old = ends
-    return ImportedEdge(where, usable(newest), usable(old), "supersedes", fields)
+    return ImportedEdge(where, record_id(newest), record_id(old), "supersedes", fields)
 
 
-def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
-    """The path that a note means: whole, from its own folder, or the one that ends so.
+def resolve_link(link: str, source: str, paths: Mapping[str, object]) -> str | None:
+    """The path that a link in the note `source` refers to; None if it is unknown or ambiguous.
+
+    A link is relative to the folder of its note, or a whole path, or the unique end of one.
 
     >>> known = dict.fromkeys(["memory/x/a.md", "memory/y/a.md", "wiki/b.md"])
-    >>> meant("memory/y/a.md", "wiki/b.md", known), meant("a", "memory/x/c.md", known)
+    >>> resolve_link("memory/y/a.md", "wiki/b.md", known), resolve_link("a", "memory/x/c.md", known)
     ('memory/y/a.md', 'memory/x/a.md')
-    >>> meant("y/a", "wiki/b.md", known), meant("b", "memory/x/a.md", known)
+    >>> resolve_link("y/a", "wiki/b.md", known), resolve_link("b", "memory/x/a.md", known)
     ('memory/y/a.md', 'wiki/b.md')
-    >>> meant("a", "wiki/b.md", known)  # either of two
+    >>> resolve_link("a", "wiki/b.md", known)  # two notes end in a.md
     """
-    plain = named.strip().lstrip("/")
+    plain = link.strip().lstrip("/")
     plain = plain if PurePosixPath(plain).suffix.lower() in MARKDOWN else f"{plain}.md"
-    near = posixpath.normpath(posixpath.join(posixpath.dirname(beside), plain))
+    near = posixpath.normpath(posixpath.join(posixpath.dirname(source), plain))
     for path in (near, posixpath.normpath(plain)):
         if path in paths:
             return path
@@ -196,36 +200,36 @@ def meant(named: str, beside: str, paths: Mapping[str, object]) -> str | None:
 
 
 def _heads_of_rows(source: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The head of every document that has a path."""
-    for item in rows(source, *_LISTS):
-        row = {} if isinstance(item, BadRow) else object_of(item.value)
+    """(path, front matter) of every document that has a path."""
+    for item in read_rows(source, *_LISTS):
+        row = {} if isinstance(item, BadRow) else object_or_empty(item.value)
         if isinstance(row.get("path"), str) and not row.get("chunkId") and not row.get("id"):
-            yield row["path"], split(str(row.get("text") or row.get("content")))[0]
+            yield row["path"], split_frontmatter(str(row.get("text") or row.get("content")))[0]
 
 
 def _row(item: Value, heads: Mapping[str, Mapping[str, Any]]) -> Iterator[Extracted]:
-    """A chunk of an answer, or a document; what the row says goes before what its head says."""
+    """A chunk of an answer, or a document. Fields of the row override its front matter."""
     row = item.value
     text = row.get("text") or row.get("content")
-    head, body = split(text) if isinstance(text, str) else ({}, text)
+    head, body = split_frontmatter(text) if isinstance(text, str) else ({}, text)
     path = str(row.get("path") or "")
     chunk = row.get("chunkId") or row.get("id") or path or None
-    filling = FieldMap(NAME, item.where, chunk)
-    filling.put("text", body, "content")
-    if "text" not in filling.fields:
+    record = FieldMap(NAME, item.where, chunk)
+    record.put("text", body, "content")
+    if "text" not in record.fields:
         yield BadRow(item.where, "text: is missing, empty or no text")
         return
-    inner = object_of(row.get("metadata"))
+    inner = object_or_empty(row.get("metadata"))
     fields = {
         **{key: inner[key] for key in _SEEN if key in inner}, **head,
         **{name: row[own] for own, name in _ROW_NAMES.items() if row.get(own)},
     }  # fmt: skip
-    _head(filling, path, fields)
-    filling.metadata = {**filling.metadata, **inner}
+    _head(record, path, fields)
+    record.metadata = {**record.metadata, **inner}
     if row.get("documentId"):
-        filling.origin["document"] = str(row["documentId"])
-    filling.rest(row, *_ROW)
-    yield from filling.entry(f"id {chunk}" if chunk else str(body))
+        record.origin["document"] = str(row["documentId"])
+    record.keep_rest(row, *_ROW)
+    yield from record.finish(f"id {chunk}" if chunk else str(body))
     if path in heads:
         yield from _links(Note(path, head, str(body)), heads)
 

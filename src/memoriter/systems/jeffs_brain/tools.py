@@ -1,4 +1,4 @@
-"""jeffs-brain's tools: search, recall and ask, on the recipe `jeffs-brain`."""
+"""The MCP tools of jeffs-brain, on the recipe `jeffs-brain`: search, recall and ask."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
-from memoriter.systems.wording import RecallArgs, in_their_words, knobs, own_tenant, recall_args
+from memoriter.systems.wording import (
+    JsonObject,
+    RecallArgs,
+    fields_by_name,
+    option_fields,
+    recall_args,
+    require_own_tenant,
+)
 from memoriter.why.context import block_of
 from memoriter.why.result import Hit, Result
 
-Plain = dict[str, Any]
 NAME: Final = "jeffs-brain"
 KNOBS: Final = (
     "mode", "candidateK", "rerankTopN", "rrfK", "rerank", "agreeMin", "skipRetryLadder", "aliases",
@@ -26,23 +32,23 @@ KNOBS: Final = (
 FOLDERS: Final = {
     "global": "memory/global/", "project": "memory/project/", "agent": "memory/agent/",
 }  # fmt: skip
-"""Where the notes of a scope lie."""
-NOTHING: Final = "Nothing that is remembered fits the question."
-_NEAR: Final = 0.1
-"""Vectors of texts that have nothing in common are not quite at right angles either."""
+"""The folder of the notes of each scope."""
+NOTHING: Final = "No memory answers the question."
+_MIN_COSINE: Final = 0.1
+"""A lower cosine is noise: vectors of unrelated texts are not quite orthogonal."""
 _NUMBERS: Final = ("rrfK", "candidateK", "rerankTopN")
 
 Brain = Annotated[
-    str | None, Field(description="The brain; it has to be the one of your credential.")
+    str | None, Field(description="The brain; it must be the one of your credential.")
 ]
 Scope = Annotated[
     Literal["all", "global", "project", "agent"], Field(description="Whose notes, by their folder.")
 ]
 Query = Annotated[str, Field(min_length=1, max_length=8192, description="The question.")]
-Few = Annotated[int, Field(ge=1, le=50, description="How many passages at most.")]
+TopK = Annotated[int, Field(ge=1, le=50, description="How many passages at most.")]
 
 
-class Searched(Request):
+class SearchFields(Request):
     """A search."""
 
     query: Annotated[str, Field(min_length=1, max_length=4096, description="What to look for.")]
@@ -51,41 +57,41 @@ class Searched(Request):
     scope: Scope = "all"
     sort: Annotated[
         Literal["relevance", "recency", "relevance_then_recency"],
-        Field(description="The order of what was found."),
+        Field(description="The order of the hits."),
     ] = "relevance"
 
 
-class PromptQuestion(Request):
-    """A question, for what belongs into a prompt."""
+class RecallFields(Request):
+    """A question whose passages go into a prompt."""
 
     query: Query
     brain: Brain = None
-    top_k: Few = 5
+    top_k: TopK = 5
     scope: Scope = "all"
 
 
-class Questioned(Request):
-    """A question, for an answer."""
+class QuestionFields(Request):
+    """A question to be answered."""
 
     query: Query
     brain: Brain = None
-    top_k: Few = 10
+    top_k: TopK = 10
     scope: Scope = "all"
 
 
-_fields = knobs(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
-BrainSearch = create_model("BrainSearch", __base__=Searched, **_fields)
-BrainRecall = create_model("BrainRecall", __base__=PromptQuestion, **_fields)
-BrainQuestion = create_model("BrainQuestion", __base__=Questioned, **_fields)
+_fields = option_fields(NAME, KNOBS, mode="auto, bm25, semantic, hybrid or hybrid-rerank.")
+BrainSearch = create_model("BrainSearch", __base__=SearchFields, **_fields)
+BrainRecall = create_model("BrainRecall", __base__=RecallFields, **_fields)
+BrainQuestion = create_model("BrainQuestion", __base__=QuestionFields, **_fields)
 
 
 class Chunks(Reply):
-    """Passages, best first, and how they were result."""
+    """Passages, best first, with the trace of the search."""
 
-    chunks: list[Plain]
+    chunks: list[JsonObject]
     tookMs: int  # noqa: N815  # jeffs-brain's spelling
-    trace: Plain
-    attempts: list[Plain]
+    trace: JsonObject
+    attempts: list[JsonObject]
 
 
 class Memories(Chunks):
@@ -95,92 +101,94 @@ class Memories(Chunks):
 
 
 class CitedChunks(Chunks):
-    """The same, with an answer made of passages alone."""
+    """The same, with an answer quoted from passages."""
 
     answer: str
-    citations: list[Plain]
+    citations: list[JsonObject]
 
 
-def search(tenant_session: TenantSession, asked: Any) -> Plain:
-    """Passages, in the order asked for."""
+def search(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Passages in the requested order."""
     began = perf_counter()
-    result = _recalled(tenant_session, asked)
+    result = _recalled(tenant_session, request)
     hits = list(result)
-    if asked.sort != "relevance":
-        exact = asked.sort == "relevance_then_recency"
-        hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_age(hit)))
-    return _reply(tenant_session, result, hits, asked, began)
+    if request.sort != "relevance":
+        exact = request.sort == "relevance_then_recency"
+        hits.sort(key=lambda hit: (-hit.score if exact else 0.0, *_recency_key(hit)))
+    return _reply(tenant_session, result, hits, request, began)
 
 
-def recall(tenant_session: TenantSession, asked: Any) -> Plain:
-    """Passages, and their block for a prompt."""
+def recall(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Passages, and the same as a block for a prompt."""
     began = perf_counter()
-    result = _recalled(tenant_session, asked)
+    result = _recalled(tenant_session, request)
     return {
-        **_reply(tenant_session, result, list(result), asked, began),
+        **_reply(tenant_session, result, list(result), request, began),
         "context": str(result.context()),
     }
 
 
-def ask(tenant_session: TenantSession, asked: Any) -> Plain:
-    """The passages that bear on a question, quoted and cited; no model makes anything up."""
+def ask(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """The relevant passages, quoted and cited. No model is involved."""
     began = perf_counter()
-    result = _recalled(tenant_session, asked)
-    fitting = [hit for hit in result if _fits(hit)]
+    result = _recalled(tenant_session, request)
+    relevant = [hit for hit in result if _is_relevant(hit)]
     cited = [
         {"number": n, "chunkId": hit.id, "path": hit.record.source.path, "title": hit.record.title}
-        for n, hit in enumerate(fitting, start=1)
+        for n, hit in enumerate(relevant, start=1)
     ]
-    quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in fitting], FREE)
-    answer = str(quoted) if fitting else NOTHING
+    quoted = block_of([(hit.record, bool(hit.superseded_by)) for hit in relevant], FREE)
+    answer = str(quoted) if relevant else NOTHING
     return {
-        **_reply(tenant_session, result, list(result), asked, began),
+        **_reply(tenant_session, result, list(result), request, began),
         "answer": answer,
         "citations": cited,
     }
 
 
-def _recalled(tenant_session: TenantSession, asked: Any) -> Result:
-    args = _args(tenant_session, asked)
-    return tenant_session.memory(asked).recall(asked.query, asked.top_k, **args.ask())
+def _recalled(tenant_session: TenantSession, request: Any) -> Result:
+    args = _args(tenant_session, request)
+    return tenant_session.memory(request).recall(
+        request.query, request.top_k, **args.options_with()
+    )
 
 
-def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
-    if asked.brain is not None:
-        own_tenant(tenant_session, "brain", asked.brain)
-    args = recall_args(NAME, tenant_session, asked, "query", "brain", "top_k", "scope", "sort")
-    args.options.setdefault("mode", "auto")
-    if asked.scope in FOLDERS:
-        args.tests.append({"source.path": {"prefix": FOLDERS[asked.scope]}})
+def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
+    if request.brain is not None:
+        require_own_tenant(tenant_session, "brain", request.brain)
+    args = recall_args(NAME, tenant_session, request, "query", "brain", "top_k", "scope", "sort")
+    args.options.setdefault("mode", "auto")  # the default of jeffs-brain
+    if request.scope in FOLDERS:
+        args.tests.append({"source.path": {"prefix": FOLDERS[request.scope]}})
     return args
 
 
-def _fits(hit: Hit) -> bool:
-    """Whether words result it, or its vector clearly points the question's way."""
+def _is_relevant(hit: Hit) -> bool:
+    """Whether a hit is relevant: it matched words, or its vector is close enough."""
     near = hit.lanes.get("vector")
-    return "words" in hit.lanes or (near is not None and near.score >= _NEAR)
+    return "words" in hit.lanes or (near is not None and near.score >= _MIN_COSINE)
 
 
-def _age(hit: Hit) -> tuple[int, int]:
-    """Newest first; of one moment what was written last."""
+def _recency_key(hit: Hit) -> tuple[int, int]:
+    """Sort key: newest first, ties by the latest write."""
     record = hit.record
     when = record.created if record.occurred is None else record.occurred
     return -to_micros(when), -record.position
 
 
 def _reply(
-    tenant_session: TenantSession, result: Result, hits: list[Hit], asked: Any, began: float
-) -> Plain:
+    tenant_session: TenantSession, result: Result, hits: list[Hit], request: Any, began: float
+) -> JsonObject:
     trace = _trace(result)
     return {
-        "chunks": [{**in_their_words(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
+        "chunks": [{**fields_by_name(NAME, "hit", hit), "documentId": hit.id} for hit in hits],
         "tookMs": round((perf_counter() - began) * 1000),
         "trace": trace,
         "attempts": [
             {
                 "rung": attempt.rung,
                 "mode": trace["effectiveMode"],
-                "topK": asked.top_k,
+                "topK": request.top_k,
                 "reason": attempt.name,
                 "query": attempt.query,
                 "chunks": attempt.hits,
@@ -191,9 +199,9 @@ def _reply(
     }
 
 
-def _trace(result: Result) -> Plain:
-    words = in_their_words(NAME, "result", result)
-    numbers = cast("Plain", result.trace["numbers"])
+def _trace(result: Result) -> JsonObject:
+    words = fields_by_name(NAME, "result", result)
+    numbers = cast("JsonObject", result.trace["numbers"])
     skipped = words["rerankSkipReason"]
     return {
         **{name: value for name, value in words.items() if name not in ("trace", "attempts")},

@@ -1,4 +1,4 @@
-"""MentisDB: its recipe, its chain files, its MCP tools, its way to measure LoCoMo."""
+"""MentisDB: recipe, importer of its chains, MCP tools, evaluation protocol for LoCoMo."""
 
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,7 @@
-"""How MentisDB measures LoCoMo: all conversations in one store, any of the widened evidence counts.
+"""The evaluation protocol of MentisDB for LoCoMo, registered as an entry point.
 
-Every conversation stands in one store, the evidence is widened by its neighbours, and any of it
-among the first ten is a hit. Numbers of this protocol and of the strict one cannot be compared.
+All conversations are in one store, the turns around the evidence count as evidence too, and one of
+them among the first ten is a hit. Its figures cannot be compared with those of the strict protocol.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from memoriter.evaluate.protocols import Protocol
 _WIDE: Final = 2
 """How many turns before and after the evidence count as evidence."""
 _LOUD, _QUIET = 0.8, 0.2
-"""The importance of turns, one after the other."""
+"""The importance of turns, alternating."""
 
 
-def pooled(dataset: Dataset) -> Dataset | None:
-    """Every conversation in one store, in turn; a turn's neighbours are gold too."""
-    talks = len(dataset.cases) > 1 and all(
+def pool_conversations(dataset: Dataset) -> Dataset | None:
+    """The data set with all conversations in one case and widened gold.
+
+    None if it does not consist of several conversations with sessions.
+    """
+    has_sessions = len(dataset.cases) > 1 and all(
         record.session for case in dataset.cases for record in case.records
     )
-    if not talks:
+    if not has_sessions:
         return None
     records: list[Item] = []
     questions: list[EvalQuestion] = []
@@ -41,7 +44,7 @@ def pooled(dataset: Dataset) -> Dataset | None:
 
 
 def _turns(records: Sequence[Item], n: int) -> Iterator[Item]:
-    """The turns of one conversation under names of their own, linked to those before them."""
+    """The turns of conversation `n` with unique ids, each linked to the one before it."""
     before = {two.id: one.id for one, two in pairwise(records) if one.session == two.session}
     for at, record in enumerate(records):
         last = before.get(record.id)
@@ -59,6 +62,7 @@ def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
     for question in case.questions:
         gold: set[str] = set()
         for at in (place[one] for one in question.gold if one in place):
+            # Neighbours count only within the session of the evidence.
             near = case.records[max(at - _WIDE, 0) : at + _WIDE + 1]
             session = case.records[at].session
             gold |= {f"{n}/{record.id}" for record in near if record.session == session}
@@ -66,7 +70,7 @@ def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
 
 
 PROTOCOL: Final = Protocol(
-    pooled,
+    pool_conversations,
     ("mentisdb", "memoriter"),
     ("hit@10",),
     {"graph": True, "max_depth": 3, "max_visited": 200, "include_seeds": False},

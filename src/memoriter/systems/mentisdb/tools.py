@@ -1,4 +1,4 @@
-"""MentisDB's tools: filter, ranked search and bundles, on the recipe `mentisdb`."""
+"""The MCP tools of MentisDB, on the recipe `mentisdb`: list by filter, ranked search, bundles."""
 
 from __future__ import annotations
 
@@ -15,83 +15,92 @@ from memoriter.doors.replies import Reply
 from memoriter.doors.requests import Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of
-from memoriter.systems.wording import RecallArgs, in_their_words, knobs, reached, recall_args
+from memoriter.systems.wording import (
+    JsonObject,
+    RecallArgs,
+    fields_by_name,
+    option_fields,
+    recall_args,
+    value_by_path,
+)
 from memoriter.why.bundles import Support
 from memoriter.why.result import Hit
 
-Plain = dict[str, Any]
 NAME: Final = "mentisdb"
-USUAL: Final = 50
-"""How many the tools answer with unless args."""
+DEFAULT_LIMIT: Final = 50
+"""The default limit of the tools."""
 FILTERS: Final = (
     "thought_types", "roles", "agent_ids", "tags_any", "concepts_any", "entity_type",
     "source_episode", "min_importance", "min_confidence", "since", "until",
 )  # fmt: skip
 WALK: Final = ("max_depth", "max_visited", "mode", "include_seeds")
+# Without boosts and with these ties, an empty query lists the newest first.
 _BY_POSITION: Final = {"pass.0.boosts": [], "pass.0.ties": ["-position"]}
 
 
 class Expansion(BaseModel):
-    """How the graph is walked."""
+    """Options of the graph walk."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Walked = create_model("Walked", __base__=Expansion, **knobs(NAME, WALK))
+Walked = create_model("Walked", __base__=Expansion, **option_fields(NAME, WALK))
 Graph = Annotated[
     bool | Walked | None,
     Field(description="Whether links are followed, or how."),
 ]
 Scope = Annotated[
     Literal["user", "session", "agent"] | None,
-    Field(description="Only what carries this scope's tag."),
+    Field(description="Only thoughts with the tag of this scope."),
 ]
 Chain = Annotated[
-    str | None, Field(description="The chain; it has to be the one of your credential.")
+    str | None, Field(description="The chain; it must be the one of your credential.")
 ]
 
 
 class ChainPage(Request):
-    """Which chain, which page."""
+    """A chain and a page of its thoughts."""
 
     chain_key: Chain = None
     scope: Scope = None
     offset: Annotated[int, Field(ge=0, le=10_000, description="How many to leave out.")] = 0
-    limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = USUAL
+    limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = DEFAULT_LIMIT
 
 
 class TextQuery(ChainPage):
-    """A text beside the filters."""
+    """A text in addition to the filters."""
 
     text: Annotated[str, Field(description="What to look for; blank lists what the filter keeps.")]
 
 
-class Walking(TextQuery):
-    """A text, and how links are followed from what it finds."""
+class GraphQuery(TextQuery):
+    """A text, and whether links of its hits are followed."""
 
     graph: Graph = None
 
 
-class Following(TextQuery):
-    """A text, and how what hangs on its hits is result."""
+class BundleQuery(TextQuery):
+    """A text, and how the records linked to its hits are collected."""
 
     graph: Graph = True
 
 
-FilterSearch = create_model("FilterSearch", __base__=ChainPage, **knobs(NAME, FILTERS))
+FilterSearch = create_model("FilterSearch", __base__=ChainPage, **option_fields(NAME, FILTERS))
 RankedSearch = create_model(
     "RankedSearch",
-    __base__=Walking,
-    **knobs(NAME, ("as_of", "enable_reranking", "rerank_k", *FILTERS)),
+    __base__=GraphQuery,
+    **option_fields(NAME, ("as_of", "enable_reranking", "rerank_k", *FILTERS)),
 )
-BundleSearch = create_model("BundleSearch", __base__=Following, **knobs(NAME, ("as_of", *FILTERS)))
+BundleSearch = create_model(
+    "BundleSearch", __base__=BundleQuery, **option_fields(NAME, ("as_of", *FILTERS))
+)
 
 
 class ThoughtList(Reply):
-    """What the filter keeps."""
+    """The thoughts that pass the filter."""
 
     total: int
-    thoughts: list[Plain]
+    thoughts: list[JsonObject]
 
 
 class RankedThoughts(Reply):
@@ -99,37 +108,43 @@ class RankedThoughts(Reply):
 
     backend: str
     total: int
-    results: list[Plain]
+    results: list[JsonObject]
 
 
 class ThoughtBundles(Reply):
-    """Hits with what hangs on them."""
+    """Hits, each with the thoughts linked to it."""
 
     total_bundles: int
     consumed_hits: int
-    bundles: list[Plain]
+    bundles: list[JsonObject]
 
 
-# -- asking --------------------------------------------------------------------------------------
+# -- the tools -----------------------------------------------------------------------------------
 
 
-def search(tenant_session: TenantSession, asked: Any) -> Plain:
-    """What the filter keeps: the newest, in the order they were written."""
-    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
-    result = memory.recall("", asked.offset + asked.limit, **args.ask(overrides=_BY_POSITION))
-    tell = _Teller(tenant_session, memory)
-    shown = [tell.thought(hit.record) for hit in reversed(result[asked.offset :])]
+def search(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """The newest thoughts that pass the filter, in the order of writing."""
+    memory, args = tenant_session.memory(request), _args(tenant_session, request)
+    result = memory.recall(
+        "", request.offset + request.limit, **args.options_with(overrides=_BY_POSITION)
+    )
+    formatter = _ThoughtFormatter(tenant_session, memory)
+    shown = [formatter.thought(hit.record) for hit in reversed(result[request.offset :])]
     return {"total": result.total, "thoughts": shown}
 
 
-def ranked_search(tenant_session: TenantSession, asked: Any) -> Plain:
-    """The whole pipeline, every hit with its numbers."""
-    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
-    result = memory.recall(args.query, asked.offset + asked.limit, **args.ask())
-    tell = _Teller(tenant_session, memory)
+def ranked_search(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Search by the whole pipeline; every hit has its scores."""
+    memory, args = tenant_session.memory(request), _args(tenant_session, request)
+    result = memory.recall(args.query, request.offset + request.limit, **args.options_with())
+    formatter = _ThoughtFormatter(tenant_session, memory)
     results = [
-        {"chain_key": tenant_session.tenant, "thought": tell.thought(hit.record), **_why(hit)}
-        for hit in result[asked.offset :]
+        {
+            "chain_key": tenant_session.tenant,
+            "thought": formatter.thought(hit.record),
+            **_scores(hit),
+        }
+        for hit in result[request.offset :]
     ]
     receipt = tenant_session.handle(result)
     return {
@@ -140,46 +155,46 @@ def ranked_search(tenant_session: TenantSession, asked: Any) -> Plain:
     }
 
 
-def context_bundles(tenant_session: TenantSession, asked: Any) -> Plain:
-    """Hits by their words, each with what hangs on it."""
-    memory, args = tenant_session.memory(asked), _args(tenant_session, asked)
-    result = memory.bundles(args.query, asked.limit, offset=asked.offset, **args.ask())
-    tell = _Teller(tenant_session, memory)
+def context_bundles(tenant_session: TenantSession, request: Any) -> JsonObject:
+    """Hits by words, each with the thoughts linked to it."""
+    memory, args = tenant_session.memory(request), _args(tenant_session, request)
+    result = memory.bundles(args.query, request.limit, offset=request.offset, **args.options_with())
+    formatter = _ThoughtFormatter(tenant_session, memory)
     bundles = [
         {
             "seed": {
-                "locator": tell.locator(bundle.seed.record),
+                "locator": formatter.locator(bundle.seed.record),
                 "lexical_score": bundle.seed.score,
                 "matched_terms": list(bundle.seed.matched),
-                "thought": tell.thought(bundle.seed.record),
+                "thought": formatter.thought(bundle.seed.record),
             },
-            "support": [tell.support(each) for each in bundle.support],
+            "support": [formatter.support(each) for each in bundle.support],
         }
         for bundle in result
     ]
-    consumed = asked.offset + len(bundles)
+    consumed = request.offset + len(bundles)
     return {"total_bundles": result.total, "consumed_hits": consumed, "bundles": bundles}
 
 
-def _args(tenant_session: TenantSession, asked: Any) -> RecallArgs:
-    """The request in our words: links followed as args, the scope as one more test."""
-    args = recall_args(NAME, tenant_session, asked, "scope", "offset", "limit", "graph")
-    graph = getattr(asked, "graph", None)
+def _args(tenant_session: TenantSession, request: Any) -> RecallArgs:
+    """The arguments of a recall: `graph` becomes overrides, `scope` one more filter test."""
+    args = recall_args(NAME, tenant_session, request, "scope", "offset", "limit", "graph")
+    graph = getattr(request, "graph", None)
     if graph:
         args.overrides["graph"] = True
         if isinstance(graph, Expansion):
             args.overrides.update(graph.model_dump(exclude_none=True))
-    if asked.scope is not None:
-        args.tests.append({"tags": {"any_fold": [f"scope:{asked.scope}"]}})
+    if request.scope is not None:
+        args.tests.append({"tags": {"any_fold": [f"scope:{request.scope}"]}})
     return args
 
 
-# -- answering -----------------------------------------------------------------------------------
+# -- the answers ---------------------------------------------------------------------------------
 
 
-def _why(hit: Hit) -> Plain:
-    """The numbers of a hit, its words and its way, always all of them."""
-    way = in_their_words(NAME, "hit", hit)
+def _scores(hit: Hit) -> JsonObject:
+    """The scores of a hit, its matched words and its graph path; every key is always present."""
+    way = fields_by_name(NAME, "hit", hit)
     sources = {field for fields in hit.matched.values() for field in fields}
     return {
         **way,
@@ -190,29 +205,29 @@ def _why(hit: Hit) -> Plain:
     }
 
 
-_FIELDS: Final = tuple(reached(recipe_of(NAME), "lanes.words.fields"))
+_FIELDS: Final = tuple(value_by_path(recipe_of(NAME), "lanes.words.fields"))
 
 
 def _called(field: str) -> str:
-    """What MentisDB calls a field of ours."""
+    """The name of MentisDB for a field of a record."""
     names = recipe_of(NAME).names.items()
-    return next((name for name, leads in names if leads == f"record.{field}"), field)
+    return next((name for name, target in names if target == f"record.{field}"), field)
 
 
-class _Teller:
-    """Tells records as thoughts; the registry is read once."""
+class _ThoughtFormatter:
+    """Formats records as thoughts. It reads the agent registry once per answer."""
 
     def __init__(self, tenant_session: TenantSession, memory: Memory) -> None:
         self._tenant = tenant_session.tenant
         self._memory = memory
         self._agents = {agent.agent: agent for agent in memory.agents.list()}
 
-    def thought(self, record: Record) -> Plain:
-        """A record in MentisDB's fields."""
+    def thought(self, record: Record) -> JsonObject:
+        """A record with the fields of MentisDB."""
         agent = self._agents.get(record.agent)
         return {
             "id": record.id,
-            **in_their_words(NAME, "record", record),
+            **fields_by_name(NAME, "record", record),
             "timestamp": iso(record.committed),
             "relations": _relations(self._memory, record.id),
             "entity_type": record.entity_type,
@@ -221,12 +236,12 @@ class _Teller:
             "agent_owner": agent and agent.owner,
         }
 
-    def locator(self, record: Record) -> Plain:
-        """Where a thought stands."""
+    def locator(self, record: Record) -> JsonObject:
+        """The address of a thought in its chain."""
         return {"chain_key": self._tenant, "index": record.position, "id": record.id}
 
-    def support(self, one: Support) -> Plain:
-        """A thought that hangs on another, and how."""
+    def support(self, one: Support) -> JsonObject:
+        """A thought linked to a hit, and the path to it."""
         return {
             "locator": self.locator(one.record),
             "thought": self.thought(one.record),
@@ -237,10 +252,10 @@ class _Teller:
         }
 
 
-def _relations(memory: Memory, id: str) -> list[Plain]:
+def _relations(memory: Memory, id: str) -> list[JsonObject]:
     try:
         edges = [edge for edge in memory.links(id) if edge.source == id]
-    except NotFound:  # forgotten since it was found
+    except NotFound:  # another process forgot it meanwhile
         return []
     return [
         {
@@ -259,5 +274,5 @@ TOOLS: Final = (
     ForeignTool("mentisdb_ranked_search", NAME, RankedSearch, RankedThoughts, ranked_search,
            "MentisDB: find thoughts by words, meaning and links, each with its numbers."),
     ForeignTool("mentisdb_context_bundles", NAME, BundleSearch, ThoughtBundles, context_bundles,
-           "MentisDB: find thoughts by words, each with those that hang on it."),
+           "MentisDB: find thoughts by words, each with those linked to it."),
 )  # fmt: skip

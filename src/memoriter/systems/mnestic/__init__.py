@@ -1,4 +1,4 @@
-"""mnestic: its recipe, its dump of relations, its query language."""
+"""mnestic: recipe, importer of its dumps, query dialect."""
 
 from pathlib import Path
 from typing import Final

@@ -1,16 +1,16 @@
-"""The mnestic dialect: every text is an expression, and neighbours must all be there.
+"""The mnestic dialect: every text is an expression, and adjacent words are joined by AND.
 
-OR binds tightest and NOT loosest, so `a NOT b AND c` takes away what has both b and c. Only words,
-quotes and operators may stand in an expression; any other text is read as bare words.
+OR binds tightest and NOT loosest, so `a NOT b AND c` excludes what has both b and c. An expression
+has only words, quotes and operators; any other text is read as bare words.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from memoriter.text.dialects.expression import parse
+from memoriter.text.dialects.expression import parse_expression
 from memoriter.text.dialects.grammar import Grammar, Malformed
-from memoriter.text.dialects.parts import words
+from memoriter.text.dialects.parts import bare_words
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import ParsedQuery
@@ -39,13 +39,13 @@ GRAMMAR: Final = Grammar(
 
 
 def read(text: str, analyzer: Analyzer, options: Options) -> ParsedQuery:
-    """The expression that the text is; where it is none, any of its words."""
+    """The text as an expression; if it is malformed, any of its words. Never raises."""
     if not options.expert or not text.strip():
-        return words(analyzer, text)
+        return bare_words(analyzer, text)
     try:
-        tree, note = parse(text, GRAMMAR, analyzer)
+        tree, note = parse_expression(text, GRAMMAR, analyzer)
     except Malformed as malformed:
-        return words(analyzer, text, malformed.note)
+        return bare_words(analyzer, text, malformed.note)
     return ParsedQuery(tree, expert=True, note=note)
 
 

@@ -1,7 +1,7 @@
-"""How a query is written: several dialects, one tree underneath."""
+"""Query dialects: several ways to write a query, each parsed to the tree of `text.tree`."""
 
 from memoriter.text.dialects.port import NOTHING_SPECIAL, Dialect, Options
-from memoriter.text.dialects.table import dialect, dialect_names, known_dialect, read
+from memoriter.text.dialects.table import dialect, dialect_names, known_dialect, read_query
 
 __all__ = [
     "NOTHING_SPECIAL",
@@ -10,5 +10,5 @@ __all__ = [
     "dialect",
     "dialect_names",
     "known_dialect",
-    "read",
+    "read_query",
 ]

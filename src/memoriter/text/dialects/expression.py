@@ -1,7 +1,7 @@
-"""Expressions: one parser for every dialect that has operators.
+"""The recursive-descent parser of all dialects with operators; a `Grammar` holds what differs.
 
-In all of them a row of neighbours is one operand, so it binds tighter than any operator; `AND NOT`
-takes away; brackets nest, but not for ever. What differs stands in the `Grammar`.
+In every dialect adjacent operands form one operand, so adjacency binds tighter than any operator;
+`AND NOT` excludes; brackets nest up to a limit.
 """
 
 from __future__ import annotations
@@ -9,43 +9,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from memoriter.text.dialects.grammar import Grammar, Malformed, Token, tokens
-from memoriter.text.dialects.parts import LEAVES, all_of, any_of, leaf, without
+from memoriter.text.dialects.grammar import Grammar, Malformed, Token, tokenize
+from memoriter.text.dialects.parts import LEAVES, all_of, any_of, excluding, leaf
 from memoriter.text.port import Analyzer
 from memoriter.text.tree import Leaf, NearLeaves, Node, Term
 
 DEPTH: Final = 50
-"""Brackets nested deeper are malformed: it bounds the stack of whoever walks the tree."""
+"""Brackets nested deeper are malformed: this bounds every recursion over the tree."""
 _TEXTS: Final = frozenset({"word", "phrase"})
 _OPERANDS: Final = _TEXTS | {"(", "column", "near"}
 _NEARBY: Final = 10
 NEIGHBOURS: Final = 32
-"""More words in one NEAR are malformed: it bounds the groups that a row can be searched for."""
+"""More words in one NEAR are malformed: this bounds the cost of matching a row."""
 _MOST: Final = 1_000_000
-"""A distance beyond it is as good as this one."""
+"""Larger distances are reduced to this one."""
 _MOST_BOOST: Final = 100.0
-"""A boost beyond it is as good as this one: sums of scores stay exact."""
+"""Larger boosts are reduced to this one, so that sums of scores stay exact."""
 
 
 class _Part(NamedTuple):
-    """What an operand came to: rows of `keep` without those of `drop`. Both empty: no words."""
+    """A parsed operand: `keep` without `drop`. Both are empty if it has no words."""
 
     keep: Node | None
     drop: tuple[Node, ...] = ()
     at: int = 0
 
 
-def parse(text: str, grammar: Grammar, analyzer: Analyzer) -> tuple[Node | None, str | None]:
-    """The tree of an expression, and what is to be said about how it was read.
+def parse_expression(
+    text: str, grammar: Grammar, analyzer: Analyzer
+) -> tuple[Node | None, str | None]:
+    """(tree, note) of an expression; the note tells people about an unusual parse, or is None.
 
-    None instead of a tree: its operands have no words. Raises `Malformed`.
+    The tree is None if no operand has words. Raises `Malformed`.
     """
-    parser = _Parser(list(tokens(text, grammar)), grammar, analyzer)
+    parser = _Parser(list(tokenize(text, grammar)), grammar, analyzer)
     return parser.whole(), parser.note
 
 
 class _Parser:
-    """Reads tokens once, left to right; a method for each thing that an operand can be."""
+    """Reads the tokens once, left to right, with one method per rule of the grammar."""
 
     def __init__(self, tokens: list[Token], grammar: Grammar, analyzer: Analyzer) -> None:
         self.note: str | None = None
@@ -58,10 +60,11 @@ class _Parser:
         self._fields: tuple[str, ...] = ()
 
     def whole(self) -> Node | None:
+        """The tree of all tokens; raises `Malformed` if some are left over."""
         part = self._level(0)
         if self._kind() != "end":
             raise self._unexpected()
-        return self._settled(part)
+        return self._to_tree(part)
 
     def _level(self, nth: int) -> _Part:
         """Operands joined by the nth operator of the binding order, or by a tighter one."""
@@ -73,16 +76,17 @@ class _Parser:
             parts.append(self._level(nth + 1))
         if len(parts) == 1:
             return parts[0]
+        # A branch of OR must stand by itself; below AND an exclusion applies to the whole.
         if operator == "OR":
-            return _Part(any_of(map(self._settled, parts)))
+            return _Part(any_of(map(self._to_tree, parts)))
         if operator == "AND":
             return _joined(all_of, parts)
         keep, drop, at = parts[0]
-        dropped = [settled for part in parts[1:] if (settled := self._settled(part))]
+        dropped = [tree for part in parts[1:] if (tree := self._to_tree(part))]
         return _Part(keep, (*drop, *dropped), at)
 
     def _neighbours(self) -> _Part:
-        """A row of operands with nothing between them; after a NOT with nothing to its left."""
+        """Adjacent operands, joined as the grammar says, perhaps after a lone NOT."""
         at = self._here().at
         negative = self._lone_not()
         parts: list[_Part] = []
@@ -96,21 +100,21 @@ class _Parser:
         part = parts[0] if len(parts) == 1 else _joined(join, parts)
         if not negative:
             return part
-        settled = self._settled(part)
-        return _Part(None, (settled,) if settled else (), at)
+        tree = self._to_tree(part)
+        return _Part(None, (tree,) if tree else (), at)
 
     def _lone_not(self) -> bool:
-        """Step over a NOT in the place of an operand: after AND it is welcome everywhere."""
+        """Consume a NOT at the place of an operand. After AND every grammar allows it."""
         lenient = self._grammar.lone_not
         after_and = self._nth > 0 and self._tokens[self._nth - 1].kind == "AND"
         if not (lenient or after_and) or not self._take("NOT"):
             return False
-        while lenient and self._take("NOT"):
+        while lenient and self._take("NOT"):  # NOT NOT is one NOT, not a double negation
             pass
         return True
 
-    def _settled(self, part: _Part) -> Node | None:
-        """The part as a tree. Where there is only something to take away, that is looked for."""
+    def _to_tree(self, part: _Part) -> Node | None:
+        """The part as a tree. If it only excludes, the excluded words are searched, with a note."""
         if part.keep is None and part.drop:
             if self.note is None:
                 self.note = (
@@ -118,7 +122,7 @@ class _Parser:
                     "what follows it is looked for"
                 )
             return any_of(part.drop)
-        return without(part.keep, part.drop)
+        return excluding(part.keep, part.drop)
 
     def _operand(self) -> _Part:
         token = self._here()
@@ -151,6 +155,7 @@ class _Parser:
         fields = tuple(name for name in named if not self._fields or name in self._fields)
         if not fields or self._kind() == "column":
             raise Malformed(token.at, "one column inside another")
+        # A filter applies to the operand after it, however deep; then the outer one is back.
         outer, self._fields = self._fields, fields
         part = self._operand()
         self._fields = outer
@@ -192,7 +197,7 @@ class _Parser:
         return one
 
     def _leaf(self, *, in_near: bool = False) -> Leaf | None:
-        """A word or a phrase, or several held together by `+`; then its `*` and its boost."""
+        """A word or a phrase, or several joined by `+`, with an optional `*` and boost."""
         token = self._next()
         texts = [token.text]
         while self._take("+"):
@@ -207,7 +212,7 @@ class _Parser:
         boost = min(float(self._next().text), _MOST_BOOST) if self._kind() == "boost" else 1.0
         return leaf(self._analyzer, text, prefix=prefix, fields=self._fields, boost=boost)
 
-    # --- small steps
+    # --- access to tokens
 
     def _here(self) -> Token:
         return self._tokens[self._nth]
@@ -256,13 +261,13 @@ _Join: TypeAlias = Callable[[Iterator[Node | None]], Node | None]
 
 
 def _joined(join: _Join, parts: list[_Part]) -> _Part:
-    """The parts that keep something joined; what the others take away is taken from that."""
-    keeping = (without(part.keep, part.drop) for part in parts)
+    """The joined parts; what the parts without `keep` exclude is excluded from the whole."""
+    keeping = (excluding(part.keep, part.drop) for part in parts)
     lone = [part for part in parts if part.keep is None]
     drop = tuple(one for part in lone for one in part.drop)
     return _Part(join(keeping), drop, lone[0].at if lone else parts[0].at)
 
 
 def _distance(text: str) -> int:
-    digits = text.lstrip("0")
+    digits = text.lstrip("0")  # nine digits are beyond the limit: never parse a huge integer
     return min(int(digits[:9] or "0"), _MOST) if text else _NEARBY

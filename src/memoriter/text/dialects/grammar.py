@@ -1,4 +1,4 @@
-"""What an expression is made of: one tokenizer for every dialect, told apart by its `Grammar`."""
+"""The `Grammar` of a dialect with operators, and the tokenizer that all such dialects share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
 _NEVER: Final = r"(?!)"
+"""Matches nothing: the pattern of what a dialect does not have."""
 _HELD: Final = {"near": "distance", "column": "names", "boost": "number"}
-"""The group of a pattern that holds what matters."""
+"""The named group of a pattern whose text becomes the token."""
 
 Operator: TypeAlias = Literal["AND", "OR", "NOT"]
 
 
 class Malformed(Exception):
-    """The text is no expression of the grammar."""
+    """The text is no expression of the grammar. `note` says where and why, for people."""
 
     def __init__(self, at: int, what: str) -> None:
         super().__init__(at, what)
@@ -26,49 +27,49 @@ class Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What one dialect's expressions look like. The patterns are tried in the order given."""
+    """The syntax of one dialect. Patterns are tried in the order of the fields."""
 
     neighbours: Literal["AND", "OR"]
-    """What a space between two operands means."""
+    """The operator that a space between two operands stands for."""
     binding: tuple[Operator, Operator, Operator]
     """The operators from the loosest to the tightest."""
     space: str
     phrase: str
-    """A quoted text, its quotes included."""
+    """A quoted text, including its quotes."""
     near: str
-    """The opening of a NEAR group, with its bracket; a group `distance` may hold a number."""
+    """The start of a NEAR group up to its bracket; a group `distance` may hold a number."""
     columns: tuple[tuple[str, str], ...]
-    """What a column is called in lower case, and which of our fields that is."""
+    """(name of a column in lower case, name of our field)."""
     column: str
-    """A column filter: the group `names` holds one, or several in braces."""
+    """A column filter: the group `names` holds one name, or several in braces."""
     boost: str
     """A boost: the group `number` holds it."""
     marks: str
-    """What means something by itself: brackets, `*`, `+`, commas."""
+    """Single characters with a meaning: brackets, `*`, `+`, commas."""
     alternatives: frozenset[str]
     """Marks that mean OR."""
     word: str
     is_word: Callable[[str], bool] = bool
-    """Whether what looks like a word may stand unquoted."""
+    """Whether a match of `word` is valid without quotes."""
     terms: bool = False
-    """Whether a word stands for any of its terms rather than for all of them, side by side."""
+    """Whether a word matches any of its terms, rather than all of them next to each other."""
     lone_not: bool = False
-    """Whether NOT may stand where it has nothing to take from."""
+    """Whether NOT is allowed without a left operand."""
     bracket_neighbours: bool = True
-    """Whether a bracket may be a neighbour; if not, an operator must stand beside it."""
+    """Whether a bracket may be adjacent to another operand without an operator."""
     free_phrases: bool = True
-    """Whether a phrase of several words may have a `*` and stand in NEAR."""
+    """Whether a phrase of several words may have a `*` and be used in NEAR."""
 
 
 class Token(NamedTuple):
-    """A piece of an expression, and where it stands."""
+    """A token of an expression, with its offset."""
 
     kind: str
     text: str
     at: int
 
 
-@cache
+@cache  # one compiled pattern per dialect
 def _lexer(grammar: Grammar) -> re.Pattern[str]:
     kinds = {
         "space": grammar.space,
@@ -84,7 +85,7 @@ def _lexer(grammar: Grammar) -> re.Pattern[str]:
     )
 
 
-def tokens(text: str, grammar: Grammar) -> Iterator[Token]:
+def tokenize(text: str, grammar: Grammar) -> Iterator[Token]:
     """The tokens of a text, then one of kind `end`. Raises `Malformed`."""
     at = 0
     match = _lexer(grammar).match
@@ -105,7 +106,7 @@ def _token(hit: re.Match[str], grammar: Grammar) -> Token | None:
     match hit.lastgroup:
         case "space":
             return None
-        case "phrase":
+        case "phrase":  # a doubled quote inside stands for one
             return Token("phrase", text[1:-1].replace(text[0] * 2, text[0]), at)
         case "near" | "column" | "boost" as kind:
             return Token(kind, groups.get(_HELD[kind]) or "", at)

@@ -1,4 +1,4 @@
-"""Small pieces of trees, the same for every dialect: alternatives, leaves, and where they end."""
+"""Builders of query trees, shared by all dialects, and the limit on the size of a tree."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from memoriter.text.port import Analyzer
 from memoriter.text.tree import All, Any, Leaf, Node, ParsedQuery, Term, Without
 
 LEAVES: Final = 1_024
-"""No tree has more leaves: of a longer text the first words are looked for."""
+"""The most leaves of a tree: of a longer text only the first words are searched for."""
 
 _T = TypeVar("_T")
 
 
 def any_of(parts: Iterable[Node | None]) -> Node | None:
-    """One of the parts; alternatives among them are taken apart, what says nothing is left out."""
+    """The parts joined by OR; nested ORs are flattened and None is skipped."""
     flat: list[Node] = []
     for part in parts:
         if isinstance(part, Any):
@@ -26,7 +26,7 @@ def any_of(parts: Iterable[Node | None]) -> Node | None:
 
 
 def all_of(parts: Iterable[Node | None]) -> Node | None:
-    """Every part, in the same way."""
+    """The parts joined by AND; nested ANDs are flattened and None is skipped."""
     flat: list[Node] = []
     for part in parts:
         if isinstance(part, All):
@@ -36,8 +36,8 @@ def all_of(parts: Iterable[Node | None]) -> Node | None:
     return All(tuple(flat)) if len(flat) > 1 else next(iter(flat), None)
 
 
-def without(keep: Node | None, drops: Sequence[Node]) -> Node | None:
-    """`keep`, but for what satisfies one of the drops."""
+def excluding(keep: Node | None, drops: Sequence[Node]) -> Node | None:
+    """`keep` except what satisfies one of the drops."""
     drop = any_of(drops)
     return keep if keep is None or drop is None else Without(keep, drop)
 
@@ -50,25 +50,28 @@ def leaf(
     fields: tuple[str, ...] = (),
     boost: float = 1.0,
 ) -> Leaf | None:
-    """The text as one leaf; None where the analyzer sees no word in it."""
+    """The text as one leaf; None if the analyzer finds no word in it."""
+    # A leaf without tokens would match nothing and make every AND around it fail.
     if not analyzer.tokens(text, prefix=prefix):
         return None
     return Leaf(text, prefix=prefix, fields=fields, boost=boost)
 
 
-def words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
-    """The text as bare words, any of which will do. The note tells why, if it was not meant so."""
-    terms, cut = first(analyzer.terms(text))
-    return ParsedQuery(any_of(map(Term, terms)), note=notes(note, cut), malformed=note is not None)
+def bare_words(analyzer: Analyzer, text: str, note: str | None = None) -> ParsedQuery:
+    """The text as words joined by OR. A note says why an expression was not parsed as one."""
+    terms, cut = first_leaves(analyzer.terms(text))
+    return ParsedQuery(
+        any_of(map(Term, terms)), note=join_notes(note, cut), malformed=note is not None
+    )
 
 
-def first(parts: list[_T]) -> tuple[list[_T], str | None]:
-    """As many as a tree may have, and what to say if there were more."""
+def first_leaves(parts: list[_T]) -> tuple[list[_T], str | None]:
+    """(as many parts as a tree may have, a note if there were more)."""
     if len(parts) <= LEAVES:
         return parts, None
     return parts[:LEAVES], f"only the first {LEAVES:,} of {len(parts):,} words are looked for"
 
 
-def notes(*each: str | None) -> str | None:
-    """All that there is to say, or None."""
+def join_notes(*each: str | None) -> str | None:
+    """The notes as one, or None if there are none."""
     return "; ".join(one for one in each if one) or None

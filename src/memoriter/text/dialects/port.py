@@ -1,4 +1,4 @@
-"""What a dialect is, and what a recipe or a call may say about how a text is read."""
+"""The `Dialect` type that entry points provide, and the options of a call to it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from memoriter.text.tree import ParsedQuery
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to read a text, apart from the dialect it is in."""
+    """Options of reading a query that do not depend on its dialect."""
 
     expert: bool = True
-    """Whether operators may be read at all; if not, every text is bare words."""
+    """Whether operators are allowed; if not, every text is bare words."""
     stop: Literal["none", "latin"] = "none"
-    """Which words the bare dialect leaves out; with a list it reads no operators."""
+    """The stop words that the bare dialect drops; with a list it ignores operators."""
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """What to look for instead of a word, for dialects that look them up."""
+    """Replacements of words, for dialects that support them."""
 
 
 NOTHING_SPECIAL: Final = Options()
@@ -29,6 +29,6 @@ class Dialect(NamedTuple):
     """One way to write a query."""
 
     about: str
-    """How a text is read, in a line for people."""
+    """One line for people: how a text is read."""
     read: Callable[[str, Analyzer, Options], ParsedQuery]
-    """What a text asks for. Total: a malformed text is read as its words, and the note says so."""
+    """Parse a text. Must not raise: a malformed text is read as bare words, with a note."""

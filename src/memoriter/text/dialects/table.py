@@ -1,6 +1,6 @@
-"""The dialects that a recipe can name: ours, and those that come by `memoriter.dialects`.
+"""The registry of dialects: the default one, and those of the `memoriter.dialects` entry points.
 
-Such an entry point is named as the dialect and leads to a `Dialect`.
+An entry point has the name of the dialect and refers to a `Dialect`.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from memoriter.text.port import Analyzer
 from memoriter.text.tree import ParsedQuery
 
 _OWN: Final = "bare"
-"""What our own dialect is called."""
+"""The name of the default dialect."""
 _GROUP: Final = "dialects"
 
 
 def dialect_names() -> tuple[str, ...]:
-    """What a recipe may call its dialect, ours first."""
+    """The names of all dialects, the default one first."""
     return (_OWN, *(name for name in plugins.points(_GROUP) if name != _OWN))
 
 
-def read(
+def read_query(
     name: str, text: str, analyzer: Analyzer, options: Options = NOTHING_SPECIAL
 ) -> ParsedQuery:
-    """What a text asks for in the dialect of that name. No text is an error."""
+    """Parse a text in the dialect of that name. Only an unknown dialect raises (`BadRecipe`)."""
     return dialect(name).read(text, analyzer, options)
 
 
 def dialect(name: str) -> Dialect:
-    """The dialect of that name."""
+    """The dialect of that name. Raises `BadRecipe` if there is none or it cannot be loaded."""
     return bare.DIALECT if name == _OWN else _loaded(name)
 
 
 def known_dialect(name: str) -> str:
-    """The name, if a dialect has it that can be used; else a `ValueError`, for validators."""
+    """The name, if such a dialect can be loaded; else raises `ValueError`, for validators."""
     try:
         dialect(name)
     except BadRecipe as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memoriter.text.dialects.parts import all_of, leaf
 from memoriter.text.dialects.port import Dialect, Options
 from memoriter.text.port import Analyzer
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, plain
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, in_sequence
 from memoriter.text.tree import ParsedQuery
 
 
@@ -29,4 +29,4 @@ class Spaced(TokenAnalyzer):
     def read(self, text: str) -> Tokenized:
         """The words of any text."""
         words = text.lower().split()
-        return plain(words, words)
+        return in_sequence(words, words)

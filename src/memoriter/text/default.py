@@ -1,11 +1,11 @@
-"""Our own analyzer: stems of folded words, identifiers and their parts, pairs of characters.
+"""The default analyzer: stems of folded words, identifiers and their parts, character bigrams.
 
-A text is cut into *chunks*, a chunk is *read* as tokens:
+A text is split into *chunks* (`text.chunk`), and each chunk becomes tokens:
     words         one token: the Porter2 stem of the folded word, "sister's" as "sister"
-    identifiers   `user_id`, `REQ-12`, `v1.2.3`: the whole, stacked on the first of its parts
-    no spaces     Han, kana, Thai, Lao, Khmer, Burmese …: each character, and stacked on it the pair
-                  that it begins
-    pictographs   the sequence; stacked on it what it is composed of
+    identifiers   `user_id`, `REQ-12`, `v1.2.3`: the whole, at the position of its first part
+    no spaces     Han, kana, Thai, Lao, Khmer, Burmese …: each character, and at the same position
+                  the bigram that it begins
+    pictographs   the sequence, and at the same position what it is composed of
 """
 
 from __future__ import annotations
@@ -20,22 +20,26 @@ import apsw.unicode
 import Stemmer
 
 from memoriter.text.chunk import LONGEST, chunks, is_unspaced
-from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, grams, joined
+from memoriter.text.tokenized import FIELDS, TokenAnalyzer, Tokenized, concatenated, grams
 
 _RULES: Final = 1
 """Version of the rules here, in `text.chunk`, in `text.tokenized` and in `core.fold`."""
 _CACHED: Final = 65_536
+"""So many chunks are cached; then the cache is emptied, which is cheaper than an LRU order."""
 _CACHED_LONGEST: Final = 64
 
 _PART: Final = "[^!-/:-@\\[-`{-~\u00b7\u2027\u203f\u2040\u2044\u2054\u055f\u060c\u060d\u066c\u07f8]"
+# A contraction ("don't", "we'll") is one part, not two.
 _PARTS: Final = re.compile(rf"{_PART}++(?:'(?:[stdm]|re|ll|ve)(?!{_PART}|'))?")
+# The stemmer is for English; other scripts and long words keep their form.
 _STEMMED: Final = re.compile(r"[a-z\u00df-\u024f\u1e00-\u1eff']{1,64}")
 
+# The zero-width joiner and the skin tones, which compose pictographs.
 _COMPOSING: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff]+")
 
 
 class _Lexicon(dict[str, Tokenized]):
-    """Readings of chunks, remembered; for one thread, as a stemmer is not safe to share."""
+    """A cache from chunks to their tokens. One per thread: a stemmer must not be shared."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +55,7 @@ class _Lexicon(dict[str, Tokenized]):
         else:
             parts = [part for part in _COMPOSING.split(chunk) if part]
             tokenized = _stacked(chunk, [_alone(part, part) for part in parts])
-        if len(chunk) <= _CACHED_LONGEST:
+        if len(chunk) <= _CACHED_LONGEST:  # long chunks rarely repeat
             if len(self) >= _CACHED:
                 self.clear()
             self[chunk] = tokenized
@@ -70,16 +74,17 @@ class _Lexicon(dict[str, Tokenized]):
 
 
 def _alone(term: str, surface: str) -> Tokenized:
-    # Most readings are such, and the lexicon holds many: equal tuples are shared.
+    # Most chunks end here and the cache holds many: one tuple serves both fields to save memory.
     terms = (term,)
     return Tokenized(terms, terms if term == surface else (surface,), None, 1)
 
 
 def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
-    """The parts one after the other, each one position wide, and the whole on the first of them."""
+    """The parts one after the other, and the whole at the position of the first part."""
     terms = [part.terms[0] for part in parts]
     surfaces = [part.surfaces[0] for part in parts]
     places = list(range(len(parts)))
+    # One part that equals the whole needs no second token; an overlong whole is no term.
     if terms != [whole] and len(whole) <= LONGEST:
         terms.insert(0, whole)
         surfaces.insert(0, whole)
@@ -88,14 +93,14 @@ def _stacked(whole: str, parts: Sequence[Tokenized]) -> Tokenized:
 
 
 class _Local(threading.local):
-    """A lexicon for each thread."""
+    """Each thread has its own cache."""
 
     def __init__(self) -> None:
         self.lexicon = _Lexicon()
 
 
-class Own(TokenAnalyzer):
-    """The analyzer of the core's recipes; safe to share."""
+class DefaultAnalyzer(TokenAnalyzer):
+    """The analyzer of the built-in recipes; safe to share between threads."""
 
     about = "words and stems, scripts without spaces by pairs"
 
@@ -111,4 +116,4 @@ class Own(TokenAnalyzer):
 
     def read(self, text: str) -> Tokenized:
         """The tokens of any text, chunk by chunk."""
-        return joined(list(map(self._local.lexicon.__getitem__, chunks(text))))
+        return concatenated(list(map(self._local.lexicon.__getitem__, chunks(text))))
