@@ -10,8 +10,8 @@ import pytest
 
 from memoriter.core.errors import InputError
 from memoriter.evaluate.command import run_eval
-from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
-from memoriter.evaluate.protocols import compared, protocol_of
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
+from memoriter.evaluate.protocols import protocol_of, with_ablations
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.mentisdb.protocol import pooled
 
@@ -36,7 +36,9 @@ def locomo(tmp_path: Path) -> Path:
 
 
 def turns(talks: int) -> Dataset:
-    records = tuple(Item(f"D1:{n}", f"turn {n}", None, "1" if n < 6 else "2") for n in range(8))
+    records = tuple(
+        EvalRecord(f"D1:{n}", f"turn {n}", None, "1" if n < 6 else "2") for n in range(8)
+    )
     asked = (EvalQuestion("turn", frozenset({"D1:4"}), "1"),)
     return Dataset("talks", "", tuple(EvalCase(records, asked) for _ in range(talks)))
 
@@ -76,7 +78,7 @@ def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
 def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
     ours = {label: recipe_of(label) for label in ("mentisdb", "memoriter")}
     settings = protocol_of("mentisdb").settings
-    made = compared(ours, settings, ["cohesion"])
+    made = with_ablations(ours, settings, ["cohesion"])
     walk = made["mentisdb"].to_data()["lanes"]["links"]
     told = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]
     assert told == [True, 3, 200, False]
@@ -93,5 +95,5 @@ def test_what_cannot_be_asked_so_is_said(locomo: Path, tmp_path: Path) -> None:
     assert "meaning" in caught.value.hint
     alone = tmp_path / "one.json"
     alone.write_text(json.dumps([talk("zebra")]))
-    with pytest.raises(InputError, match="cannot be asked"):
+    with pytest.raises(InputError, match="cannot use"):
         run_eval(alone, [], None, json_out=True, how=("mentisdb", []))

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
-from memoriter.evaluate.protocols import Protocol
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
+from memoriter.evaluate.protocols import EvalProtocol
 
 _WIDE: Final = 2
 """How many turns before and after the evidence count as evidence."""
@@ -26,7 +26,7 @@ def pooled(dataset: Dataset) -> Dataset | None:
     )
     if not talks:
         return None
-    records: list[Item] = []
+    records: list[EvalRecord] = []
     questions: list[EvalQuestion] = []
     for n, case in enumerate(dataset.cases):
         records += _turns(case.records, n)
@@ -40,7 +40,7 @@ def pooled(dataset: Dataset) -> Dataset | None:
     return Dataset(f"{dataset.name}, as MentisDB asks", protocol, (pool,))
 
 
-def _turns(records: Sequence[Item], n: int) -> Iterator[Item]:
+def _turns(records: Sequence[EvalRecord], n: int) -> Iterator[EvalRecord]:
     """The turns of one conversation under names of their own, linked to those before them."""
     before = {two.id: one.id for one, two in pairwise(records) if one.session == two.session}
     for at, record in enumerate(records):
@@ -65,7 +65,7 @@ def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
         yield question._replace(gold=frozenset(gold))
 
 
-PROTOCOL: Final = Protocol(
+PROTOCOL: Final = EvalProtocol(
     pooled,
     ("mentisdb", "memoriter"),
     ("hit@10",),
