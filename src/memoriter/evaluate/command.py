@@ -13,7 +13,7 @@ from pathlib import Path
 from memoriter.core.errors import InputError
 from memoriter.evaluate.data import Dataset, find_datasets
 from memoriter.evaluate.metrics import MEANING, METRICS
-from memoriter.evaluate.protocols import EvalProtocol, protocol_of, with_ablations
+from memoriter.evaluate.protocols import STRICT, EvalProtocol, protocol_of, with_ablations
 from memoriter.evaluate.run import Score, evaluate
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
@@ -26,7 +26,8 @@ def run_eval(
     limit: int | None,
     *,
     json_out: bool,
-    how: tuple[str, Sequence[str]] = ("strict", ()),
+    protocol: str = STRICT,
+    without: Sequence[str] = (),
 ) -> int:
     """Score recipes on data sets, print the result and return the exit code.
 
@@ -35,22 +36,23 @@ def run_eval(
         recipes: Names or files of recipes; empty: those of the protocol.
         limit: Questions per data set at most.
         json_out: Print JSON instead of a table.
-        how: The protocol's name, and the lanes or boosts of which ablations are added.
+        protocol: The name of the evaluation protocol.
+        without: Lanes or boosts; each recipe is scored again without each of them.
 
     Raises InputError or NotFound if the data, a recipe, the protocol or the limit is wrong.
 
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit: {limit} is not a number of questions", field="limit")
-    protocol = protocol_of(how[0])
-    named = {label: recipe_of(label) for label in recipes or protocol.recipes}
-    rows = with_ablations(named, protocol.settings, how[1])
+    chosen = protocol_of(protocol)
+    named = {label: recipe_of(label) for label in recipes or chosen.recipes}
+    rows = with_ablations(named, chosen.settings, without)
     data_sets: list[dict[str, object]] = []
-    sets = [dataset.first(limit) for dataset in _adapted(data, protocol)]
+    sets = [dataset.first(limit) for dataset in _adapted(data, chosen)]
     if not json_out:
         _print(_opening(rows))
     for dataset in sets:
-        scores = [score.only(protocol.metrics) for score in _scores(dataset, rows)]
+        scores = [score.only(chosen.metrics) for score in _scores(dataset, rows)]
         data_sets.append(_data(dataset, scores))
         if not json_out:
             _print(_table(dataset, scores))

@@ -55,7 +55,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 _terms=terms,
             )
         )
-    receipt = partial(write_receipt, ran, ctx, lanes)  # written only if somebody reads it
+    receipt = partial(write_receipt, ran, ctx, lanes)  # written on first access
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget)
 
 
@@ -83,8 +83,8 @@ def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
         known = ~np.isnan(ranks)
         rows = ran.shown.rows[known]
         places = ranks[known].astype(np.intp)
-        scores = ranking.scores[places - 1].tolist()
         # A ranking is sorted, so the score of rank r is at place r - 1.
+        scores = ranking.scores[places - 1].tolist()
         reasons = ran.plan.recipe.lanes[label].evidence(ctx.at(label, ran.seeds), ranking, rows)
         ranked = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)
         out[label] = {row: LaneScore(rank, score, why) for row, rank, score, why in ranked}

@@ -224,7 +224,7 @@ def _text(answer: _Answer) -> tuple[str, object]:
 
 
 def _brief(value: object, short: bool) -> object:  # noqa: FBT001  # private, called in one place
-    """The value; of an encoded vector only its length, as nobody can read it."""
+    """The value; of an encoded vector only its length."""
     return f"{len(value)} characters" if short and isinstance(value, str) else value
 
 

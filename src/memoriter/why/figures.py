@@ -186,10 +186,10 @@ def _notes(noted: Mapping[str, object]) -> Iterator[str]:
     elif "score" in noted:
         yield f"score {short(noted['score'])}"
     if noted.get("penalty"):
-        because = f" for being like {one_line(str(noted['cause']))}" if "cause" in noted else ""
+        because = f" for similarity to {one_line(str(noted['cause']))}" if "cause" in noted else ""
         yield f"penalty {short(noted['penalty'])}{because}"
     if "group" in noted:
-        yield f"one of {noted['group']} that say the same"
+        yield f"one of {noted['group']} near duplicates"
     known = {"from", "before", "score", "penalty", "cause", "group", "tokens", "chars"}
     rest = {key: value for key, value in noted.items() if key not in known}
     if rest:

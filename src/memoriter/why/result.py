@@ -56,7 +56,7 @@ class Hit(Hinting):
     _analyzer: Analyzer = field(compare=False)
     """The analyzer of the query; it finds the matched words in the text."""
     superseded_by: tuple[str, ...] = ()
-    """The ids of the records that superseded it at the time of the search, within the scope."""
+    """The ids of the records that superseded it as of the search, if the scope may read them."""
     source: str | None = None
     """The recipe's name for the lanes that found it; None if it has none."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])

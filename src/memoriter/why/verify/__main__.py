@@ -1,4 +1,4 @@
-"""`python -m verify receipt.json …`: exit code 0 if all is well, 9 for problems, 2 if no receipt."""
+"""`python -m verify receipt.json …`: exit code 0 without problems, 9 with some, 2 if no receipt."""
 
 from __future__ import annotations
 
