@@ -46,14 +46,14 @@ def _nobody_is_late_because_the_machine_is_busy() -> Iterator[None]:
     from memoriter.embed.call import Patience  # noqa: PLC0415  # as above
     from memoriter.memory import search  # noqa: PLC0415  # as above
 
-    scored, seconds = search.scored, Patience.seconds
+    ask, seconds = search.ask_reranker, Patience.seconds
 
     def patient(reranker: Any, query: str, texts: Any, timeout_ms: float) -> Any:
         hangs = getattr(reranker, "hanging", False)
-        return scored(reranker, query, texts, timeout_ms if hangs else max(timeout_ms, 60_000))
+        return ask(reranker, query, texts, timeout_ms if hangs else max(timeout_ms, 60_000))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "scored", patient)
+        patch.setattr(search, "ask_reranker", patient)
         patch.setattr(Patience, "seconds", lambda *given: max(seconds(*given), 60.0))
         yield
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.embed.kin import NEIGHBOURS, cosines
+from memoriter.embed.kin import NEIGHBOURS, integer_cosines
 from memoriter.embed.static import table
 
 BLOCK = 256
@@ -28,7 +28,7 @@ def nearest(first: int, last: int) -> NDArray[np.uint16]:
     wide = rows.astype(np.float32)
     dots = wide[first:last] @ wide.T
     squares = (rows.astype(np.int64) ** 2).sum(axis=1)
-    near = cosines(dots.astype(np.float64), squares[first:last, np.newaxis], squares)
+    near = integer_cosines(dots.astype(np.float64), squares[first:last, np.newaxis], squares)
     own = np.arange(first, last)
     near[own - first, own] = np.inf  # a word comes first in its own list, also before ties
     out = np.zeros((last - first, NEIGHBOURS), np.uint16)

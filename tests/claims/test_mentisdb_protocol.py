@@ -10,8 +10,8 @@ import pytest
 
 from memoriter.core.errors import InputError
 from memoriter.evaluate.command import run_eval
-from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
-from memoriter.evaluate.protocols import compared, protocol_of
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
+from memoriter.evaluate.protocols import protocol_of, with_ablations
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.mentisdb.protocol import pool_conversations
 
@@ -36,7 +36,9 @@ def locomo(tmp_path: Path) -> Path:
 
 
 def turns(talks: int) -> Dataset:
-    records = tuple(Item(f"D1:{n}", f"turn {n}", None, "1" if n < 6 else "2") for n in range(8))
+    records = tuple(
+        EvalRecord(f"D1:{n}", f"turn {n}", None, "1" if n < 6 else "2") for n in range(8)
+    )
     asked = (EvalQuestion("turn", frozenset({"D1:4"}), "1"),)
     return Dataset("talks", "", tuple(EvalCase(records, asked) for _ in range(talks)))
 
@@ -57,17 +59,17 @@ def test_md_54_every_conversation_lies_in_one_store_and_neighbours_are_gold() ->
 def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
     locomo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def rows(*, how: tuple[str, list[str]]) -> dict[str, Any]:
-        assert run_eval(locomo, ["mentisdb"], None, json_out=True, how=how) == 0
+    def rows(**options: Any) -> dict[str, Any]:
+        assert run_eval(locomo, ["mentisdb"], None, json_out=True, **options) == 0
         (data,) = json.loads(capsys.readouterr().out)["data"]
         return {score["recipe"]: {**data, **score} for score in data["scores"]}
 
-    lenient = rows(how=("mentisdb", ["cohesion"]))
+    lenient = rows(protocol="mentisdb", without=["cohesion"])
     assert list(lenient) == ["mentisdb", "mentisdb -cohesion"]
     for row in lenient.values():
         assert (row["stores"], row["questions"], row["hit@10"]) == (1, 2, 1.0)
         assert "R@10" not in row
-    strict = rows(how=("strict", []))
+    strict = rows(protocol="strict")
     assert strict["mentisdb"]["stores"] == 2
     assert "R@10" in strict["mentisdb"]
     assert "in its own store" in strict["mentisdb"]["protocol"]
@@ -76,7 +78,7 @@ def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
 def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
     ours = {label: recipe_of(label) for label in ("mentisdb", "memoriter")}
     settings = protocol_of("mentisdb").settings
-    made = compared(ours, settings, ["cohesion"])
+    made = with_ablations(ours, settings, ["cohesion"])
     walk = made["mentisdb"].to_data()["lanes"]["links"]
     told = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]
     assert told == [True, 3, 200, False]
@@ -87,11 +89,11 @@ def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
 
 def test_what_cannot_be_asked_so_is_said(locomo: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="protocol 'nice'"):
-        run_eval(locomo, [], None, json_out=True, how=("nice", []))
+        run_eval(locomo, [], None, json_out=True, protocol="nice")
     with pytest.raises(InputError, match="'magic'") as caught:
-        run_eval(locomo, [], None, json_out=True, how=("strict", ["magic"]))
+        run_eval(locomo, [], None, json_out=True, protocol="strict", without=["magic"])
     assert "meaning" in caught.value.hint
     alone = tmp_path / "one.json"
     alone.write_text(json.dumps([talk("zebra")]))
-    with pytest.raises(InputError, match="cannot be asked"):
-        run_eval(alone, [], None, json_out=True, how=("mentisdb", []))
+    with pytest.raises(InputError, match="cannot use"):
+        run_eval(alone, [], None, json_out=True, protocol="mentisdb")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memoriter.rank.top import top
-from memoriter.rerank.call import TIMEOUT_MS, Failed, Judged, scored
+from memoriter.rerank.call import TIMEOUT_MS, Failed, RerankScores, ask_reranker
 from memoriter.rerank.callable import FunctionReranker
 from memoriter.rerank.unanimity import ENOUGH, Kind, agreement
 from memoriter.testing.fakes import ToyReranker
@@ -77,8 +77,10 @@ def test_jb_29_a_language_model_may_judge() -> None:
         assert query == "which pet?"
         return [10.0 if "dog" in text else 0.0 for text in texts]
 
-    outcome = scored(FunctionReranker(judge, "judge-1"), "which pet?", ["a cat", "a dog"], 60_000)
-    assert isinstance(outcome, Judged)
+    outcome = ask_reranker(
+        FunctionReranker(judge, "judge-1"), "which pet?", ["a cat", "a dog"], 60_000
+    )
+    assert isinstance(outcome, RerankScores)
     assert outcome.values.tolist() == [0.0, 10.0]
 
 
@@ -86,16 +88,16 @@ def test_jb_29_a_language_model_may_judge() -> None:
 def test_jb_29_an_error_or_an_empty_answer_is_rerank_failed(toy: ToyReranker, answer: Any) -> None:
     toy.answer = answer
     toy.failing = answer is None
-    outcome = scored(toy, "q", ["a", "b"], 60_000)
+    outcome = ask_reranker(toy, "q", ["a", "b"], 60_000)
     assert isinstance(outcome, Failed)
     assert outcome.reason.startswith("rerank_failed: ")
 
 
 def test_co_24_ties_of_the_reranker_keep_the_order_before() -> None:
-    outcome = scored(
+    outcome = ask_reranker(
         FunctionReranker(lambda *_: [0.2, 0.9, 0.2, 0.9], "tied"), "q", list("abcd"), 60_000
     )
-    assert isinstance(outcome, Judged)
+    assert isinstance(outcome, RerankScores)
     order = top(outcome.values, np.arange(4), 4)
     assert order.tolist() == [1, 3, 0, 2]
 
@@ -103,7 +105,7 @@ def test_co_24_ties_of_the_reranker_keep_the_order_before() -> None:
 def test_co_25_a_late_reranker_is_left_after_800_ms_with_a_reason(toy: ToyReranker) -> None:
     toy.hanging = True
     start = time.monotonic()
-    outcome = scored(toy, "q", ["a"])
+    outcome = ask_reranker(toy, "q", ["a"])
     assert TIMEOUT_MS == 800
     assert time.monotonic() - start >= 0.8  # it hangs on: that we are here shows that it was left
     assert outcome == Failed("rerank_timeout: no answer within 800 ms")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memoriter.core.fold import bare, fold
 from memoriter.core.words import RecordWords
-from memoriter.embed.static import words
+from memoriter.embed.static import static_words
 from memoriter.text.analyzers import analyzer, analyzer_names
 from memoriter.text.chunk import chunks
 from memoriter.text.port import Analyzer
@@ -117,7 +117,7 @@ def test_the_case_of_ascii_text_does_not_matter(each: Analyzer, text: str) -> No
 
 @given(texts)
 def test_the_table_has_words_for_any_text(text: str) -> None:
-    assert all(word and "_" not in word for word in words(text))
+    assert all(word and "_" not in word for word in static_words(text))
 
 
 SENTENCES = {

@@ -171,7 +171,7 @@ def test_diversity_names_its_penalty_and_who_caused_it() -> None:
     recipe = everything() | {"pass": everything()["pass"][:1]}
     result = filled().recall("which ssh port", recipe=recipe)
     words = [dict(moves_of(hit.moves, hit.rank)).get("mmr", "") for hit in result]
-    assert any(re.search(r"penalty [\d.]+ for being like \w+", line) for line in words)
+    assert any(re.search(r"penalty [\d.]+ for similarity to \w+", line) for line in words)
 
 
 def test_an_empty_and_a_degraded_answer_say_so() -> None:

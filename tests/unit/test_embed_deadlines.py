@@ -13,11 +13,11 @@ from tests.inside import log_of
 
 import memoriter
 from memoriter.embed import call
-from memoriter.embed.call import MOST_LEFT, Late, Patience, in_time
+from memoriter.embed.call import MAX_ABANDONED, EmbedderTimeout, Patience, call_with_deadline
 from memoriter.embed.http import HttpEmbedder
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
-from memoriter.models.worker_thread import apart
+from memoriter.models.worker_thread import run_in_thread
 from memoriter.testing.fakes import START, ToyEmbedder
 from memoriter.write.template import space_of
 
@@ -78,9 +78,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def counted(act: Any, name: str) -> Any:
         begun.append(name)
-        return apart(act, name)
+        return run_in_thread(act, name)
 
-    monkeypatch.setattr(call, "apart", counted)
+    monkeypatch.setattr(call, "run_in_thread", counted)
     return begun
 
 
@@ -134,7 +134,7 @@ def test_one_that_hangs_for_good_is_soon_not_asked_any_more(
     with opened(hanging) as memory:
         memory.remember_many(f"note {n}" for n in range(3))
         results = [memory.recall("note") for _ in range(8)]
-        assert len(calls) == MOST_LEFT
+        assert len(calls) == MAX_ABANDONED
         assert results[-1].skipped["meaning"] == "the embedder is still busy with 4 earlier calls"
 
 
@@ -152,8 +152,8 @@ def test_the_packaged_embedders_are_called_directly() -> None:
     for name in ("static", "hash"):
         model = embedder_of(name)
         assert model is not None
-        assert in_time(threading.get_ident, model, 60.0) == here
-    assert in_time(threading.get_ident, ToyEmbedder(), 60.0) != here
+        assert call_with_deadline(threading.get_ident, model, 60.0) == here
+    assert call_with_deadline(threading.get_ident, ToyEmbedder(), 60.0) != here
 
 
 def test_an_error_of_the_embedder_comes_through() -> None:
@@ -161,10 +161,10 @@ def test_an_error_of_the_embedder_comes_through() -> None:
         raise KeyError("no such model")
 
     with pytest.raises(KeyError):
-        in_time(fails, ToyEmbedder(), 60.0)
+        call_with_deadline(fails, ToyEmbedder(), 60.0)
     over = threading.Event()
-    with pytest.raises(Late, match=r"within 0.01 s"):
-        in_time(over.wait, ToyEmbedder(), 0.01)
+    with pytest.raises(EmbedderTimeout, match=r"within 0.01 s"):
+        call_with_deadline(over.wait, ToyEmbedder(), 0.01)
     over.set()
 
 

@@ -15,11 +15,11 @@ from memoriter.evaluate.data import (
     Dataset,
     EvalCase,
     EvalQuestion,
-    Item,
-    find,
+    EvalRecord,
+    find_datasets,
     longmemeval,
 )
-from memoriter.evaluate.metrics import hit_at, mean, ndcg_at, recall_at, reciprocal_rank, scored
+from memoriter.evaluate.metrics import hit_at, mean, metrics_of, ndcg_at, recall_at, reciprocal_rank
 from memoriter.evaluate.run import evaluate
 from memoriter.pipeline.load import recipe_of
 
@@ -59,12 +59,12 @@ def test_the_first_gold_record_decides_the_reciprocal_rank() -> None:
 
 def test_mrr_looks_no_further_than_twenty() -> None:
     ranked = [f"x{n}" for n in range(20)]
-    assert scored([*ranked, "b"], {"b"})["MRR"] == 0.0
-    assert scored([*ranked[:19], "b"], {"b"})["MRR"] == 1 / 20
+    assert metrics_of([*ranked, "b"], {"b"})["MRR"] == 0.0
+    assert metrics_of([*ranked[:19], "b"], {"b"})["MRR"] == 1 / 20
 
 
 def test_every_question_counts_the_same() -> None:
-    scores = [scored(["a"], {"a"}), scored(["a", "b"], {"b", "c", "d", "e"})]
+    scores = [metrics_of(["a"], {"a"}), metrics_of(["a", "b"], {"b", "c", "d", "e"})]
     means = mean(scores)
     assert means["R@5"] == (1.0 + 0.25) / 2
     assert means["MRR"] == (1.0 + 0.5) / 2
@@ -97,13 +97,13 @@ def locomo_data() -> list[dict[str, object]]:
 
 def test_locomo_turns_become_records_and_evidence_becomes_gold(tmp_path: Path) -> None:
     (tmp_path / "some.json").write_text(json.dumps(locomo_data()))
-    (dataset,) = find(tmp_path / "some.json")
+    (dataset,) = find_datasets(tmp_path / "some.json")
     (case,) = dataset.cases
     noon = micros("2023-05-08T13:56:00Z", "created")
     assert case.records == (
-        Item("D1:1", "Ann: I sold the car.", None, "1", noon),
-        Item("D1:2", "Bob: Look! [a red kite]", None, "1", noon),
-        Item("D2:1", "Ann: Nice kite.", None, "2", None),
+        EvalRecord("D1:1", "Ann: I sold the car.", None, "1", noon),
+        EvalRecord("D1:2", "Bob: Look! [a red kite]", None, "1", noon),
+        EvalRecord("D2:1", "Ann: Nice kite.", None, "2", None),
     )
     assert case.questions == (
         EvalQuestion("Who has a kite?", frozenset({"D1:2", "D2:1"}), "1"),
@@ -160,9 +160,12 @@ def beir_folder(folder: Path, judgements: str = "test") -> Path:
 
 @pytest.mark.parametrize("judgements", ["test", "dev"])
 def test_a_beir_folder_is_read_with_the_judgements_it_has(tmp_path: Path, judgements: str) -> None:
-    (dataset,) = find(beir_folder(tmp_path / "sky", judgements))
+    (dataset,) = find_datasets(beir_folder(tmp_path / "sky", judgements))
     (case,) = dataset.cases
-    assert case.records == (Item("1", "Cells divide.", "Cells"), Item("2", "Stars burn."))
+    assert case.records == (
+        EvalRecord("1", "Cells divide.", "Cells"),
+        EvalRecord("2", "Stars burn."),
+    )
     assert case.questions == (EvalQuestion("what burns?", frozenset({"2"}), judgements),)
     assert judgements in dataset.protocol
 
@@ -173,7 +176,7 @@ def test_a_folder_of_data_is_searched(tmp_path: Path) -> None:
     (tmp_path / "talk" / "a.json").write_text(json.dumps(locomo_data()))
     (tmp_path / "talk" / "b.json").write_text(json.dumps(longmemeval_data()))
     (tmp_path / "talk" / "README.md").write_text("not data")
-    names = [dataset.name for dataset in find(tmp_path)]
+    names = [dataset.name for dataset in find_datasets(tmp_path)]
     assert names == [
         "sky (BEIR)",
         "LoCoMo (a.json)",
@@ -186,7 +189,7 @@ def test_where_the_data_is_may_stand_in_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, str(beir_folder(tmp_path / "sky")))
-    assert len(find(None)) == 1
+    assert len(find_datasets(None)) == 1
 
 
 @pytest.mark.parametrize("unset", [None, ""])
@@ -197,16 +200,16 @@ def test_without_data_the_error_says_how_to_name_it(
     if unset is not None:
         monkeypatch.setenv(VARIABLE, unset)
     with pytest.raises(NotFound) as caught:
-        find(None)
+        find_datasets(None)
     assert "--data" in caught.value.hint
     assert VARIABLE in caught.value.hint
 
 
 def test_a_place_without_data_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        find(tmp_path)
+        find_datasets(tmp_path)
     with pytest.raises(NotFound):
-        find(tmp_path / "gone")
+        find_datasets(tmp_path / "gone")
 
 
 @pytest.mark.parametrize(
@@ -215,13 +218,13 @@ def test_a_place_without_data_is_not_found(tmp_path: Path) -> None:
 def test_a_file_of_another_format_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(InputError):
-        find(tmp_path / "x.json")
+        find_datasets(tmp_path / "x.json")
 
 
 def numbered(*sizes: int) -> Dataset:
     cases = tuple(
         EvalCase(
-            (Item("a", "a"),),
+            (EvalRecord("a", "a"),),
             tuple(EvalQuestion(f"{nth}.{n}", frozenset({"a"}), "") for n in range(size)),
         )
         for nth, size in enumerate(sizes)
@@ -240,7 +243,10 @@ def test_a_limit_spreads_over_the_questions() -> None:
 
 
 def test_recipes_are_scored_on_the_same_questions() -> None:
-    records = (Item("port", "The ssh port is 49222"), Item("tea", "Ann drinks green tea"))
+    records = (
+        EvalRecord("port", "The ssh port is 49222"),
+        EvalRecord("tea", "Ann drinks green tea"),
+    )
     questions = (
         EvalQuestion("which ssh port?", frozenset({"port"}), "ops"),
         EvalQuestion("green tea", frozenset({"tea"}), "home"),

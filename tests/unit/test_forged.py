@@ -32,7 +32,7 @@ def test_the_least_score_cannot_be_left_out() -> None:
     body["moves"] = [move for move in body["moves"] if move["name"] != "min_score"]
     body["skipped"]["min_score"] = "not today"
     assert problems(body) == (
-        "skipped/min_score: the recipe has no such step, or it is never left out",
+        "skipped/min_score: the recipe has no such step, or it is never skipped",
     )
 
 
@@ -41,13 +41,13 @@ def test_an_ordering_that_is_on_cannot_be_left_out(name: str) -> None:
     body = copied("ordered")
     body["moves"] = [move for move in body["moves"] if move["name"] != name]
     body["skipped"][name] = "no time for it"
-    assert f"skipped/{name}: nothing can keep it from taking part" in problems(body)
+    assert f"skipped/{name}: it is on and always runs, so it cannot be skipped" in problems(body)
 
 
 def test_a_boost_that_is_on_cannot_be_left_out() -> None:
     body = copied("memoriter")
     body["skipped"]["session"] = "nothing beside it"
-    assert "skipped/session: nothing can keep it from taking part" in problems(body)
+    assert "skipped/session: it is on and always runs, so it cannot be skipped" in problems(body)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_a_recipe_switches_off_takes_no_part_and_nothing_else(
 def test_a_lane_outside_the_mode_takes_no_part() -> None:
     body = copied("memoriter")
     body["query"]["mode"] = "bm25"
-    assert "skipped/kin: it is not in the mode that was asked for" in problems(body)
+    assert "skipped/kin: the mode of the query does not have it, yet it ran" in problems(body)
 
 
 def test_a_reranker_is_asked_unless_a_rule_says_otherwise() -> None:
@@ -90,7 +90,7 @@ def test_a_vector_that_is_too_long_is_noticed() -> None:
     numbers = struct.unpack("<8f", base64.b64decode(spelled))
     longer = struct.pack("<8f", *(3.0 * number for number in numbers))
     body["vectors"]["best"]["toy"][row] = base64.b64encode(longer).decode()
-    assert f"vectors/best/toy/{row}: is no unit vector on the grid" in problems(body)
+    assert f"vectors/best/toy/{row}: is not a unit vector on the grid" in problems(body)
 
 
 def test_a_cosine_cannot_be_replaced_by_what_a_fresh_vector_counts() -> None:
@@ -104,7 +104,7 @@ def test_a_cosine_cannot_hang_in_another_tree(op: str) -> None:
     body = copied("semantic")
     leaf = body["evidence"][0]["meaning"]
     body["evidence"][0]["meaning"] = {**leaf, "label": "meaning", "op": op, "parts": [leaf]}
-    assert "evidence/0/meaning/meaning: a vector score is not made like this" in problems(body)
+    assert "evidence/0/meaning/meaning: a vector score has no such node" in problems(body)
 
 
 # -- numbers of the recipe -------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_a_word_of_the_question_meets_one_word() -> None:
     body = copied("memoriter")
     parts = body["evidence"][0]["kin"]["parts"]
     parts.append(parts[0])
-    assert any("/asked: is 2, and follows as 1" in each for each in problems(body))
+    assert any("/asked: is 2, expected 1" in each for each in problems(body))
 
 
 def test_a_count_of_several_fields_has_no_slack() -> None:
@@ -177,7 +177,7 @@ def test_nobody_stands_beside_himself() -> None:
     body = copied("memoriter")
     own = body["slate"]["rows"][0]
     body["slate"]["columns"]["session.row"]["whole"][0] = own
-    assert f"slate/columns/session.row: row {own} stands beside itself" in problems(body)
+    assert f"slate/columns/session.row: row {own} is its own neighbour" in problems(body)
 
 
 # -- the envelope ----------------------------------------------------------------------------------

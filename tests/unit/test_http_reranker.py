@@ -28,7 +28,7 @@ from tests.unit.servers import (
 
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.rerank import http
-from memoriter.rerank.call import Failed, Judged, scored
+from memoriter.rerank.call import Failed, RerankScores, ask_reranker
 from memoriter.rerank.http import HttpRerankerOptions
 from memoriter.rerank.port import Reranker
 
@@ -144,7 +144,7 @@ def test_the_key_is_in_no_name_no_fingerprint_no_error_and_no_reason(
     assert reranker.fingerprint == Http("bge", server.base, key="other").fingerprint
     server.script = [says(401, f"Incorrect key: {KEY}".encode())] * 2
     assert raised(reranker, ["a"]).hint == "is the key right?"
-    outcome = scored(reranker, "q", ["a"], PATIENT)
+    outcome = ask_reranker(reranker, "q", ["a"], PATIENT)
     assert isinstance(outcome, Failed)
     assert outcome.reason == f"rerank_failed: {server.base}: answered 401: Incorrect key: (key)"
     assert KEY not in caplog.text
@@ -232,7 +232,7 @@ def test_an_answer_that_is_not_usable_is_named(server: Server, answer: Any, mess
 
 def test_a_score_that_is_no_number_fails_the_question(server: Server) -> None:
     server.script = [says(200, b'{"results": [{"index": 0, "relevance_score": 1e999}]}')]
-    outcome = scored(Http("bge", server.base), "q", ["a"], PATIENT)
+    outcome = ask_reranker(Http("bge", server.base), "q", ["a"], PATIENT)
     assert outcome == Failed("rerank_failed: answered NaN or infinity instead of 1 score")
 
 
@@ -240,10 +240,12 @@ def test_a_score_that_is_no_number_fails_the_question(server: Server) -> None:
 def test_a_slow_server_is_left_at_the_deadline(server: Server, slow: Behaviour) -> None:
     server.well = slow  # until the test is over: that a call returns shows that it gave up
     reranker = Http("bge", server.base, seconds=0.4, key=KEY)
-    assert scored(reranker, "q", ["a"], 200) == Failed("rerank_timeout: no answer within 200 ms")
+    assert ask_reranker(reranker, "q", ["a"], 200) == Failed(
+        "rerank_timeout: no answer within 200 ms"
+    )
     assert "no answer within 0.4 s" in raised(reranker, ["a"]).message
     server.well = well
-    assert isinstance(scored(Http("bge", server.base), "q", ["a"], PATIENT), Judged)
+    assert isinstance(ask_reranker(Http("bge", server.base), "q", ["a"], PATIENT), RerankScores)
 
 
 def test_the_connection_is_given_up_at_the_deadline_of_the_question(server: Server) -> None:
@@ -256,7 +258,7 @@ def test_the_connection_is_given_up_at_the_deadline_of_the_question(server: Serv
 
     server.well = listens
     for timeout_ms in (300, 1000, 3000, 10_000, 30_000):
-        outcome = scored(Http("bge", server.base, seconds=3600), "q", ["a"], timeout_ms)
+        outcome = ask_reranker(Http("bge", server.base, seconds=3600), "q", ["a"], timeout_ms)
         assert outcome == Failed(f"rerank_timeout: no answer within {timeout_ms} ms")
         if server.bodies:  # on a busy machine the time may be over before it is asked at all
             break
@@ -278,8 +280,10 @@ def test_a_deadline_shortens_the_patience_of_one_question_alone(
 def test_a_server_that_hangs_does_not_hold_the_end_of_the_process(server: Server) -> None:
     server.script = [silent]
     code = (
-        "from memoriter.rerank.call import scored; from memoriter.rerank.http import HttpReranker; "
-        f"print(scored(HttpReranker('bge', '{server.base}', seconds=3600), 'q', ['a'], 300).reason)"
+        "from memoriter.rerank.call import ask_reranker; "
+        "from memoriter.rerank.http import HttpReranker; "
+        f"http = HttpReranker('bge', '{server.base}', seconds=3600); "
+        "print(ask_reranker(http, 'q', ['a'], 300).reason)"
     )
     run = subprocess.run(  # noqa: S603  # our own interpreter
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120

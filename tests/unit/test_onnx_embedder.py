@@ -15,9 +15,9 @@ from tests.unit.tiny import embedding, needs_extra
 
 from memoriter.core.errors import Corrupt, InputError, NotFound, Unsupported
 from memoriter.embed import packaged as packages
-from memoriter.embed.folder import EmbedderSetup, read_folder
+from memoriter.embed.folder import EmbedderSetup, read_embedder_folder
 from memoriter.embed.onnx import OnnxEmbedder
-from memoriter.embed.packaged import PACKAGED, Packaged, Subword, packaged
+from memoriter.embed.packaged import PACKAGED, PackagedFile, PackagedModel, packaged
 from memoriter.embed.port import Embedder
 from memoriter.rank.grid import unit
 
@@ -44,7 +44,7 @@ class Toy:
         self.threads = threads
         self.shapes: list[tuple[int, ...]] = []
 
-    alone = False
+    unbatched = False
 
     def encode(self, text: str) -> list[int]:
         return [*[1, *map(ord, text)][: self.setup.max_length - 1], 2]
@@ -56,7 +56,7 @@ class Toy:
 
 
 class Alone(Toy):
-    alone = True
+    unbatched = True
 
 
 class Loader:
@@ -72,7 +72,7 @@ class Loader:
 
 
 def embedder(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> OnnxEmbedder:
-    return OnnxEmbedder(read_folder(folder(at, files)), load=load)
+    return OnnxEmbedder(read_embedder_folder(folder(at, files)), load=load)
 
 
 def by_hand(text: str) -> list[float]:
@@ -147,7 +147,7 @@ def test_an_answer_that_is_pooled_already_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_folder_says_pooling_prompts_length_and_padding(tmp_path: Path) -> None:
-    setup = read_folder(
+    setup = read_embedder_folder(
         folder(
             tmp_path / "small",
             {
@@ -179,7 +179,7 @@ def test_a_folder_says_pooling_prompts_length_and_padding(tmp_path: Path) -> Non
 
 
 def test_a_folder_that_says_nothing_is_a_mean_of_512_tokens(tmp_path: Path) -> None:
-    setup = read_folder(folder(tmp_path))
+    setup = read_embedder_folder(folder(tmp_path))
     assert (setup.pooling, setup.max_length, setup.pad) == ("mean", 512, 0)
     assert (setup.query_prefix, setup.record_prefix) == ("", "")
 
@@ -201,7 +201,7 @@ def test_prefixes_stand_before_each_side(tmp_path: Path) -> None:
 
 def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
     files = {"1_Pooling/config.json": {"pooling_mode": "cls"}}
-    assert read_folder(folder(tmp_path, files)).pooling == "cls"
+    assert read_embedder_folder(folder(tmp_path, files)).pooling == "cls"
 
 
 @pytest.mark.parametrize(
@@ -214,39 +214,39 @@ def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
 )
 def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], message: str) -> None:
     with pytest.raises(Unsupported, match=message):
-        read_folder(folder(tmp_path, files))
+        read_embedder_folder(folder(tmp_path, files))
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"config\.json: .*Invalid JSON"):
-        read_folder(folder(tmp_path, {"config.json": "{"}))
+        read_embedder_folder(folder(tmp_path, {"config.json": "{"}))
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no model folder"):
-        read_folder(tmp_path / "nowhere")
+        read_embedder_folder(tmp_path / "nowhere")
     with pytest.raises(NotFound, match=r"no model\.onnx"):
-        read_folder(tmp_path)
+        read_embedder_folder(tmp_path)
     (tmp_path / "model.onnx").write_text("weights")
     with pytest.raises(NotFound, match=r"no tokenizer\.json"):
-        read_folder(tmp_path)
+        read_embedder_folder(tmp_path)
 
 
 def test_weights_may_lie_in_a_folder_of_their_own(tmp_path: Path) -> None:
     folder(tmp_path, {"onnx/model_int8.onnx": "small"})
     (tmp_path / "model.onnx").unlink()
-    assert read_folder(tmp_path).weights.name == "model_int8.onnx"
+    assert read_embedder_folder(tmp_path).weights.name == "model_int8.onnx"
     folder(tmp_path, {"onnx/model_fp16.onnx": "half"})
     (tmp_path / "model.onnx").unlink()
     with pytest.raises(InputError, match=r"model_fp16\.onnx, model_int8\.onnx"):
-        read_folder(tmp_path)
-    named = read_folder(tmp_path / "onnx" / "model_fp16.onnx")
+        read_embedder_folder(tmp_path)
+    named = read_embedder_folder(tmp_path / "onnx" / "model_fp16.onnx")
     assert (named.weights.name, named.name) == ("model_fp16.onnx", f"onnx:{tmp_path.name}")
 
 
 def test_the_fingerprint_names_all_that_decides_a_vector_and_no_place(tmp_path: Path) -> None:
-    one = read_folder(folder(tmp_path / "one"))
-    assert read_folder(folder(tmp_path / "two")).fingerprint == one.fingerprint
+    one = read_embedder_folder(folder(tmp_path / "one"))
+    assert read_embedder_folder(folder(tmp_path / "two")).fingerprint == one.fingerprint
     others = [
         {"model.onnx": "other"},
         {"model.onnx_data": "more"},
@@ -258,7 +258,7 @@ def test_the_fingerprint_names_all_that_decides_a_vector_and_no_place(tmp_path: 
         {"config_sentence_transformers.json": {"prompts": {"document": "q: "}}},
     ]
     prints = {
-        read_folder(folder(tmp_path / f"other{nth}", files)).fingerprint
+        read_embedder_folder(folder(tmp_path / f"other{nth}", files)).fingerprint
         for nth, files in enumerate(others)
     }
     assert len(prints | {one.fingerprint}) == len(others) + 1
@@ -269,21 +269,21 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="onnxruntime and tokenizers") as caught:
-        OnnxEmbedder(read_folder(folder(tmp_path)))
+        OnnxEmbedder(read_embedder_folder(folder(tmp_path)))
     assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
 
 # --- packages ----------------------------------------------------------------------------------
 
 
-def piece(file: str, digest: str, package: str = "numpy") -> Subword:
-    return Subword(package, "1.0", file, digest)
+def piece(file: str, digest: str, package: str = "numpy") -> PackagedFile:
+    return PackagedFile(package, "1.0", file, digest)
 
 
 def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     at = Path(np.__file__)
     right = piece("numpy/__init__.py", sha256(at.read_bytes()).hexdigest())
-    model = Packaged(right, right, "mean", "q: ", 64)
+    model = PackagedModel(right, right, "mean", "q: ", 64)
     monkeypatch.setitem(packages.PACKAGED, "toy", model)
     setup = packaged("toy")
     assert setup.weights.samefile(at)
@@ -305,7 +305,7 @@ def test_files_in_packages_are_found_and_checked(monkeypatch: pytest.MonkeyPatch
 
 @needs_extra
 def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
-    onnx = OnnxEmbedder(read_folder(embedding(tmp_path)), threads=2)
+    onnx = OnnxEmbedder(read_embedder_folder(embedding(tmp_path)), threads=2)
     table = np.load(tmp_path / "table.npy").astype(np.float64)
     texts = ["w3 w4", "w5", "", "w3 w4 w5 w6 w7 w8", "\ud800"]
     made = onnx.embed(texts, "record")
@@ -323,7 +323,7 @@ def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
 @needs_extra
 def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
     (embedding(tmp_path) / "sentence_bert_config.json").write_text('{"max_seq_length": 6}')
-    onnx = OnnxEmbedder(read_folder(tmp_path))
+    onnx = OnnxEmbedder(read_embedder_folder(tmp_path))
     short, long = onnx.embed(["w1 w2 w3 w4", "w1 w2 w3 w4 w9 w9"], "record")
     assert short is not None
     assert long is not None
@@ -332,7 +332,7 @@ def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
 
 @needs_extra
 def test_a_text_has_the_same_vector_in_any_batch_of_a_quantised_model(tmp_path: Path) -> None:
-    onnx = OnnxEmbedder(read_folder(embedding(tmp_path, quantised=True)))
+    onnx = OnnxEmbedder(read_embedder_folder(embedding(tmp_path, quantised=True)))
     texts = [f"w{nth} w{nth * 5 % 28}" for nth in range(28)]
     for text, vector in zip(texts, onnx.embed(texts, "record"), strict=True):
         (alone,) = onnx.embed([text], "record")

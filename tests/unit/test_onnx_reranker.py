@@ -15,7 +15,7 @@ from tests.unit.tiny import cross_encoder, embedding, needs_extra
 
 import memoriter
 from memoriter.core.errors import InputError, NotFound, Unsupported
-from memoriter.rerank.onnx import OnnxReranker, RerankerSetup, likely, read_folder
+from memoriter.rerank.onnx import OnnxReranker, RerankerSetup, probabilities, read_reranker_folder
 from memoriter.rerank.port import Reranker
 
 
@@ -41,7 +41,7 @@ class Toy:
         self.threads = threads
         self.shapes: list[tuple[int, ...]] = []
 
-    alone = False
+    unbatched = False
 
     def encode_pairs(self, first: str, seconds: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         return [
@@ -62,7 +62,7 @@ class Toy:
 
 
 class Alone(Toy):
-    alone = True
+    unbatched = True
 
 
 class Loader:
@@ -78,7 +78,7 @@ class Loader:
 
 
 def reranker(at: Path, load: Any = Toy, files: dict[str, Any] | None = None) -> OnnxReranker:
-    return OnnxReranker(read_folder(folder(at, files)), load=load)
+    return OnnxReranker(read_reranker_folder(folder(at, files)), load=load)
 
 
 def test_scores_come_back_in_the_order_of_the_texts(tmp_path: Path) -> None:
@@ -114,24 +114,24 @@ def test_a_model_is_tried_when_it_is_opened(tmp_path: Path) -> None:
             return np.repeat(super().run(ids, mask, types), 3, axis=1)
 
     with pytest.raises(Unsupported, match=r"shape \(1, 3\) for 1 pairs") as caught:
-        OnnxReranker(read_folder(folder(tmp_path)), load=Three)
+        OnnxReranker(read_reranker_folder(folder(tmp_path)), load=Three)
     assert "one label or two" in caught.value.hint
 
 
 def test_one_label_and_two_labels_become_a_likelihood() -> None:
-    assert likely(np.array([[-800.0], [0.0], [800.0]]), 3) == [0.0, 0.5, 1.0]
-    assert likely(np.array([0.0, 1.0]), 2) == [0.5, logistic(1.0)]
-    assert likely(np.array([[1.0, 3.0], [3.0, 1.0]]), 2) == pytest.approx(
+    assert probabilities(np.array([[-800.0], [0.0], [800.0]]), 3) == [0.0, 0.5, 1.0]
+    assert probabilities(np.array([0.0, 1.0]), 2) == [0.5, logistic(1.0)]
+    assert probabilities(np.array([[1.0, 3.0], [3.0, 1.0]]), 2) == pytest.approx(
         [logistic(2.0), logistic(-2.0)]
     )
     for wrong in (np.zeros((2, 3)), np.zeros((1, 1)), np.zeros((2, 4, 8)), np.zeros((2, 0))):
         with pytest.raises(ValueError, match="shape"):
-            likely(wrong, 2)
+            probabilities(wrong, 2)
 
 
 def test_the_order_is_that_of_the_logits() -> None:
     logits = np.sort(np.random.default_rng(3).uniform(-12, 12, (200, 1)), axis=0)
-    assert (np.diff(likely(logits, 200)) > 0).all()
+    assert (np.diff(probabilities(logits, 200)) > 0).all()
 
 
 # --- what a folder says ------------------------------------------------------------------------
@@ -144,14 +144,14 @@ def test_a_folder_says_length_and_padding(tmp_path: Path) -> None:
         },
         "tokenizer_config.json": {"model_max_length": 1e30},
     }  # fmt: skip
-    setup = read_folder(folder(tmp_path / "bge", files))
+    setup = read_reranker_folder(folder(tmp_path / "bge", files))
     assert (setup.name, setup.max_length, setup.pad) == ("onnx:bge", 128, 1)
-    assert read_folder(folder(tmp_path / "silent")).max_length == 512
+    assert read_reranker_folder(folder(tmp_path / "silent")).max_length == 512
 
 
 def test_the_fingerprint_names_all_that_decides_a_score_and_no_place(tmp_path: Path) -> None:
-    one = read_folder(folder(tmp_path / "one"))
-    assert read_folder(folder(tmp_path / "two")).fingerprint == one.fingerprint
+    one = read_reranker_folder(folder(tmp_path / "one"))
+    assert read_reranker_folder(folder(tmp_path / "two")).fingerprint == one.fingerprint
     others: list[dict[str, Any]] = [
         {"model.onnx": "other"},
         {"model.onnx_data": "more"},
@@ -159,7 +159,7 @@ def test_the_fingerprint_names_all_that_decides_a_score_and_no_place(tmp_path: P
         {"tokenizer_config.json": {"model_max_length": 64}},
     ]
     prints = {
-        read_folder(folder(tmp_path / f"other{nth}", files)).fingerprint
+        read_reranker_folder(folder(tmp_path / f"other{nth}", files)).fingerprint
         for nth, files in enumerate(others)
     }
     assert len(prints | {one.fingerprint}) == len(others) + 1
@@ -167,10 +167,10 @@ def test_the_fingerprint_names_all_that_decides_a_score_and_no_place(tmp_path: P
 
 def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no model folder") as caught:
-        read_folder(tmp_path / "nowhere")
+        read_reranker_folder(tmp_path / "nowhere")
     assert caught.value.field == "reranker"
     with pytest.raises(InputError, match=r"config\.json: .*Invalid JSON"):
-        read_folder(folder(tmp_path, {"config.json": "{"}))
+        read_reranker_folder(folder(tmp_path, {"config.json": "{"}))
 
 
 def test_without_the_extra_the_error_names_it(
@@ -178,7 +178,7 @@ def test_without_the_extra_the_error_names_it(
 ) -> None:
     monkeypatch.setattr("memoriter.models.runtime.find_spec", lambda _: None)
     with pytest.raises(Unsupported, match="this reranker needs onnxruntime and tok") as caught:
-        OnnxReranker(read_folder(folder(tmp_path)))
+        OnnxReranker(read_reranker_folder(folder(tmp_path)))
     assert caught.value.hint == 'in a clone of Memoriter: pip install ".[onnx]"'
 
 
@@ -194,7 +194,7 @@ def by_hand(table: NDArray[np.float64], query: list[int], text: list[int]) -> fl
 @needs_extra
 @pytest.mark.parametrize("labels", [1, 2])
 def test_a_real_model_reads_question_and_text_together(tmp_path: Path, labels: int) -> None:
-    onnx = OnnxReranker(read_folder(cross_encoder(tmp_path, labels=labels)), threads=2)
+    onnx = OnnxReranker(read_reranker_folder(cross_encoder(tmp_path, labels=labels)), threads=2)
     table = np.load(tmp_path / "table.npy").astype(np.float64)
     texts = ["w5", "w6 w7 w8 w9", "", "w1 \ud800", *(f"w{nth}" for nth in range(28))]
     ids = [[9], [10, 11, 12, 13], [], [5, 1], *([nth + 4] for nth in range(28))]
@@ -205,7 +205,7 @@ def test_a_real_model_reads_question_and_text_together(tmp_path: Path, labels: i
 @needs_extra
 def test_a_real_model_cuts_what_is_too_long_for_it(tmp_path: Path) -> None:
     (cross_encoder(tmp_path) / "tokenizer_config.json").write_text('{"model_max_length": 7}')
-    onnx = OnnxReranker(read_folder(tmp_path))
+    onnx = OnnxReranker(read_reranker_folder(tmp_path))
     short, long = onnx.score("w1 w2", ["w3 w4", "w3 w4 w9 w9 w9"])
     assert short == long
     (one,) = onnx.score("w1 " * 5000, ["w2    " * 5000])

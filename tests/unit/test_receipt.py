@@ -10,7 +10,7 @@ import pytest
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt
 from memoriter.memory.facade import Memory
-from memoriter.why.receipt import read, sealed
+from memoriter.why.receipt import read_receipt, sealed
 
 
 def test_the_envelope(memory: Memory) -> None:
@@ -54,7 +54,7 @@ def test_a_receipt_survives_its_file(memory: Memory, tmp_path: Path) -> None:
     memory.remember("ssh port 東京")
     receipt = memory.recall("port 東京").receipt
     receipt.save(tmp_path / "r.json")
-    again = read(tmp_path / "r.json")
+    again = read_receipt(tmp_path / "r.json")
     assert again.to_bytes() == receipt.to_bytes()
     assert again.digest == receipt.digest
 
@@ -70,7 +70,7 @@ def test_tampering_is_noticed(memory: Memory, tmp_path: Path, path: str) -> None
     holder[last] = "changed"
     (tmp_path / "r.json").write_bytes(canonical(body))
     with pytest.raises(Corrupt):
-        read(tmp_path / "r.json")
+        read_receipt(tmp_path / "r.json")
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,6 @@ def test_tampering_is_noticed(memory: Memory, tmp_path: Path, path: str) -> None
 def test_what_is_no_receipt(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "r.json").write_bytes(content)
     with pytest.raises(BadQuery):
-        read(tmp_path / "r.json")
+        read_receipt(tmp_path / "r.json")
     with pytest.raises(BadQuery):
-        read(tmp_path / "nothing.json")
+        read_receipt(tmp_path / "nothing.json")

@@ -135,7 +135,7 @@ def test_a_table_shows_boosts_the_reranker_and_what_was_moved(moved: Result) -> 
     assert re.search(r"■{20,}.*rerank 26\.000", text)
     assert re.search(r"session \+0\.\d+", text)
     assert re.search(r"rerank #\d( → #\d)?, score [\d.]+ → 26", text)
-    assert re.search(r"mmr #\d( → #\d)?, penalty [\d.]+ for being like \w+", text)
+    assert re.search(r"mmr #\d( → #\d)?, penalty [\d.]+ for similarity to \w+", text)
 
 
 def test_a_tree_shows_the_lanes_of_a_hit_that_was_scored_again(moved: Result) -> None:

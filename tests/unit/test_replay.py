@@ -264,7 +264,7 @@ def test_another_tenant_and_a_wider_scope_are_refused(tmp_path: Path) -> None:
     ours = filled(memoriter.open(tmp_path / "m.db", "ours"))
     theirs = filled(memoriter.open(tmp_path / "m.db", "theirs"))
     receipt = ours.recall("ssh").receipt
-    for ask in (theirs.replay, lambda handed: theirs.why_not(handed, "r1")):
+    for ask in (theirs.replay, lambda receipt_from: theirs.why_not(receipt_from, "r1")):
         with pytest.raises(Forbidden, match="another tenant"):
             ask(receipt)
     with pytest.raises(Forbidden, match="more than agent"):

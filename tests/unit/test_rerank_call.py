@@ -17,7 +17,14 @@ import pytest
 
 from memoriter.core.errors import Unavailable
 from memoriter.rank.grid import STEP
-from memoriter.rerank.call import MOST_LEFT, TIMEOUT_MS, Failed, Judged, counts, scored
+from memoriter.rerank.call import (
+    MAX_ABANDONED,
+    TIMEOUT_MS,
+    Failed,
+    RerankScores,
+    ask_reranker,
+    counts,
+)
 from memoriter.rerank.callable import FunctionReranker
 from memoriter.testing.fakes import ToyReranker
 
@@ -47,9 +54,9 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float | None]:
     return noted
 
 
-def asked(reranker: Any, query: str, texts: Sequence[str]) -> Judged | Failed:
+def asked(reranker: Any, query: str, texts: Sequence[str]) -> RerankScores | Failed:
     """An answer, without haste."""
-    return scored(reranker, query, texts, PATIENT)
+    return ask_reranker(reranker, query, texts, PATIENT)
 
 
 def soon(true: Callable[[], bool]) -> bool:
@@ -60,13 +67,13 @@ def soon(true: Callable[[], bool]) -> bool:
     return true()
 
 
-def values(outcome: Judged | Failed) -> list[float]:
-    assert isinstance(outcome, Judged)
+def values(outcome: RerankScores | Failed) -> list[float]:
+    assert isinstance(outcome, RerankScores)
     assert outcome.values.dtype == np.float64
     return outcome.values.tolist()
 
 
-def reason(outcome: Judged | Failed) -> str:
+def reason(outcome: RerankScores | Failed) -> str:
     assert isinstance(outcome, Failed)
     return outcome.reason
 
@@ -228,7 +235,7 @@ def test_the_deadline_is_800_ms_unless_somebody_says(
 ) -> None:
     toy.hanging = True
     start = time.monotonic()
-    assert reason(scored(toy, "q", TEXTS)) == "rerank_timeout: no answer within 800 ms"
+    assert reason(ask_reranker(toy, "q", TEXTS)) == "rerank_timeout: no answer within 800 ms"
     assert time.monotonic() - start >= TIMEOUT_MS / 1000
     assert waits == [0.8]
 
@@ -239,7 +246,7 @@ def test_nobody_waits_longer_than_the_deadline(
 ) -> None:
     toy.hanging = True
     expected = f"rerank_timeout: no answer within {timeout_ms:g} ms"
-    assert reason(scored(toy, "q", TEXTS, timeout_ms)) == expected
+    assert reason(ask_reranker(toy, "q", TEXTS, timeout_ms)) == expected
     assert waits == [timeout_ms / 1000]
 
 
@@ -258,7 +265,7 @@ def test_an_answer_that_never_ends_is_left_at_the_deadline() -> None:
             return float(at)
 
     endless = answering(Endless())
-    assert reason(scored(endless, "q", TEXTS, 50)).startswith("rerank_timeout")
+    assert reason(ask_reranker(endless, "q", TEXTS, 50)).startswith("rerank_timeout")
     over.set()
 
 
@@ -267,19 +274,19 @@ def test_a_reranker_that_hangs_is_asked_no_more_until_it_ends(
 ) -> None:
     toy.hanging = True
     before = running()
-    for _ in range(MOST_LEFT):
-        assert reason(scored(toy, "q", TEXTS, 10)).startswith("rerank_timeout")
+    for _ in range(MAX_ABANDONED):
+        assert reason(ask_reranker(toy, "q", TEXTS, 10)).startswith("rerank_timeout")
     for _ in range(50):
-        outcome = reason(scored(toy, "q", TEXTS, 5000))
+        outcome = reason(ask_reranker(toy, "q", TEXTS, 5000))
         assert outcome == "rerank_failed: still busy with 4 earlier questions"
-    assert waits == [0.01] * MOST_LEFT  # nobody waited for the others at all
-    assert len(running() - before) == MOST_LEFT
-    assert soon(lambda: len(toy.asked) == MOST_LEFT)
+    assert waits == [0.01] * MAX_ABANDONED  # nobody waited for the others at all
+    assert len(running() - before) == MAX_ABANDONED
+    assert soon(lambda: len(toy.asked) == MAX_ABANDONED)
     assert values(asked(ToyReranker(), "red", TEXTS)) == [1.0, 0.0, 1.0]  # the others are free
     toy.hanging = False
     toy.released.set()
     assert soon(lambda: not running() - before)
-    assert len(toy.asked) == MOST_LEFT
+    assert len(toy.asked) == MAX_ABANDONED
     assert values(asked(toy, "red", TEXTS)) == [1.0, 0.0, 1.0]
 
 
@@ -287,7 +294,7 @@ def test_many_threads_ask_at_once() -> None:
     made: list[list[float]] = []
 
     def ask() -> None:
-        made.extend(values(scored(shared, "red", TEXTS, PATIENT)) for _ in range(20))
+        made.extend(values(ask_reranker(shared, "red", TEXTS, PATIENT)) for _ in range(20))
 
     shared = ToyReranker()
     threads = [threading.Thread(target=ask) for _ in range(8)]
@@ -302,12 +309,12 @@ def test_many_threads_ask_at_once() -> None:
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="forking with threads warns from 3.12 on")
 def test_a_child_of_a_fork_does_not_wait_for_the_threads_of_its_parent(toy: ToyReranker) -> None:
     toy.hanging = True
-    for _ in range(MOST_LEFT):
-        scored(toy, "q", TEXTS, 10)
+    for _ in range(MAX_ABANDONED):
+        ask_reranker(toy, "q", TEXTS, 10)
     child = os.fork()
     if child == 0:
         toy.hanging = False
-        os._exit(0 if isinstance(asked(toy, "red", TEXTS), Judged) else 1)
+        os._exit(0 if isinstance(asked(toy, "red", TEXTS), RerankScores) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
@@ -320,6 +327,6 @@ def test_every_outcome_is_counted(toy: ToyReranker) -> None:
     asked(toy, "q", [])
     asked(answering([]), "q", TEXTS)
     toy.hanging = True
-    scored(toy, "q", TEXTS, 5)
+    ask_reranker(toy, "q", TEXTS, 5)
     more = {kind: count - before[kind] for kind, count in counts().items()}
     assert more == {"scored": 1, "rerank_failed": 1, "rerank_timeout": 1}

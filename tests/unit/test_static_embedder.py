@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memoriter.embed.port import Embedder
-from memoriter.embed.static import SHA256, Static, sums, table, words
+from memoriter.embed.static import SHA256, Static, static_words, sums, table
 from memoriter.rank.grid import unit
 
 STATIC = Static()
@@ -64,7 +64,7 @@ def test_every_scale_keeps_the_sums_exact() -> None:
     ],
 )
 def test_words_are_lower_case_without_marks(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+    assert static_words(text) == expected
 
 
 def test_a_word_outside_the_vocabulary_is_the_longest_pieces_that_fit() -> None:

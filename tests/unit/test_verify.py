@@ -20,7 +20,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadQuery
 from memoriter.pipeline.load import recipe_of
 from memoriter.why import verify as alone
-from memoriter.why.receipt import columns_of, sealed
+from memoriter.why.receipt import receipt_columns, sealed
 
 Data = dict[str, Any]
 ALL = {name: json.loads(body) for name, body in receipts().items()}
@@ -283,7 +283,7 @@ def test_what_was_skipped_is_there_with_its_reason() -> None:
 
 
 def test_columns_are_plain_numbers_again() -> None:
-    columns = columns_of(ALL["again"])
+    columns = receipt_columns(ALL["again"])
     assert columns["tier"][:4] == [1.0, 1.0, 1.0, 1.0]
     assert all(value is None or isinstance(value, float) for value in columns["words.score"])
 

@@ -10,7 +10,7 @@ from memoriter.core.errors import BadQuery, BadRecipe, NothingToRun, Unavailable
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.waves import waves_of
-from memoriter.why.receipt import columns_of
+from memoriter.why.receipt import receipt_columns
 
 WORDS = {"kind": "bm25", "pool": 9, "k1": 1.2, "b": 0.75, "fields": {"text": 1.0}}
 
@@ -137,7 +137,7 @@ def test_a_plan_names_seeds_and_bounds_before_anything_runs(linked: Memory) -> N
 
 def test_the_parts_of_a_walk_are_columns_of_the_slate(linked: Memory) -> None:
     receipt = linked.recall("port", recipe=recipe(words=WORDS, near=walk("words"))).receipt
-    columns: Any = columns_of(receipt.body)
+    columns: Any = receipt_columns(receipt.body)
     parts = zip(
         *(columns[f"near.{key}"] for key in ("graph", "relation", "seed_support")), strict=True
     )

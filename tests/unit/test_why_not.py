@@ -88,7 +88,7 @@ def test_a_record_outside_the_scope_that_was_asked_for(memory: Memory) -> None:
     result = memory.scoped(agent="bot", user="ana").recall("ssh")
     why = memory.why_not(result, "b")
     assert why.stage == "scope"
-    assert why.reason == "the question was asked for agent 'bot', and it is of 'other'"
+    assert why.reason == "the search is limited to agent 'bot', and its agent is 'other'"
     assert why.change == {"scope": {"user": "ana"}}
     assert why.rank_then == 1
     hits = [hit.id for hit in memory.scoped(user="ana").recall("ssh", **why.changed({}))]
@@ -113,12 +113,12 @@ def test_what_the_recipe_hides(memory: Memory) -> None:
         ),
         "external": (
             "trust",
-            "its trust is external; the recipe keeps to learned",
+            "its trust is external; the recipe returns only learned",
             {"select.trust": ["learned", "external"]},
         ),
         "reflection": (
             "reflections",
-            "it is a reflection, and those are hidden",
+            "it is a reflection, and the recipe hides reflections",
             {"select.reflections": "show"},
         ),
     }
@@ -132,7 +132,7 @@ def test_what_the_recipe_hides(memory: Memory) -> None:
 def test_only_reflections_were_asked_for(memory: Memory) -> None:
     memory.remember("ssh port", id="a")
     why = asked(memory, "ssh", "a", overrides={"select.reflections": "only"})
-    assert why.reason == "it is no reflection, and only those were asked for"
+    assert why.reason == "it is not a reflection, and the recipe returns only reflections"
     assert why.change == {"overrides": {"select.reflections": "show"}}
 
 
@@ -331,7 +331,7 @@ def test_a_record_that_was_brought_and_has_no_score(memory: Memory) -> None:
     assert [hit.id for hit in result] == ["sum"]
     why = asked(memory, "ssh", "sea", recipe=custom)
     assert why.stage == "score"
-    assert why.reason == "lane origins brought it, and nothing gave it a score"
+    assert why.reason == "lane origins found it, but gives no score; no other lane gave it one"
     assert why.admits
 
 
@@ -395,7 +395,7 @@ def test_behind_the_limit(memory: Memory) -> None:
         memory.remember("ssh port " + "sea " * n, id=f"r{n}")
     why = asked(memory, "ssh port", "r4", limit=2, recipe="lexical")
     assert (why.stage, why.change) == ("limit", {"limit": 5})
-    assert why.reason == "it stands at rank 5 of 5; 2 were asked for"
+    assert why.reason == "it is at rank 5 of 5, and the limit is 2"
 
 
 def test_below_the_head_of_a_reranker_that_is_asked_again() -> None:

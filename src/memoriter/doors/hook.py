@@ -21,13 +21,13 @@ from memoriter.doors.operations import BY_NAME
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import QuestionOptions
-from memoriter.models.http_client import Post, Server, Want, key_for, server_of
+from memoriter.models.http_client import Post, Server, ServerRole, key_for, parse_base_url
 
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
 WORDS_LIMIT: Final = 256
 """Of a longer message its last words are asked with: what is wanted stands at the end."""
-_WANT: Final = Want("memory", "MEMORITER_TOKEN", {}, "memory.example.com:8321")
+_WANT: Final = ServerRole("memory", "MEMORITER_TOKEN", {}, "memory.example.com:8321")
 _CONTEXT: Final = BY_NAME["context"]
 _log = logging.getLogger(__name__)
 
@@ -179,4 +179,4 @@ def _server(address: object) -> Server:
             hint='memoriter.open("agent.db"), or "http://127.0.0.1:8321"',
             field="memory",
         )
-    return server_of(address, _WANT)
+    return parse_base_url(address, _WANT)

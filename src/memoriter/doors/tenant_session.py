@@ -12,7 +12,7 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt, Forbidden, MemoriterError, NotFound
 from memoriter.doors.requests import Request
 from memoriter.memory.facade import Memory
-from memoriter.why.case import handed
+from memoriter.why.case import receipt_from
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
 
@@ -112,7 +112,7 @@ class TenantSession:
     def handed(self, told: str | dict[str, Any]) -> Generator[Receipt]:
         """A receipt to work with; one that was sent and cannot be used is the sender's matter."""
         try:
-            yield handed(self.receipt(told))
+            yield receipt_from(self.receipt(told))
         except Exception as error:
             ours = isinstance(error, MemoriterError) and not isinstance(error, Corrupt)
             if ours or isinstance(told, str):

@@ -1,1 +1,1 @@
-"""Where does a text lie in the space of meanings?"""
+"""Embedders: turn texts into vectors. Packaged table, hash, local models, servers, functions."""

@@ -1,4 +1,4 @@
-"""An embedder that cannot be had now: its space is known, and it says why whenever it is asked."""
+"""Stands in for an embedder whose files or packages are missing. `memory.embedding` creates it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from memoriter.core.errors import MemoriterError
 from memoriter.embed.port import Side
 
 
-class Absent:
-    """Stands for a model whose files or packages are gone.
+class UnavailableEmbedder:
+    """An embedder whose space is known but which raises the same error on every call.
 
-    What is written owes its vector, a question is answered without it, and both say why.
+    Writes then leave a debt, and searches skip the lanes that compare vectors; both report why.
     """
 
     timely = True
+    """It cannot hang, so `embed.call` needs no thread."""
     known_dimension = None
 
     def __init__(
@@ -28,15 +29,15 @@ class Absent:
         self.name = name
         self.fingerprint = fingerprint
         self.template, self.window = reads
-        """What it reads of a record, and how many words at a time."""
+        """The template by which a record is rendered for it, and its words per part."""
         self._why = why
 
     @property
     def dimension(self) -> int:
-        """Nobody can say."""
+        """Raises: the dimension is unknown without the model."""
         raise self._why
 
     def embed(self, texts: Sequence[str], side: Side) -> NoReturn:
-        """Why it cannot."""
+        """Raises the reason why the model is missing."""
         del texts, side
         raise self._why

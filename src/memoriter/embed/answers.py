@@ -1,4 +1,7 @@
-"""What came back from somebody else's model: is it what was asked for?"""
+"""Prepares texts for a model and checks the vectors that it returns.
+
+Shared by the embedders that call a function, a server or a local model.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from memoriter.models.texts import encodable
 from memoriter.rank.units import units
 
 
-def checked(answer: object, count: int, dimension: int | None) -> NDArray[np.floating]:
-    """The answer as a table of one row per text; a ValueError says what is wrong with it.
+def checked_vectors(answer: object, count: int, dimension: int | None) -> NDArray[np.floating]:
+    """The answer as a table of one row per text; raises ValueError if it is anything else.
 
-    >>> checked([[3, 4], [0, 1]], count=2, dimension=2).shape
+    >>> checked_vectors([[3, 4], [0, 1]], count=2, dimension=2).shape
     (2, 2)
     """
     try:
@@ -34,21 +37,24 @@ def checked(answer: object, count: int, dimension: int | None) -> NDArray[np.flo
     return table.astype(np.float64)
 
 
-def placed(
+def place_vectors(
     table: NDArray[np.floating], at: Sequence[int], total: int
 ) -> list[NDArray[np.float32] | None]:
-    """The rows at unit length on the grid, each at its place among all texts; None elsewhere."""
+    """A list of `total` vectors with row n of the table, at unit length on the grid, at `at[n]`.
+
+    The other places, and those of zero vectors, hold None.
+    """
     out: list[NDArray[np.float32] | None] = [None] * total
     for place, vector in zip(at, units(table), strict=True):
         if vector.any():
-            out[place] = vector.copy()
+            out[place] = vector.copy()  # a view would keep the whole table in memory
     return out
 
 
-def told(texts: Sequence[str], prefix: str) -> tuple[list[int], list[str]]:
-    """(the places of the texts that are not blank, these texts behind their prefix).
+def prepare_texts(texts: Sequence[str], prefix: str) -> tuple[list[int], list[str]]:
+    """(the places of the texts that are not blank, these texts with the prefix before them).
 
-    >>> told(["red", " ", "blue"], "query: ")
+    >>> prepare_texts(["red", " ", "blue"], "query: ")
     ([0, 2], ['query: red', 'query: blue'])
     """
     at = [nth for nth, text in enumerate(texts) if text.strip()]

@@ -1,8 +1,9 @@
-"""Asking an embedder: an answer in time, or an error that says that none came.
+"""Calls an embedder within a deadline.
 
-A call of somebody else's model runs in a thread of its own. Nobody can end a thread, so one that
-hangs is left behind; while several of the same embedder are, it is not asked again. Embedders that
-cannot hang, or keep a deadline themselves, say so (`timely`) and are called directly.
+The call runs in a thread of its own. A thread cannot be killed, so a call that hangs is abandoned;
+while several abandoned calls of one embedder still run, it is not called again. Embedders that
+cannot hang or keep a deadline themselves have `timely = True` and are called directly.
+`write.prepare` calls this for records and queries.
 """
 
 from __future__ import annotations
@@ -12,47 +13,54 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from memoriter.embed.port import Embedder, Side
-from memoriter.models.abandoned import Abandoned
-from memoriter.models.worker_thread import apart
+from memoriter.models.worker_thread import AbandonedCalls, run_in_thread
 
-MOST_LEFT: Final = 4
-"""So many calls of one embedder may be left behind; then it has to finish one first."""
+MAX_ABANDONED: Final = 4
+"""How many abandoned calls of one embedder may still run before it is not called any more."""
 _Any = TypeVar("_Any")
-_left: Final = Abandoned()
+_abandoned: Final = AbandonedCalls()
 
 
-class Late(TimeoutError):
+class EmbedderTimeout(TimeoutError):
     """The embedder did not answer in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How many seconds a write, and a question, wait for an embedder."""
+    """How many seconds a write and a search wait for an embedder."""
 
     record: float = 30.0
-    """And one second more for each text: a batch of many takes a local model its time."""
+    """Seconds for a write. Each text adds one second: a local model needs time for a batch."""
     query: float = 5.0
+    """Seconds for a search."""
 
     def seconds(self, side: Side, texts: int) -> float:
-        """How long a call may take."""
+        """The time limit of a call with so many texts."""
         return self.query if side == "query" else self.record + texts
 
 
 PATIENCE: Final = Patience()
+"""The default time limits."""
 
 
-def in_time(act: Callable[[], _Any], embedder: Embedder, seconds: float) -> _Any:
-    """What a call of an embedder gives; it raises what the call raises, or `Late`."""
+def call_with_deadline(act: Callable[[], _Any], embedder: Embedder, seconds: float) -> _Any:
+    """The result of `act`, which calls an embedder.
+
+    Raises what `act` raises, or EmbedderTimeout if it takes too long or too many earlier calls of
+    the embedder still run.
+    """
     if getattr(embedder, "timely", False):
         return act()
-    if _left.behind(embedder) >= MOST_LEFT:
-        raise Late(f"is still busy with {MOST_LEFT} earlier calls")
-    asked = apart(act, "memoriter-embed")
+    if _abandoned.count(embedder) >= MAX_ABANDONED:
+        raise EmbedderTimeout(f"is still busy with {MAX_ABANDONED} earlier calls")
+    call = run_in_thread(act, "memoriter-embed")
+    # `exception`, not `result`: a TimeoutError that the embedder itself raises must not be taken
+    # for our own deadline.
     try:
-        error = asked.exception(timeout=seconds)
+        error = call.exception(timeout=seconds)
     except TimeoutError:
-        _left.leave(asked, embedder)
-        raise Late(f"did not answer within {seconds:g} s") from None
+        _abandoned.add(call, embedder)
+        raise EmbedderTimeout(f"did not answer within {seconds:g} s") from None
     if error is not None:
         raise error
-    return asked.result()
+    return call.result()

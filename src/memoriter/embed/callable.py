@@ -1,4 +1,4 @@
-"""The caller's own function: texts in, vectors out."""
+"""An embedder made from a function of the caller."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from numpy.typing import NDArray
 
 from memoriter.core import names
 from memoriter.core.errors import InputError, message_of
-from memoriter.embed.answers import checked, placed, told
+from memoriter.embed.answers import checked_vectors, place_vectors, prepare_texts
 from memoriter.embed.port import Side
 
 Embed = Callable[[list[str]], object]
-"""A list of texts in; a list of vectors, or an array of them, out."""
+"""Takes a list of texts, returns a list of vectors or a two-dimensional array."""
 LARGEST: Final = 65_536
-"""Numbers of the longest vector."""
+"""The largest dimension."""
 _PROBE: Final = "a text"
 _TABLE: Final = 2
 """Dimensions of an array of vectors."""
 
 
 class FunctionEmbedder:
-    """Embeds with a function: a list of texts in, a list of vectors or an array out.
+    """Embeds with a function that takes a list of texts and returns their vectors.
 
-    The vectors may have any length but zero; they are brought to unit length. The name stands for
-    the space: give another name to a function that answers differently.
-
-    Without a dimension the function is asked once for the vector of a short text.
+    Vectors are scaled to unit length; a zero vector counts as none. The name identifies the
+    space: give another name to a function that embeds differently. Without a dimension the
+    function is called once with a short text. Raises InputError if the function cannot be used.
 
     >>> letters = FunctionEmbedder(
     ...     lambda texts: [[t.count("a"), t.count("b")] for t in texts], "ab", 2
@@ -61,29 +60,32 @@ class FunctionEmbedder:
         self.window = (
             None if window is None else names.integer(window, "window", 1, 2**31, InputError)
         )
-        """Words per part of a long text; None: texts stay whole."""
+        """Words per part of a long text; None: texts are not split."""
 
     @property
     def fingerprint(self) -> str:
-        """One space per name and dimension."""
+        """Identifies the space by name and dimension."""
         return f"callable:{self.name}:{self.dimension}"
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """One vector per text, in order, or None for a blank text and for a vector of zeros."""
+        """One vector per text, in order; None for a blank text or a zero vector.
+
+        Raises what the function raises, or InputError if it returns something else than vectors.
+        """
         del side
-        at, asked = told(texts, "")
-        if not asked:
+        at, prepared = prepare_texts(texts, "")
+        if not prepared:
             return [None] * len(texts)
-        answer = self._function(asked)
+        answer = self._function(prepared)
         try:
-            table = checked(answer, len(asked), self.dimension)
+            table = checked_vectors(answer, len(prepared), self.dimension)
         except ValueError as wrong:
             raise InputError(f"embedder {self.name}: {wrong}", field="embedder") from None
-        return placed(table, at, len(texts))
+        return place_vectors(table, at, len(texts))
 
 
 def _length(function: Embed) -> int:
-    """How many numbers the vectors of a function have: it is asked for one."""
+    """The dimension of a function's vectors, learned from the vector of a probe text."""
     try:
         answer = np.asarray(function([_PROBE]), dtype=np.float64)
     except Exception as error:

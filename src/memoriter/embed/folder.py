@@ -1,4 +1,4 @@
-"""What a folder of a sentence-transformers model says about itself."""
+"""Reads the configuration of a sentence-transformers model folder for `embed.onnx`."""
 
 from __future__ import annotations
 
@@ -10,45 +10,54 @@ from pydantic import Field
 
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import Unsupported
-from memoriter.models.folder import USUAL, Config, DeclaredModel, Folder, digests
+from memoriter.models.folder import (
+    DEFAULT_MAX_LENGTH,
+    ConfigFile,
+    Folder,
+    ModelConfig,
+    file_digests,
+)
 
 Pooling = Literal["cls", "mean"]
-"""How the vectors of the tokens become one: that of the first token, or the mean of all."""
+"""How token vectors are reduced to one: the first token's vector, or the mean of all."""
 
 _RULES: Final = 1
-"""Version of the arithmetic in `embed.onnx`; another number is another space."""
+"""Version of the arithmetic in `embed.onnx`. Part of the fingerprint: a change changes vectors."""
 _STEPS: Final = {"Transformer", "Pooling", "Normalize"}
+"""The modules of a model that `embed.onnx` reproduces."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSetup:
-    """All that decides the vectors of a model."""
+    """The files and settings that determine a model's vectors."""
 
     outputs: ClassVar[tuple[str, ...]] = ("last_hidden_state", "token_embeddings")
-    """What the vectors are called in a model; else they are its first output."""
+    """Output names to look for; if the model has none of them, its first output is read."""
     name: str
     weights: Path
     tokenizer: Path
     pooling: Pooling
     query_prefix: str = ""
     record_prefix: str = ""
-    max_length: int = USUAL
-    """Tokens that the model reads; what is longer is cut."""
+    max_length: int = DEFAULT_MAX_LENGTH
+    """Tokens that the model reads; longer texts are truncated."""
     pad: int = 0
+    """The id of the padding token."""
     lower: bool = False
+    """Whether texts are lower-cased first."""
 
     @property
     def fingerprint(self) -> str:
-        """Names weights, tokenizer, pooling, prefixes and length; not where the files lie."""
-        files = digests(self.weights, self.tokenizer)
+        """Identifies weights, tokenizer, pooling, prefixes and length; the paths do not matter."""
+        files = file_digests(self.weights, self.tokenizer)
         rest = [self.pooling, self.query_prefix, self.record_prefix, self.max_length, self.lower]
         return "onnx/1:" + digest("onnx", canonical([_RULES, files, rest])).hex()[:16]
 
 
-# --- the files of the folder -----------------------------------------------------------------
+# --- the JSON files of the folder ------------------------------------------------------------
 
 
-class _Pooling(DeclaredModel):
+class _Pooling(ConfigFile):
     pooling_mode: str | None = None
     pooling_mode_cls_token: bool = False
     pooling_mode_mean_tokens: bool = False
@@ -60,11 +69,12 @@ class _Pooling(DeclaredModel):
     def modes(self) -> list[str]:
         if self.pooling_mode is not None:
             return [self.pooling_mode]
-        told = self.model_dump(exclude={"pooling_mode"})
-        return [key.split("_")[2] for key, chosen in told.items() if chosen]
+        # Older folders have one flag per mode; `pooling_mode_cls_token` → "cls".
+        flags = self.model_dump(exclude={"pooling_mode"})
+        return [key.split("_")[2] for key, chosen in flags.items() if chosen]
 
 
-class _Module(DeclaredModel):
+class _Module(ConfigFile):
     type: str
     path: str = ""
 
@@ -73,7 +83,7 @@ class _Module(DeclaredModel):
         return self.type.rpartition(".")[2]
 
 
-class _Prompts(DeclaredModel):
+class _Prompts(ConfigFile):
     prompts: dict[str, str | None] = Field(default_factory=dict[str, str | None])
     default_prompt_name: str | None = None
 
@@ -84,17 +94,20 @@ class _Prompts(DeclaredModel):
         return ""
 
 
-class _Sentences(DeclaredModel):
+class _Sentences(ConfigFile):
     max_seq_length: int | None = None
     do_lower_case: bool = False
 
 
-def read_folder(place: str | Path) -> EmbedderSetup:
-    """The setup of a model folder, or of one `.onnx` file in it."""
+def read_embedder_folder(place: str | Path) -> EmbedderSetup:
+    """The setup of a model folder, or of one `.onnx` file in it.
+
+    Raises as `models.folder.Folder`, and Unsupported for a pooling or a module not known here.
+    """
     folder = Folder(place, "embedder")
     prompts = folder.read("config_sentence_transformers.json", _Prompts, _Prompts())
     sentences = folder.read("sentence_bert_config.json", _Sentences, _Sentences())
-    config = folder.read("config.json", Config, Config())
+    config = folder.read("config.json", ModelConfig, ModelConfig())
     return EmbedderSetup(
         name=f"onnx:{folder.path.name}",
         weights=folder.weights,
@@ -112,8 +125,9 @@ def _pooling(folder: Folder) -> Pooling:
     modules = folder.read("modules.json", list[_Module], [])
     if other := [each.step for each in modules if each.step not in _STEPS]:
         raise Unsupported(f"{folder.path}: the model has a step {other[0]!r} that we do not know")
-    where = next((each.path for each in modules if each.step == "Pooling"), "1_Pooling")
-    config = f"{where}/config.json"
+    subfolder = next((each.path for each in modules if each.step == "Pooling"), "1_Pooling")
+    config = f"{subfolder}/config.json"
+    # Without a pooling file it is a bare transformer; sentence-transformers then takes the mean.
     modes = folder.read(config, _Pooling, _Pooling(pooling_mode="mean")).modes()
     if modes == ["cls"]:
         return "cls"

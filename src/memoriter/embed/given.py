@@ -1,4 +1,4 @@
-"""The caller embeds: records and questions come with vectors of their own."""
+"""The embedder `given`: the caller passes the vectors of records and queries along."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from memoriter.embed.port import Side
 
 
 class GivenEmbedder:
-    """A space that only the caller can embed into; `remember` and `recall` take the vectors."""
+    """A space that is filled only with vectors passed to `remember` and `recall`."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name."""
         return self.fingerprint
 
     @property
     def fingerprint(self) -> str:
-        """One space per dimension."""
+        """Identifies the space by its dimension."""
         return f"given:{self.dimension}"
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """No text has a vector here."""
+        """None for every text."""
         del side
         return [None] * len(texts)

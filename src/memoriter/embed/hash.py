@@ -1,7 +1,6 @@
-"""The hash embedder `local-text-v1`: words and triples of letters, folded into 256 numbers.
+"""The hash embedder `local-text-v1`: feature hashing of words and trigrams into 256 dimensions.
 
-It knows no meanings: texts that share letters are near. It needs no table and knows every word of
-every ASCII text.
+It captures spelling, not meaning: texts that share words or trigrams are near. It needs no table.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ _DIMENSION: Final = 256
 _WORDS: Final = re.compile(rb"[a-z0-9]+")
 _WORD: Final = 40
 _TRIPLE: Final = 14
-"""The weights 1 and 0.35 in fortieths, so that halves are whole and every sum is exact."""
+"""The weights 1 and 0.35 times 40, so that half of each is an integer and sums are exact."""
 
 
 class Hash:
-    """Embeds by hashing; it satisfies `Embedder` and is safe to share.
+    """Embeds by hashing; satisfies `Embedder`. Thread-safe.
 
     >>> near, far, nothing = Hash().embed(["red wine", "wine, red", " "], "record")
     >>> round(float(near @ far), 2), nothing
@@ -37,14 +36,14 @@ class Hash:
     fingerprint = "local-text-v1"
     dimension = _DIMENSION
     window: int | None = None
-    """Words per part of a long text; None: texts stay whole."""
+    """Words per part of a long text; None: texts are not split."""
     timely = True
-    """It cannot hang."""
+    """It cannot hang, so `embed.call` needs no thread."""
     template = "labelled/1"
-    """It reads tags, concepts and what is known of the agent below the text."""
+    """How a record is rendered: tags, concepts and agent data follow the text."""
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """One vector per text, in order, or None for a blank one; both sides are alike."""
+        """One vector per text, in order, None for a blank one; `side` makes no difference."""
         del side
         return [_vector(text) for text in texts]
 
@@ -57,13 +56,13 @@ def _vector(text: str) -> NDArray[np.float32] | None:
         plus, minus, sign = _places(feature)
         sums[plus] += weight * sign
         sums[minus] -= weight // 2 * sign
-    if not sums.any():
+    if not sums.any():  # the features cancelled out; a text that is not blank must have a vector
         sums[0] = 1
     return unit(sums.astype(np.float64))
 
 
 def _features(text: str) -> Iterator[tuple[bytes, int]]:
-    """What is hashed, with its weight: words, and triples of letters across the spaces."""
+    """(feature, weight): each word, and each trigram of the words joined without spaces."""
     lower = text.encode("utf-8", "replace").lower()
     words = _WORDS.findall(lower)
     if not words:
@@ -78,7 +77,7 @@ def _features(text: str) -> Iterator[tuple[bytes, int]]:
 
 @lru_cache(maxsize=65_536)
 def _places(feature: bytes) -> tuple[int, int, int]:
-    """(where the weight is added, where half of it is taken away, the sign of both)."""
+    """(dimension that gains the weight, dimension that loses half of it, sign of both)."""
     digest = hashlib.sha256(feature).digest()
     plus = int.from_bytes(digest[:4], "little") % _DIMENSION
     minus = int.from_bytes(digest[4:8], "little") % _DIMENSION

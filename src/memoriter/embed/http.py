@@ -1,4 +1,7 @@
-"""Any server that speaks `POST {base}/embeddings`: the only embedder that texts leave for."""
+"""An embedder behind any server with `POST {base}/embeddings` (the OpenAI API).
+
+The only embedder of this package that sends texts to another machine.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +17,29 @@ from pydantic import BaseModel, ConfigDict
 from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.names import integer, name, number, text
-from memoriter.embed.answers import checked, placed, told
+from memoriter.embed.answers import checked_vectors, place_vectors, prepare_texts
 from memoriter.embed.port import Side
-from memoriter.models.http_client import Post, Want, key_for, server_of
-from memoriter.models.parsed import parsed
+from memoriter.models.http_client import Post, ServerRole, key_for, parse_base_url
+from memoriter.models.parse_json import parse_json
 
-_WANT: Final = Want(
+_ROLE: Final = ServerRole(
     "embedder", "MEMORITER_EMBED_KEY", {"api.openai.com": "OPENAI_API_KEY"}, "api.openai.com/v1"
 )
 _TRIES: Final[dict[Side, int]] = {"record": 4, "query": 2}
-"""A question that cannot be embedded is answered by words; nobody should wait long for that."""
+"""Attempts per request. Fewer for a query: without its vector the other lanes still answer."""
 
 
 class HttpEmbedderOptions(TypedDict, total=False):
-    """What `HttpEmbedder` takes beside the model and the base URL."""
+    """Further options of `HttpEmbedder`."""
 
     key: str | None
-    """Sent as a bearer token. None: from the environment. Empty: none."""
+    """Sent as a bearer token. None: taken from the environment. Empty: no key is sent."""
     dimension: int | None
-    """Length of the vectors; None: the server is asked once, when it is needed."""
+    """Length of the vectors; None: learned from the server's first answer."""
     query_prefix: str
     record_prefix: str
     window: int | None
-    """Words per part of a long text; None: texts stay whole."""
+    """Words per part of a long text; None: texts are not split."""
     record_seconds: float
     query_seconds: float
     batch_texts: int
@@ -54,24 +57,26 @@ class _Answer(BaseModel):
 
 
 class HttpEmbedder:
-    """Embeds over the network; it satisfies `Embedder` and is safe to share.
+    """Embeds with a server; satisfies `Embedder`. Thread-safe.
 
     Args:
-        model: The name by which the server knows its model.
+        model: The server's name of the model.
         base: Its URL up to `/embeddings`, for example `http://localhost:11434/v1`.
         **options: See `HttpEmbedderOptions`.
+
+    Raises InputError for an unknown option or an invalid value.
 
     """
 
     timely = True
-    """It keeps a deadline of its own."""
+    """It keeps a deadline itself, so `embed.call` needs no thread."""
 
     def __init__(self, model: str, base: str, **options: Unpack[HttpEmbedderOptions]) -> None:
         if unknown := set(options) - set(HttpEmbedderOptions.__annotations__):
             raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
         self._model = name(model, "model", InputError, 256)
-        self._server = server_of(base, _WANT)
-        self._key = key_for(self._server, options.get("key"), _WANT)
+        self._server = parse_base_url(base, _ROLE)
+        self._key = key_for(self._server, options.get("key"), _ROLE)
         self._prefixes: dict[Side, str] = {
             "record": text(options.get("record_prefix", ""), "record_prefix", InputError, 4096),
             "query": text(options.get("query_prefix", ""), "query_prefix", InputError, 4096),
@@ -87,41 +92,43 @@ class HttpEmbedder:
         self.window = _size(options.get("window"), "window")
         self._lock = threading.Lock()
         self._dimension = _size(options.get("dimension"), "dimension")
-        named = canonical([self._model, str(self._server), self._prefixes])
-        self._fingerprint = "http/1:" + digest("http", named).hex()[:16]
+        identity = canonical([self._model, str(self._server), self._prefixes])
+        self._fingerprint = "http/1:" + digest("http", identity).hex()[:16]
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name: model and server."""
         return f"http:{self._model}@{self._server}"
 
     @property
     def fingerprint(self) -> str:
-        """Names the model, the server and the prefixes; never the key."""
+        """Identifies the model, the server and the prefixes; never the key."""
         return self._fingerprint
 
     @property
     def known_dimension(self) -> int | None:
-        """Length of every vector, as far as it is known without asking the server."""
+        """Length of every vector; None until the server has answered once."""
         return self._dimension
 
     @property
     def dimension(self) -> int:
-        """Length of every vector; the server is asked when nobody has said."""
+        """Length of every vector; sends a request if it is unknown, and may raise Unavailable."""
         if self._dimension is None:
             self.embed(["length"], "query")
         return self._dimension or 0
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """One vector per text, in order, or None for a blank one; it raises `Unavailable`."""
-        at, asked = told(texts, self._prefixes[side])
-        if not asked:
+        """One vector per text, in order, None for a blank one; raises Unavailable."""
+        at, prepared = prepare_texts(texts, self._prefixes[side])
+        if not prepared:
             return [None] * len(texts)
+        # One `Post` for all batches: the deadline covers the whole call, not each request.
         with Post(self._server, self._key, self._seconds[side], _TRIES[side]) as post:
-            tables = [self._ask(post, batch) for batch in self._batches(asked)]
-        return placed(np.concatenate(tables), at, len(texts))
+            tables = [self._request(post, batch) for batch in self._batches(prepared)]
+        return place_vectors(np.concatenate(tables), at, len(texts))
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Texts in requests of limited count and bytes; one text may exceed the bytes alone."""
         batch: list[str] = []
         size = 0
         for each in texts:
@@ -133,24 +140,25 @@ class HttpEmbedder:
             size += own
         yield batch
 
-    def _ask(self, post: Post, texts: list[str]) -> NDArray[np.floating]:
+    def _request(self, post: Post, texts: list[str]) -> NDArray[np.floating]:
         body = json.dumps({"model": self._model, "input": texts}).encode()
         content = post.send("/embeddings", body)
         try:
-            rows = _in_order(parsed(content, _Answer).data)
-            table = checked(rows, len(texts), self._dimension)
+            rows = _in_order(parse_json(content, _Answer).data)
+            table = checked_vectors(rows, len(texts), self._dimension)
         except ValueError as wrong:
-            raise self._nonsense(str(wrong)) from None
+            raise self._unusable(str(wrong)) from None
         self._learn(table.shape[1])
         return table
 
     def _learn(self, dimension: int) -> None:
+        # Two threads may get the first answers at once; both must see the same dimension.
         with self._lock:
             if self._dimension not in {None, dimension}:
-                raise self._nonsense(f"vectors of {self._dimension} and of {dimension} numbers")
+                raise self._unusable(f"vectors of {self._dimension} and of {dimension} numbers")
             self._dimension = dimension
 
-    def _nonsense(self, why: str) -> Unavailable:
+    def _unusable(self, why: str) -> Unavailable:
         return Unavailable(
             f"{self._server}: the answer is not usable: {why}",
             hint=f"does {self._model!r} embed texts there?",
@@ -162,7 +170,10 @@ def _size(value: int | None, field: str) -> int | None:
 
 
 def _in_order(rows: Sequence[_Row]) -> list[list[float]]:
-    """The vectors in the order of the texts: servers may answer in any order and say which."""
+    """The vectors in the order of the texts; raises ValueError if one is empty or misplaced.
+
+    Servers may return them in any order and give the index of each; some give no index at all.
+    """
     if not all(any(row.embedding) for row in rows):
         raise ValueError("a vector is empty or all zeros")
     places = [row.index for row in rows]

@@ -1,4 +1,4 @@
-"""A local transformer in ONNX form: nothing leaves the machine, and meaning costs milliseconds."""
+"""An embedder that runs a local transformer in ONNX form; no text leaves the machine."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from numpy.typing import NDArray
 
 from memoriter.core.errors import InputError
 from memoriter.core.names import integer
-from memoriter.embed.answers import checked, placed, told
+from memoriter.embed.answers import checked_vectors, place_vectors, prepare_texts
 from memoriter.embed.folder import EmbedderSetup, Pooling
 from memoriter.embed.port import Side
 from memoriter.models.batch import BATCH, batches, mask, padded
-from memoriter.models.runtime import OnnxRuntime, require
+from memoriter.models.runtime import OnnxRuntime, require_onnx
 
 Tokens = list[int]
 
 
 class EmbedderRuntime(Protocol):
-    """A model that is loaded."""
+    """A loaded model and its tokenizer, normally `models.runtime.OnnxRuntime`."""
 
     @property
-    def alone(self) -> bool:
-        """Whether texts must not share a batch, because they would change each other's vectors."""
+    def unbatched(self) -> bool:
+        """Whether each text must be run alone, because a batch would change its vector."""
         ...
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text, with those that the model puts around it, cut to its length."""
+        """The tokens of a text, special tokens included, truncated to the model's length."""
         ...
 
     def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """A vector for each token of each text, or one for each text."""
+        """One vector per token of each text, or one per text if the model pools itself."""
         ...
 
 
@@ -41,15 +41,16 @@ Load = Callable[[EmbedderSetup, int], EmbedderRuntime]
 
 
 class OnnxEmbedder:
-    """Embeds with a local model; it satisfies `Embedder` and is safe to share.
+    """Embeds with a local model; satisfies `Embedder`. Thread-safe.
 
-    The model is loaded when it is first asked. A model with dynamic quantisation reads one text at
-    a time: in a batch, its texts would change each other's vectors.
+    The model is loaded on first use. A dynamically quantised model reads one text at a time,
+    because in a batch its texts would change each other's vectors. Raises Unsupported if the extra
+    is missing.
     """
 
     def __init__(self, setup: EmbedderSetup, threads: int = 1, load: Load | None = None) -> None:
         if load is None:
-            require("embedder")
+            require_onnx("embedder")
         self._setup = setup
         self._threads = integer(threads, "threads", 1, 256, InputError)
         self._load = load or OnnxRuntime
@@ -60,23 +61,25 @@ class OnnxEmbedder:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name."""
         return self._setup.name
 
     @property
     def fingerprint(self) -> str:
-        """Names weights, tokenizer, pooling, prefixes and length."""
+        """Identifies weights, tokenizer, pooling, prefixes and length."""
         return self._fingerprint
 
     @property
     def window(self) -> int:
-        """Words per part of a long text: a word is seldom more than a token and a half."""
+        """Words per part of a long text, so that a part fits into the model's length."""
+        # A word has about one and a half tokens, a word of the prefix at most two; two tokens are
+        # the special ones at the begin and the end.
         prefix = 2 * len(self._setup.record_prefix.split())
         return max((self._setup.max_length - 2 - prefix) * 2 // 3, 1)
 
     @property
     def dimension(self) -> int:
-        """Length of every vector; the model is asked once."""
+        """Length of every vector; learned by running the model once."""
         known = self._dimension
         if known is None:
             runtime = self._runtime()
@@ -84,22 +87,23 @@ class OnnxEmbedder:
         return known
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """One vector per text, in order, or None where no token is left."""
+        """One vector per text, in order, None for a text without tokens of its own."""
         prefix = self._setup.query_prefix if side == "query" else self._setup.record_prefix
-        at, asked = told(texts, prefix)
-        if not asked:
+        at, prepared = prepare_texts(texts, prefix)
+        if not prepared:
             return [None] * len(texts)
         runtime = self._runtime()
+        # A text that adds no token to the prefix has no vector.
         least = len(runtime.encode(self._lowered(prefix)))
-        encoded = [runtime.encode(self._lowered(text)) for text in asked]
+        encoded = [runtime.encode(self._lowered(text)) for text in prepared]
         longer = [nth for nth, tokens in enumerate(encoded) if len(tokens) > least]
-        order = sorted(longer, key=lambda nth: len(encoded[nth]))
-        most = 1 if runtime.alone else BATCH
+        order = sorted(longer, key=lambda nth: len(encoded[nth]))  # as `batches` requires
+        most = 1 if runtime.unbatched else BATCH
         rows = [encoded[nth] for nth in order]
         tables = [self._pooled(runtime, batch) for batch in batches(rows, most)]
         if not tables:
             return [None] * len(texts)
-        return placed(np.concatenate(tables), [at[nth] for nth in order], len(texts))
+        return place_vectors(np.concatenate(tables), [at[nth] for nth in order], len(texts))
 
     def _lowered(self, text: str) -> str:
         return text.lower() if self._setup.lower else text
@@ -111,23 +115,25 @@ class OnnxEmbedder:
             return self._loaded
 
     def _pooled(self, runtime: EmbedderRuntime, batch: Sequence[Tokens]) -> NDArray[np.floating]:
-        made = runtime.run(padded(batch, self._setup.pad), mask(batch))
-        answer = pool(made, [len(each) for each in batch], self._setup.pooling)
-        return checked(answer, len(batch), self._dimension)
+        output = runtime.run(padded(batch, self._setup.pad), mask(batch))
+        vectors = pool(output, [len(each) for each in batch], self._setup.pooling)
+        return checked_vectors(vectors, len(batch), self._dimension)
 
 
 def pool(
-    answer: NDArray[np.float32], lengths: Sequence[int], pooling: Pooling
+    output: NDArray[np.float32], lengths: Sequence[int], pooling: Pooling
 ) -> NDArray[np.floating]:
-    """One vector per text from those of its tokens; an answer that is pooled already stays.
+    """One vector per text from the vectors of its tokens; an output already pooled is returned.
 
     >>> tokens = np.array([[[1.0, 0.0], [3.0, 2.0], [9.0, 9.0]]], np.float32)
     >>> pool(tokens, [2], "mean").tolist(), pool(tokens, [2], "cls").tolist()
     ([[2.0, 1.0]], [[1.0, 0.0]])
     """
-    if answer.ndim != 3:  # noqa: PLR2004  # texts, tokens, numbers
-        return answer
+    if output.ndim != 3:  # noqa: PLR2004  # texts, tokens, numbers
+        return output
     if pooling == "cls":
-        return answer[:, 0]
-    wide = answer.astype(np.float64)
+        return output[:, 0]
+    # The mean is taken over the tokens of the text only, in float64, so that neither the padding
+    # nor the width of the batch changes it.
+    wide = output.astype(np.float64)
     return np.stack([wide[row, :length].mean(axis=0) for row, length in enumerate(lengths)])

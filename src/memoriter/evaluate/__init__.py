@@ -1,1 +1,1 @@
-"""How good is it?"""
+"""Measures how good recipes are: data sets, metrics, and a table of scores per recipe."""

@@ -1,4 +1,7 @@
-"""`memoriter eval`: says which data, which protocol and which metrics, then the numbers."""
+"""The command `memoriter eval`: scores recipes on data sets and prints a table or JSON.
+
+`doors.cli.tune` parses the command line and calls `run_eval`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memoriter.core.errors import InputError
-from memoriter.evaluate.data import Dataset, find
+from memoriter.evaluate.data import Dataset, find_datasets
 from memoriter.evaluate.metrics import MEANING, METRICS
-from memoriter.evaluate.protocols import Protocol, compared, protocol_of
+from memoriter.evaluate.protocols import STRICT, EvalProtocol, protocol_of, with_ablations
 from memoriter.evaluate.run import Score, evaluate
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
@@ -23,55 +26,65 @@ def run_eval(
     limit: int | None,
     *,
     json_out: bool,
-    how: tuple[str, Sequence[str]] = ("strict", ()),
+    protocol: str = STRICT,
+    without: Sequence[str] = (),
 ) -> int:
-    """Score recipes on the data at a place and print the result; the exit code.
+    """Score recipes on data sets, print the result and return the exit code.
 
-    `how` is the protocol's name, and which lanes or boosts are left out in further rows.
+    Args:
+        data: A file or folder of data sets; None: the environment names it.
+        recipes: Names or files of recipes; empty: those of the protocol.
+        limit: Questions per data set at most.
+        json_out: Print JSON instead of a table.
+        protocol: The name of the evaluation protocol.
+        without: Lanes or boosts; each recipe is scored again without each of them.
+
+    Raises InputError or NotFound if the data, a recipe, the protocol or the limit is wrong.
+
     """
     if limit is not None and limit < 1:
         raise InputError(f"limit: {limit} is not a number of questions", field="limit")
-    protocol = protocol_of(how[0])
-    named = {label: recipe_of(label) for label in recipes or protocol.recipes}
-    rows = compared(named, protocol.settings, how[1])
-    told: list[dict[str, object]] = []
-    sets = [dataset.first(limit) for dataset in _asked(data, protocol)]
+    chosen = protocol_of(protocol)
+    named = {label: recipe_of(label) for label in recipes or chosen.recipes}
+    rows = with_ablations(named, chosen.settings, without)
+    data_sets: list[dict[str, object]] = []
+    sets = [dataset.first(limit) for dataset in _adapted(data, chosen)]
     if not json_out:
-        _say(_opening(rows))
+        _print(_opening(rows))
     for dataset in sets:
-        scores = [score.only(protocol.metrics) for score in _watched(dataset, rows)]
-        told.append(_data(dataset, scores))
+        scores = [score.only(chosen.metrics) for score in _scores(dataset, rows)]
+        data_sets.append(_data(dataset, scores))
         if not json_out:
-            _say(_table(dataset, scores))
+            _print(_table(dataset, scores))
     if json_out:
-        _say([json.dumps(_whole(rows, told), ensure_ascii=False, indent=2)])
+        _print([json.dumps(_whole(rows, data_sets), ensure_ascii=False, indent=2)])
     return 0
 
 
-def _asked(data: Path | None, protocol: Protocol) -> list[Dataset]:
-    """The data sets at a place, as a protocol asks them."""
-    found = find(data)
-    asked = [made for dataset in found if (made := protocol.asked(dataset)) is not None]
-    if not asked:
+def _adapted(data: Path | None, protocol: EvalProtocol) -> list[Dataset]:
+    """The data sets that a protocol can use, prepared by it."""
+    datasets = find_datasets(data)
+    adapted = [made for dataset in datasets if (made := protocol.adapt(dataset)) is not None]
+    if not adapted:
         raise InputError(
-            f"{found[0].name} cannot be asked by this protocol",
+            f"this protocol cannot use {datasets[0].name}",
             hint="it needs several conversations, such as LoCoMo",
             field="protocol",
         )
-    return asked
+    return adapted
 
 
-def _say(lines: Iterator[str] | Sequence[str]) -> None:
+def _print(lines: Iterator[str] | Sequence[str]) -> None:
     for line in lines:
         sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    sys.stdout.flush()  # a data set may take minutes: show each table at once
 
 
-def _watched(dataset: Dataset, recipes: dict[str, Recipe]) -> list[Score]:
-    """The scores, with progress on stderr when somebody watches."""
+def _scores(dataset: Dataset, recipes: dict[str, Recipe]) -> list[Score]:
+    """The scores of a data set, with a progress bar on stderr if that is a terminal."""
     total = dataset.questions * len(recipes)
-    with progress(sys.stderr.isatty(), dataset.name, total) as told:
-        return evaluate(dataset, recipes, told)
+    with progress(sys.stderr.isatty(), dataset.name, total) as on_progress:
+        return evaluate(dataset, recipes, on_progress)
 
 
 def _opening(recipes: dict[str, Recipe]) -> Iterator[str]:
@@ -108,12 +121,12 @@ def _data(dataset: Dataset, scores: Sequence[Score]) -> dict[str, object]:
     }
 
 
-def _whole(recipes: dict[str, Recipe], told: Sequence[dict[str, object]]) -> dict[str, object]:
+def _whole(recipes: dict[str, Recipe], data: Sequence[dict[str, object]]) -> dict[str, object]:
     return {
         "metrics": f"{MEANING} As fractions of 1.",
         "recipes": {
             label: {"name": r.name, "version": r.version, "fingerprint": r.fingerprint}
             for label, r in recipes.items()
         },
-        "data": list(told),
+        "data": list(data),
     }

@@ -1,7 +1,7 @@
-"""Public question sets in one shape: records, and questions whose right answers are known.
+"""Loads public data sets for evaluation: records, and questions with known relevant records.
 
-LoCoMo and LongMemEval in their official files, and any collection in the BEIR layout. Nothing is
-downloaded and nothing is packaged: most of these sets may not be passed on.
+It reads the official files of LoCoMo and LongMemEval, and any collection in the BEIR layout.
+Nothing is downloaded or packaged, because the licences of most data sets forbid redistribution.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from memoriter.core.errors import InputError, NotFound
 from memoriter.core.times import micros
 
 VARIABLE: Final = "MEMORITER_DATA"
+"""The environment variable that names the data."""
 _KNOWN: Final = (
     "a LoCoMo or LongMemEval json file, a folder in the BEIR layout, or a folder of these"
 )
 _CATEGORIES: Final = range(1, 5)
-"""LoCoMo's fifth category asks for what was never said: nothing can be found for it."""
+"""LoCoMo's fifth category is left out: its questions have no answer in the conversation."""
 
 
-class Item(NamedTuple):
+class EvalRecord(NamedTuple):
     """A record to remember."""
 
     id: str
@@ -39,63 +40,70 @@ class Item(NamedTuple):
 
 
 class EvalQuestion(NamedTuple):
-    """What is asked, and the ids of the records that hold the answer."""
+    """A question, and the ids of the records that hold the answer (the gold)."""
 
     text: str
     gold: frozenset[str]
     category: str
     now: int | None = None
+    """The time of the question in microseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvalCase:
-    """One store, and what is asked of it."""
+    """The records of one store, and its questions."""
 
-    records: tuple[Item, ...]
+    records: tuple[EvalRecord, ...]
     questions: tuple[EvalQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Cases of one kind, and how they are asked."""
+    """The cases of a data set."""
 
     name: str
     protocol: str
+    """How the data set was turned into cases, for the printed table."""
     cases: tuple[EvalCase, ...]
 
     @property
     def questions(self) -> int:
-        """How many questions there are."""
+        """The number of questions in all cases."""
         return sum(len(case.questions) for case in self.cases)
 
     def first(self, limit: int | None) -> Dataset:
-        """At most that many questions, spread evenly; a case with none left is dropped."""
+        """The data set with at most `limit` questions, spread evenly; empty cases are dropped."""
         total = self.questions
         if limit is None or limit >= total:
             return self
-        wanted, at, cases = {nth * total // limit for nth in range(limit)}, 0, list[EvalCase]()
+        wanted = {nth * total // limit for nth in range(limit)}
+        cases: list[EvalCase] = []
+        before = 0
         for case in self.cases:
-            kept = tuple(q for nth, q in enumerate(case.questions, at) if nth in wanted)
-            at += len(case.questions)
+            kept = tuple(q for nth, q in enumerate(case.questions, before) if nth in wanted)
+            before += len(case.questions)
             if kept:
                 cases.append(EvalCase(case.records, kept))
         return Dataset(self.name, self.protocol, tuple(cases))
 
 
-def find(place: Path | None) -> list[Dataset]:
-    """Every data set at a place: the one given, else the one that MEMORITER_DATA names."""
-    named = os.environ.get(VARIABLE)
-    given = Path(named) if place is None and named else place
-    if given is None:
+def find_datasets(place: Path | None) -> list[Dataset]:
+    """Every data set in a file or folder; without a place, in the one that MEMORITER_DATA names.
+
+    Raises NotFound if there is none, and InputError if a file has another format.
+    """
+    variable = os.environ.get(VARIABLE)
+    path = Path(variable) if place is None and variable else place
+    if path is None:
         raise NotFound(
             "no data was named", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
         )
-    if not given.exists():
-        raise NotFound(f"there is no {given}", hint=f"give {_KNOWN}", field="data")
-    found = list(_within(given, depth=2))
-    if not found:
-        raise NotFound(f"{given} holds no data that I know", hint=f"give {_KNOWN}", field="data")
-    return found
+    if not path.exists():
+        raise NotFound(f"there is no {path}", hint=f"give {_KNOWN}", field="data")
+    datasets = list(_within(path, depth=2))
+    if not datasets:
+        raise NotFound(f"{path} holds no known data set", hint=f"give {_KNOWN}", field="data")
+    return datasets
 
 
 def _within(place: Path, depth: int) -> Iterator[Dataset]:
@@ -115,7 +123,7 @@ def _loaded(place: Path, load: Callable[[Path], list[Dataset]]) -> list[Dataset]
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError) as error:
         detail = f"{type(error).__name__}: {error}"
         raise InputError(
-            f"{place}: not a format I know ({detail})", hint=f"give {_KNOWN}", field="data"
+            f"{place}: not a known format ({detail})", hint=f"give {_KNOWN}", field="data"
         ) from None
 
 
@@ -126,8 +134,8 @@ def _official(path: Path) -> list[Dataset]:
 
 
 def locomo(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
-    """LoCoMo: each conversation its own store, a record is a turn, gold is the evidence."""
-    cases = tuple(_conversation(talk["conversation"], talk["qa"]) for talk in data)
+    """LoCoMo: one store per conversation, one record per turn; gold is the evidence."""
+    cases = tuple(_conversation(each["conversation"], each["qa"]) for each in data)
     protocol = (
         "each conversation in its own store; a record is one turn with its speaker and image "
         "caption; gold is the evidence; categories 1 to 4"
@@ -135,18 +143,19 @@ def locomo(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
     return [Dataset(f"LoCoMo ({name})", protocol, cases)]
 
 
-def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> EvalCase:
-    records: list[Item] = []
-    for key in filter(re.compile(r"session_\d+").fullmatch, talk):
-        created = _time(talk.get(f"{key}_date_time"), "%I:%M %p on %d %B, %Y")
-        for turn in talk[key]:
+def _conversation(conversation: dict[str, Any], qa: Sequence[dict[str, Any]]) -> EvalCase:
+    records: list[EvalRecord] = []
+    for key in filter(re.compile(r"session_\d+").fullmatch, conversation):
+        created = _time(conversation.get(f"{key}_date_time"), "%I:%M %p on %d %B, %Y")
+        for turn in conversation[key]:
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            said = f"{turn['speaker']}: {turn['text']}{caption}"
+            text = f"{turn['speaker']}: {turn['text']}{caption}"
             session = key.removeprefix("session_")
-            records.append(Item(turn["dia_id"], said, None, session, created))
+            records.append(EvalRecord(turn["dia_id"], text, None, session, created))
     known = {record.id for record in records}
     questions: list[EvalQuestion] = []
-    for each in asked:
+    for each in qa:
+        # The official file has several ids in one string here and there ("D8:6; D9:17").
         evidence = re.findall(r"D\d+:\d+", " ".join(each.get("evidence") or ()))
         gold = known.intersection(evidence)
         if gold and each["category"] in _CATEGORIES:
@@ -155,29 +164,33 @@ def _conversation(talk: dict[str, Any], asked: Sequence[dict[str, Any]]) -> Eval
 
 
 def longmemeval(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:
-    """LongMemEval: a record is a turn, gold the turns marked has_answer; alone and pooled."""
+    """LongMemEval: one record per turn; gold is the turns marked `has_answer`.
+
+    Two data sets: each question in a store of its own, and all questions in one store.
+    """
+    # Questions whose id ends in _abs have no answer in the sessions.
     cases = [_haystack(each) for each in data if not each["question_id"].endswith("_abs")]
     alone = tuple(case for case in cases if case.questions)
     records = {record.id: record for case in cases for record in case.records}
     questions = tuple(question for case in alone for question in case.questions)
-    told = (
+    description = (
         "a record is one turn with its role; gold is the turns that hold the answer; questions "
         "without an answer are left out, with their sessions"
     )
     return [
-        Dataset(f"LongMemEval ({name})", f"each question in its own store; {told}", alone),
+        Dataset(f"LongMemEval ({name})", f"each question in its own store; {description}", alone),
         Dataset(
             f"LongMemEval, pooled ({name})",
-            f"all questions in one store; {told}",
+            f"all questions in one store; {description}",
             (EvalCase(tuple(records.values()), questions),),
         ),
     ]
 
 
 def _haystack(each: dict[str, Any]) -> EvalCase:
-    """The sessions of one question; a turn is named by its session and its number in it."""
+    """The sessions of one question; the id of a turn is its session and its number there."""
     when = "%Y/%m/%d (%a) %H:%M"
-    records: list[Item] = []
+    records: list[EvalRecord] = []
     gold: set[str] = set()
     sessions = zip(
         each["haystack_session_ids"],
@@ -188,8 +201,8 @@ def _haystack(each: dict[str, Any]) -> EvalCase:
     for session, date, turns in sessions:
         created = _time(date, when)
         for nth, turn in enumerate(turns):
-            said = f"{turn['role']}: {turn['content']}"
-            records.append(Item(f"{session}:{nth}", said, None, session, created))
+            text = f"{turn['role']}: {turn['content']}"
+            records.append(EvalRecord(f"{session}:{nth}", text, None, session, created))
             gold.update({f"{session}:{nth}"} if turn.get("has_answer") else ())
     now = _time(each.get("question_date"), when)
     question = EvalQuestion(each["question"], frozenset(gold), each["question_type"], now)
@@ -197,25 +210,25 @@ def _haystack(each: dict[str, Any]) -> EvalCase:
 
 
 def beir(folder: Path) -> list[Dataset]:
-    """A collection in the BEIR layout, with its test judgements or else the first there are."""
+    """A collection in the BEIR layout; gold are its test judgements, else its first ones."""
     records = tuple(
-        Item(str(each["_id"]), each["text"] or each["title"], each.get("title") or None)
+        EvalRecord(str(each["_id"]), each["text"] or each["title"], each.get("title") or None)
         for each in _lines(folder / "corpus.jsonl")
     )
     known = {record.id for record in records}
     texts = {str(each["_id"]): str(each["text"]) for each in _lines(folder / "queries.jsonl")}
-    judged = folder / "qrels" / "test.tsv"
-    if not judged.is_file():
-        judged = min((folder / "qrels").glob("*.tsv"))
+    qrels = folder / "qrels" / "test.tsv"
+    if not qrels.is_file():
+        qrels = min((folder / "qrels").glob("*.tsv"))
     gold: dict[str, set[str]] = {}
-    for line in judged.read_text(encoding="utf-8").splitlines()[1:]:
+    for line in qrels.read_text(encoding="utf-8").splitlines()[1:]:
         query, record, score = line.split("\t")
         if int(score) > 0 and record in known:
             gold.setdefault(query, set()).add(record)
     questions = tuple(
-        EvalQuestion(texts[query], frozenset(ids), judged.stem) for query, ids in gold.items()
+        EvalQuestion(texts[query], frozenset(ids), qrels.stem) for query, ids in gold.items()
     )
-    protocol = f"one store; a record has title and text; gold is what {judged.name} judges relevant"
+    protocol = f"one store; a record has title and text; gold is what {qrels.name} judges relevant"
     return [Dataset(f"{folder.resolve().name} (BEIR)", protocol, (EvalCase(records, questions),))]
 
 
@@ -225,7 +238,10 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
 
 
 def _time(text: str | None, form: str) -> int | None:
-    """A time of the set as UTC, which none of them names; None when it does not parse."""
+    """A time in microseconds since 1970, None if it does not parse.
+
+    The data sets name no time zone; UTC is assumed.
+    """
     try:
         return micros(datetime.strptime(text or "", form).replace(tzinfo=UTC), "created")
     except ValueError:

@@ -1,4 +1,4 @@
-"""How good is a ranking, when the right answers are known? Each question counts the same."""
+"""Ranking metrics against known relevant records (gold); every question has the same weight."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 DEPTH: Final = 20
-"""How far down an answer is looked at."""
+"""How many hits are requested per question."""
 Metric = Callable[[Sequence[str], Collection[str]], float]
 
 
 def recall_at(k: int, ranked: Sequence[str], gold: Collection[str]) -> float:
-    """Share of the gold that stands among the first k.
+    """The share of the gold records among the first k.
 
     >>> recall_at(2, ["a", "b", "c"], {"a", "c"})
     0.5
@@ -21,17 +21,17 @@ def recall_at(k: int, ranked: Sequence[str], gold: Collection[str]) -> float:
 
 
 def hit_at(k: int, ranked: Sequence[str], gold: Collection[str]) -> float:
-    """1 when any of the gold stands among the first k."""
+    """1 if any gold record is among the first k, else 0."""
     return float(not set(gold).isdisjoint(ranked[:k]))
 
 
 def ndcg_at(k: int, ranked: Sequence[str], gold: Collection[str]) -> float:
-    """Gain 1 per gold record, discounted by log2(rank + 1), over the best possible sum.
+    """Normalised discounted cumulative gain with gain 1 per gold record, discount log2(rank + 1).
 
     Järvelin & Kekäläinen, Cumulated gain-based evaluation of IR techniques, 2002.
     """
-    found = math.fsum(_discount(at) for at, name in enumerate(ranked[:k], 1) if name in gold)
-    return found / math.fsum(_discount(at) for at in range(1, min(k, len(gold)) + 1))
+    gain = math.fsum(_discount(at) for at, name in enumerate(ranked[:k], 1) if name in gold)
+    return gain / math.fsum(_discount(at) for at in range(1, min(k, len(gold)) + 1))
 
 
 def _discount(rank: int) -> float:
@@ -39,7 +39,7 @@ def _discount(rank: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
-    """1 / rank of the first gold record, 0 when there is none.
+    """1 / rank of the first gold record, 0 if there is none.
 
     >>> reciprocal_rank(["a", "b"], {"b"})
     0.5
@@ -63,12 +63,12 @@ MEANING: Final = (
 )
 
 
-def scored(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float]:
-    """Every metric of one answer."""
+def metrics_of(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float]:
+    """All metrics of one ranking, by name."""
     return {name: metric(ranked, gold) for name, metric in METRICS.items()}
 
 
 def mean(scores: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each metric over questions; of no question, nothing."""
+    """The mean of each metric over questions; empty if there are none."""
     rows = list(scores)
     return {name: math.fsum(row[name] for row in rows) / len(rows) for name in METRICS if rows}

@@ -1,7 +1,8 @@
-"""How a data set is asked: strictly, or as another system asks it, by name.
+"""Evaluation protocols by name: how a data set is prepared and which recipes are compared.
 
-The strict protocol is the data set's own. Others come by entry points of the group
-`memoriter.protocols`, each leading to a `Protocol`. Numbers of two protocols cannot be compared.
+The protocol `strict` leaves the data set as it is. Others are loaded from entry points of the group
+`memoriter.protocols`, each of which is an `EvalProtocol`. Numbers of two protocols are not
+comparable.
 """
 
 from __future__ import annotations
@@ -20,59 +21,63 @@ from memoriter.pipeline.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
-    """One way to ask."""
+class EvalProtocol:
+    """How a data set is evaluated."""
 
-    asked: Callable[[Dataset], Dataset | None]
-    """The data set as it is asked; None for one that cannot be asked so."""
+    adapt: Callable[[Dataset], Dataset | None]
+    """Prepares a data set; returns None for one that this protocol cannot use."""
     recipes: tuple[str, ...]
-    """What is compared when nothing is named."""
+    """The recipes that are compared by default."""
     metrics: tuple[str, ...] = tuple(METRICS)
-    """What can be said of the answers."""
+    """The metrics that make sense under this protocol."""
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
-    """How recipes that have these knobs are set."""
+    """Values for recipe options, by the names that a recipe gives them; others ignore them."""
 
 
 STRICT: Final = "strict"
 _GROUP: Final = "protocols"
-_STRICT: Final = Protocol(lambda dataset: dataset, ("memoriter", "lexical", "semantic"))
+_STRICT: Final = EvalProtocol(lambda dataset: dataset, ("memoriter", "lexical", "semantic"))
 
 
 def protocol_names() -> tuple[str, ...]:
-    """The names of all protocols, ours first."""
+    """The names of all protocols, `strict` first."""
     return (STRICT, *(name for name in plugins.points(_GROUP) if name != STRICT))
 
 
-def protocol_of(name: str) -> Protocol:
-    """A protocol by its name."""
+def protocol_of(name: str) -> EvalProtocol:
+    """The protocol of that name; raises InputError if there is none or it cannot be loaded."""
     if name == STRICT:
         return _STRICT
     if name not in plugins.points(_GROUP):
         hint = plugins.known(protocol_names())
         raise InputError(f"there is no protocol {name!r}", hint=hint, field="protocol")
     try:
-        return plugins.load(_GROUP, name, Protocol)
+        return plugins.load(_GROUP, name, EvalProtocol)
     except plugins.CannotLoad as error:
         message = f"protocol {name!r} cannot be loaded: {error}"
         raise InputError(message, field="protocol") from error
 
 
-def compared(
+def with_ablations(
     recipes: Mapping[str, Recipe], settings: Mapping[str, object], without: Sequence[str]
 ) -> dict[str, Recipe]:
-    """The recipes as they are set, and each once more without each of some lanes or boosts."""
+    """The recipes with their settings, and an ablation of each for every part in `without`.
+
+    A part is the label of a lane or a boost, which the ablation disables. Raises InputError if no
+    recipe has a part.
+    """
     out: dict[str, Recipe] = {}
     used: set[str] = set()
     for label, recipe in recipes.items():
         known = {name: value for name, value in settings.items() if name in recipe.names}
         out[label] = own = overridden(recipe, resolved_overrides(recipe, known)[0])
         for part in without:
-            place = "lanes" if part in own.lanes else "boosts" if part in own.boosts else None
-            if place is not None:
-                out[f"{label} -{part}"] = overridden(own, {f"{place}.{part}.enabled": False})
+            group = "lanes" if part in own.lanes else "boosts" if part in own.boosts else None
+            if group is not None:
+                out[f"{label} -{part}"] = overridden(own, {f"{group}.{part}.enabled": False})
                 used.add(part)
     if unknown := [part for part in without if part not in used]:
-        parts = sorted({part for recipe in recipes.values() for part in _engine(recipe)})
+        parts = sorted({part for recipe in recipes.values() for part in _parts(recipe)})
         raise InputError(
             f"without: no recipe has {unknown[0]!r}",
             hint=f"known: {', '.join(parts)}",
@@ -81,5 +86,5 @@ def compared(
     return out
 
 
-def _engine(recipe: Recipe) -> tuple[str, ...]:
+def _parts(recipe: Recipe) -> tuple[str, ...]:
     return (*recipe.lanes, *recipe.boosts)

@@ -1,4 +1,4 @@
-"""Ask every question of a data set with every recipe, and score the answers."""
+"""Runs every question of a data set with every recipe and scores the answers."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memoriter.core.errors import NothingToRun
-from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
-from memoriter.evaluate.metrics import DEPTH, mean, scored
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
+from memoriter.evaluate.metrics import DEPTH, mean, metrics_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
 from memoriter.pipeline.recipe import Recipe
 
 _DAY: Final = 86_400_000_000
-Told = Callable[[int], None]
-"""Told how many questions were answered so far, over all recipes."""
+OnProgress = Callable[[int], None]
+"""Called with the number of questions answered so far, over all recipes."""
 
 
 @dataclass(frozen=True, slots=True)
-class StandingClock:
-    """A clock that stands still, so that two runs give the same numbers."""
+class FixedClock:
+    """A clock that always returns the same time, so that two runs give the same numbers."""
 
     at: int
 
@@ -32,19 +32,19 @@ class StandingClock:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one recipe did on one data set."""
+    """The metrics of one recipe on one data set."""
 
     recipe: str
     means: Mapping[str, float]
     categories: Mapping[str, Mapping[str, float]]
     questions: int
     seconds: float
-    """Wall time of answering, without reading the data and remembering it."""
+    """Wall time of the searches alone, without loading and remembering the data."""
 
     def only(self, names: Collection[str]) -> Score:
-        """The score by some metrics alone."""
-        few = {each: _few(means, names) for each, means in self.categories.items()}
-        return replace(self, means=_few(self.means, names), categories=few)
+        """The score with only these metrics."""
+        categories = {each: _only(means, names) for each, means in self.categories.items()}
+        return replace(self, means=_only(self.means, names), categories=categories)
 
     def to_dict(self) -> dict[str, object]:
         """The score as plain data."""
@@ -60,12 +60,14 @@ class Score:
         }
 
 
-def _few(means: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
+def _only(means: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
     return {name: value for name, value in means.items() if name in names}
 
 
-def evaluate(dataset: Dataset, recipes: Mapping[str, Recipe], told: Told) -> list[Score]:
-    """Each recipe's score, in the order given; every case in a store of its own, in memory."""
+def evaluate(
+    dataset: Dataset, recipes: Mapping[str, Recipe], on_progress: OnProgress
+) -> list[Score]:
+    """The score of each recipe, in order. Each case gets a store of its own in memory."""
     answers: dict[str, list[tuple[EvalQuestion, list[str]]]] = {label: [] for label in recipes}
     seconds = dict.fromkeys(recipes, 0.0)
     done = 0
@@ -76,29 +78,30 @@ def evaluate(dataset: Dataset, recipes: Mapping[str, Recipe], told: Told) -> lis
                 for question in case.questions:
                     answers[label].append((question, _answer(memory, recipe, question)))
                     done += 1
-                    told(done)
+                    on_progress(done)
                 seconds[label] += time.perf_counter() - start
     return [_score(label, answers[label], seconds[label]) for label in recipes]
 
 
 def _remembered(case: EvalCase) -> Memory:
-    """A store with the records of a case, the day after the last of them."""
+    """A store with the records of a case."""
+    # The clock stands one day after the newest record, so that recency boosts see realistic ages.
     latest = max((record.created or 0 for record in case.records), default=0)
-    memory = open_memory(":memory:", clock=StandingClock(latest + _DAY))
-    memory.remember_many(map(Item._asdict, case.records))
+    memory = open_memory(":memory:", clock=FixedClock(latest + _DAY))
+    memory.remember_many(map(EvalRecord._asdict, case.records))
     return memory
 
 
 def _answer(memory: Memory, recipe: Recipe, question: EvalQuestion) -> list[str]:
     try:
-        found = memory.recall(question.text, DEPTH, recipe=recipe, now=question.now)
-    except NothingToRun:
+        hits = memory.recall(question.text, DEPTH, recipe=recipe, now=question.now)
+    except NothingToRun:  # no lane can run, for example words for a question of stop words only
         return []
-    return [hit.id for hit in found]
+    return [hit.id for hit in hits]
 
 
 def _score(label: str, answers: Sequence[tuple[EvalQuestion, list[str]]], seconds: float) -> Score:
-    rows = [(asked.category, scored(ranked, asked.gold)) for asked, ranked in answers]
+    rows = [(question.category, metrics_of(ids, question.gold)) for question, ids in answers]
     categories = sorted({category for category, _ in rows})
     return Score(
         label,

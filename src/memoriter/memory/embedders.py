@@ -82,12 +82,12 @@ def _loaded(what: str) -> Embedder:
 
         return HttpEmbedder(found[1], found[2], dimension=int(found[3]) if found[3] else None)
     if what in PACKAGED or what.startswith("onnx:"):
-        from memoriter.embed.folder import read_folder  # noqa: PLC0415  # who names it needs it
+        from memoriter.embed.folder import read_embedder_folder  # noqa: PLC0415  # who names it needs it
         from memoriter.embed.onnx import OnnxEmbedder  # noqa: PLC0415  # as above
         from memoriter.embed.packaged import packaged  # noqa: PLC0415  # as above
 
         return OnnxEmbedder(
-            packaged(what) if what in PACKAGED else read_folder(what[len("onnx:") :])
+            packaged(what) if what in PACKAGED else read_embedder_folder(what[len("onnx:") :])
         )
     raise _unknown(what)
 

@@ -25,7 +25,7 @@ from memoriter.core.errors import (
 )
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
-from memoriter.embed.absent import Absent
+from memoriter.embed.absent import UnavailableEmbedder
 from memoriter.index.view import SETTING, View
 from memoriter.memory.background_fill import BackgroundFill
 from memoriter.memory.embedders import embedder_of
@@ -91,7 +91,7 @@ def serving(log: Log, tenant: str) -> Embedder | None:
     except MemoriterError as gone:
         _log.warning("the embedder that serves cannot be had: %s", gone.message)
         fingerprint, template, window = parts_of(told["space"])
-        return Absent(told["embedder"], fingerprint, (template, window), gone)
+        return UnavailableEmbedder(told["embedder"], fingerprint, (template, window), gone)
 
 
 class Embedding:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan
     from memoriter.pipeline.recipe import Recipe
     from memoriter.why.bundles import Bundles
-    from memoriter.why.case import Handed
+    from memoriter.why.case import ReceiptLike
     from memoriter.why.replay import Replay
     from memoriter.why.result import Result
     from memoriter.why.whynot import WhyNot
@@ -241,13 +241,13 @@ class Memory:
             self._engine, *self._query(query, limit, {"recipe": "reflections", **ask})
         )
 
-    def replay(self, receipt: Handed) -> Replay:
+    def replay(self, receipt: ReceiptLike) -> Replay:
         """The search of a receipt again, on its view: the same bytes, or what is gone."""
         from memoriter.memory.receipts import replayed  # noqa: PLC0415  # rarely asked for
 
         return replayed(self._engine, self._scope, receipt)
 
-    def why_not(self, receipt: Handed, id: str) -> WhyNot:
+    def why_not(self, receipt: ReceiptLike, id: str) -> WhyNot:
         """Why a search did not answer with a record, and the smallest change that lets it in."""
         from memoriter.memory.receipts import asked_why_not  # noqa: PLC0415  # rarely asked for
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memoriter.embed.callable import Embed
     from memoriter.embed.port import Embedder
     from memoriter.pipeline.recipe import Recipe
-    from memoriter.rerank.callable import Judge
+    from memoriter.rerank.callable import RerankFunction
     from memoriter.rerank.port import Reranker
     from memoriter.text.entities import Extractor
     from memoriter.write.reflect import Algorithm, Summary
@@ -256,7 +256,7 @@ class OpenOptions(TypedDict, total=False):
         ),
     ]
     reranker: Annotated[
-        "str | Reranker | Judge | None",
+        "str | Reranker | RerankFunction | None",
         Option(
             "Who reads the best candidates once more: a local cross-encoder, a server, a function"
             " of the question and texts, or an object of yours (docs/rerankers.md). A recall whose"

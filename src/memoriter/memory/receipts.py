@@ -28,15 +28,15 @@ from memoriter.store.rows import erased
 from memoriter.text.analyzers import analyzer, analyzer_by_fingerprint
 from memoriter.text.port import Analyzer
 from memoriter.why.answer import answer
-from memoriter.why.case import Case, Finished, Handed, handed, noting
-from memoriter.why.replay import Replay, check_vectors, compared, missing_from, named_in
+from memoriter.why.case import Case, Finished, ReceiptLike, receipt_from, with_outcomes
+from memoriter.why.replay import Replay, check_vectors, missing_from, named_in, replay_of
 from memoriter.why.whynot import WhyNot, why_not
 from memoriter.write.writer import in_scope
 
 
-def replayed(engine: Engine, scope: Scope, what: Handed) -> Replay:
+def replayed(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
     """Run the search of a receipt again on its view, with the outcomes it recorded."""
-    receipt = handed(what)
+    receipt = receipt_from(what)
     case = case_within(Case.of(receipt), scope)
     again = Rerun(engine, case)
     gone: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ def replayed(engine: Engine, scope: Scope, what: Handed) -> Replay:
             hint=error.hint,
         ) from None
     check_vectors(case, receipt, result)
-    return compared(receipt, result, gone, forgotten)
+    return replay_of(receipt, result, gone, forgotten)
 
 
 def case_within(case: Case, scope: Scope) -> Case:
@@ -144,7 +144,7 @@ class Rerun:
         ctx = bind(query, recipe, view, effects, wording, recorded)
         serving = in_space(case.space, view, self._vector(query, recipe))
         ctx = replace(ctx, spaces=(serving, *self._beside(view.seq)))
-        ran = noting(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)
+        ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)
         return Finished(ran, ctx, answer(ran, ctx, fetch))
 
     def _beside(self, seq: int) -> tuple[InSpace, ...]:
@@ -224,9 +224,9 @@ def _fits(case: Case, view: View) -> None:
         raise BadQuery("receipt: its vector does not fit its space", field="vector")
 
 
-def asked_why_not(engine: Engine, scope: Scope, what: Handed, id: str) -> WhyNot:
+def asked_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> WhyNot:
     """Why a search did not answer with a record that the scope may read."""
-    case = case_within(Case.of(handed(what)), scope)
+    case = case_within(Case.of(receipt_from(what)), scope)
     run = Rerun(engine, case, live=True)
     versions = engine.log.versions(scope.tenant, id, engine.log.head(scope.tenant).seq)
     then = [version for version in versions if version.row <= case.seq] or versions

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, cast
 
 from memoriter.core.errors import InputError
-from memoriter.rerank.callable import FunctionReranker, Judge
+from memoriter.rerank.callable import FunctionReranker, RerankFunction
 from memoriter.rerank.port import Reranker
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ KNOWN: Final = ("onnx:<folder>", "http:<model>@<base url>")
 """All names, as a person may write them."""
 
 
-def reranker_of(what: str | Reranker | Judge | None) -> Reranker | None:
+def reranker_of(what: str | Reranker | RerankFunction | None) -> Reranker | None:
     """A reranker from its name, a function of a question and texts, or the caller's own object.
 
     `http:<model>@<base url>` may end in `#tei` for a server that is asked so; its key comes from
@@ -53,9 +53,9 @@ def _loaded(what: str) -> Reranker:
 
         return HttpReranker(found[1], found[2], shape=cast("Shape", found[3] or "cohere"))
     if what.startswith("onnx:") and what != "onnx:":
-        from memoriter.rerank.onnx import OnnxReranker, read_folder  # noqa: PLC0415  # who names it needs it
+        from memoriter.rerank.onnx import OnnxReranker, read_reranker_folder  # noqa: PLC0415  # who names it needs it
 
-        return OnnxReranker(read_folder(what.removeprefix("onnx:")))
+        return OnnxReranker(read_reranker_folder(what.removeprefix("onnx:")))
     shown = "of this URL" if "://" in what else repr(what)  # a URL may hold a password
     raise InputError(f"there is no reranker {shown}", hint=_hint(), field="reranker")
 

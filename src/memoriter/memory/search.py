@@ -15,11 +15,11 @@ from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import Plan, plan, reranks
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run_plan
-from memoriter.rerank.call import Failed, scored
+from memoriter.rerank.call import Failed, ask_reranker
 from memoriter.text.analyzers import analyzer
 from memoriter.why.answer import answer
 from memoriter.why.bundles import Bundles, bundle
-from memoriter.why.case import Generations, noting
+from memoriter.why.case import Generations, with_outcomes
 from memoriter.why.result import Result
 
 _ASKED: Final = "pass.1.enabled"
@@ -92,7 +92,7 @@ def _answered(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
     words = ctx.wording.analyzer if ctx.wording.unread is None else engine.write_context.analyzer
     kin = None if engine.kin is None else engine.kin.fingerprint
     through = Generations(words.fingerprint, engine.write_context.space, kin)
-    ran = noting(run_plan(plan(recipe, ctx), ctx), ctx, through)
+    ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
     return answer(ran, ctx, engine.fetch(ctx.query.scope.tenant))
 
 
@@ -123,7 +123,7 @@ def judge_of(engine: Engine, query: Query) -> Judge | None:
 
     def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
         del rows
-        made = scored(reranker, query.text, texts, timeout_ms)
+        made = ask_reranker(reranker, query.text, texts, timeout_ms)
         return made.reason if isinstance(made, Failed) else made.values
 
     return judge

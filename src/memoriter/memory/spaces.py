@@ -13,7 +13,7 @@ from memoriter.core.errors import BadQuery, InputError, message_of
 from memoriter.core.names import number
 from memoriter.core.query import Query
 from memoriter.core.words import RecordWords
-from memoriter.embed.call import Late, Patience
+from memoriter.embed.call import EmbedderTimeout, Patience
 from memoriter.embed.port import Embedder
 from memoriter.index.cache import IndexCache
 from memoriter.index.view import View
@@ -105,7 +105,7 @@ def vector_in(write_context: WriteContext, query: Query, view: View) -> Made:
     (outcome,) = embed([query.text], "query", embedder, write_context.patience)
     if isinstance(outcome, Exception):
         why = message_of(outcome)
-        late = isinstance(outcome, Late)
+        late = isinstance(outcome, EmbedderTimeout)
         return Skipped(f"the embedder {why}" if late else f"the embedder failed: {why}")
     if outcome is None:
         return Skipped("nothing in the query can be embedded")

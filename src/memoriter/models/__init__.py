@@ -1,1 +1,1 @@
-"""How is somebody's model reached: a folder on this machine, a server, a thread of its own?"""
+"""Runs local and remote models: ONNX, batching, HTTP with a deadline, threads to abandon."""

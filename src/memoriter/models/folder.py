@@ -1,4 +1,7 @@
-"""The folder of a local model: where its files lie, and what they say that every model says."""
+"""Finds the files of a local ONNX model and reads the settings that all models share.
+
+`embed.folder` and `rerank.onnx` build their setups from it.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,31 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from memoriter.core.errors import InputError, NotFound
-from memoriter.models.parsed import parsed
+from memoriter.models.parse_json import parse_json
 
 _LONGEST: Final = 8_192
-USUAL: Final = 512
-"""Tokens that a model reads when nobody says."""
+"""Upper bound of `max_length`: some tokenizers declare 10^30 for "no limit"."""
+DEFAULT_MAX_LENGTH: Final = 512
+"""Tokens that a model reads if its files name no limit."""
 _OFFSET: Final = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "mpnet": 2}
-"""Positions that these kinds of model count but do not use."""
+"""Position embeddings that models of these types reserve and cannot use for tokens."""
 
 
-class DeclaredModel(BaseModel):
-    """What a file of the folder says, as far as we ask."""
+class ConfigFile(BaseModel):
+    """A JSON file of a model folder; keys that are not declared are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Config(DeclaredModel):
-    """`config.json`: the architecture."""
+class ModelConfig(ConfigFile):
+    """The keys of `config.json` that are used here."""
 
     model_type: str = ""
     max_position_embeddings: int | None = None
     pad_token_id: int | None = None
 
 
-class _Tokens(DeclaredModel):
+class _Tokens(ConfigFile):
     model_max_length: float | None = None
 
 
@@ -42,83 +46,100 @@ _Any = TypeVar("_Any")
 
 
 class Folder:
-    """A model folder, or one `.onnx` file in it; an error names who wanted it."""
+    """A model folder: its path, its `.onnx` file and its tokenizer.
 
-    def __init__(self, place: str | Path, who: str) -> None:
+    Args:
+        place: The folder, or one `.onnx` file in it or in its subfolder `onnx`.
+        option: The option that named the model; errors carry it as their field.
+
+    Raises NotFound if a file is missing and InputError if several `.onnx` files could be meant.
+
+    """
+
+    def __init__(self, place: str | Path, option: str) -> None:
         path = Path(place).expanduser().absolute()
-        self._who = who
+        self._option = option
         if path.suffix == ".onnx" and path.is_file():
             inside = path.parent
             self.path = inside.parent if inside.name == "onnx" else inside
             self.weights = path
         elif path.is_dir():
-            self.path, self.weights = path, self._found(path)
+            self.path, self.weights = path, self._find_weights(path)
         else:
             raise NotFound(
-                f"there is no model folder {path}", hint="give a folder or an .onnx file", field=who
+                f"there is no model folder {path}",
+                hint="give a folder or an .onnx file",
+                field=option,
             )
         self.tokenizer = self.path / "tokenizer.json"
         if not self.tokenizer.is_file():
             raise NotFound(
                 f"{self.path} has no tokenizer.json",
                 hint="export the model with its tokenizer",
-                field=who,
+                field=option,
             )
 
-    def _found(self, folder: Path) -> Path:
+    def _find_weights(self, folder: Path) -> Path:
         for usual in (folder / "model.onnx", folder / "onnx" / "model.onnx"):
             if usual.is_file():
                 return usual
-        found = sorted((folder / "onnx").glob("model*.onnx"))
-        if not found:
+        # Quantised exports have names such as onnx/model_int8.onnx; one alone is not ambiguous.
+        files = sorted((folder / "onnx").glob("model*.onnx"))
+        if not files:
             raise NotFound(
-                f"{folder} has no model.onnx", hint="export the model to ONNX", field=self._who
+                f"{folder} has no model.onnx", hint="export the model to ONNX", field=self._option
             )
-        if len(found) > 1:
-            names = ", ".join(path.name for path in found)
+        if len(files) > 1:
+            names = ", ".join(path.name for path in files)
             raise InputError(
                 f"{folder} has several models: {names}",
                 hint="name one of the files",
-                field=self._who,
+                field=self._option,
             )
-        return found[0]
+        return files[0]
 
     def read(self, name: str, kind: type[_Any], absent: _Any) -> _Any:
-        """What a JSON file of the folder says; `absent` where there is none."""
+        """A JSON file of the folder as a value of type `kind`; `absent` if there is no such file.
+
+        Raises InputError if the file is not of that shape and NotFound if it cannot be read.
+        """
         path = self.path / name
         if not path.is_file():
             return absent
         try:
-            return parsed(path.read_bytes(), kind)
+            return parse_json(path.read_bytes(), kind)
         except ValueError as wrong:
-            raise InputError(f"{path}: {wrong}", field=self._who) from None
+            raise InputError(f"{path}: {wrong}", field=self._option) from None
         except OSError as error:
-            raise NotFound(f"{path}: {error.strerror}", field=self._who) from None
+            raise NotFound(f"{path}: {error.strerror}", field=self._option) from None
 
-    def length(self, config: Config, told: float | None = None) -> int:
-        """The least of what the files say: a longer text would be cut or break the model."""
+    def length(self, config: ModelConfig, declared: float | None = None) -> int:
+        """The number of tokens that the model reads: the smallest limit that its files declare.
+
+        `declared` is a limit from a file that only the caller reads.
+        """
         positions = config.max_position_embeddings
         every = [
-            told,
+            declared,
             self.read("tokenizer_config.json", _Tokens, _Tokens()).model_max_length,
             None if positions is None else positions - _OFFSET.get(config.model_type, 0),
         ]
         known = [each for each in every if each is not None and each > 0]
-        return int(min([*known, _LONGEST])) if known else USUAL
+        return int(min([*known, _LONGEST])) if known else DEFAULT_MAX_LENGTH
 
 
-def digests(weights: Path, tokenizer: Path) -> list[str]:
-    """The digests of all files that decide what a model answers."""
-    return [sha256(path) for path in (weights, *_beside(weights), tokenizer)]
+def file_digests(weights: Path, tokenizer: Path) -> list[str]:
+    """The SHA-256 of every file that decides what a model answers; raises NotFound."""
+    return [sha256(path) for path in (weights, *_external_data(weights), tokenizer)]
 
 
-def _beside(weights: Path) -> Sequence[Path]:
-    """Large models keep their numbers in further files: `model.onnx_data`, `model.onnx.data`."""
+def _external_data(weights: Path) -> Sequence[Path]:
+    """The files in which a large model keeps its weights: `model.onnx_data`, `model.onnx.data`."""
     return sorted(path for path in weights.parent.glob(f"{weights.name}?*") if path.is_file())
 
 
 def sha256(path: Path) -> str:
-    """The digest of a file; one that did not change is read once."""
+    """The SHA-256 of a file, cached until its size or modification time changes."""
     try:
         state = path.stat()
         return _sha256(path, state.st_size, state.st_mtime_ns)
@@ -128,6 +149,6 @@ def sha256(path: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _sha256(path: Path, size: int, changed: int) -> str:
-    del size, changed  # another size or time is another file
+    del size, changed  # only part of the cache key
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

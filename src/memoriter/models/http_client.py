@@ -1,4 +1,8 @@
-"""One JSON request to somebody's server: tried again while that can help, never past a deadline."""
+"""JSON over HTTP POST with retries and one overall deadline.
+
+`embed.http` and `rerank.http` reach model servers with it, and `doors.hook` a memory server. It
+uses `http.client` so that no further dependency is needed.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +18,33 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from memoriter.core.errors import InputError, MemoriterError, Unavailable
-from memoriter.models.texts import one_line
-from memoriter.models.worker_thread import apart
+from memoriter.models.texts import excerpt
+from memoriter.models.worker_thread import run_in_thread
 
 LARGEST_ANSWER: Final = 64 * 1024 * 1024
+"""Bytes of the largest response body that is accepted."""
 _FIRST_WAIT: Final = 0.25
-_BUSY: Final = 429
-_BROKEN: Final = 500
-_FINE: Final = 200
+"""Seconds before the first retry; each further wait is twice as long."""
+_TOO_MANY_REQUESTS: Final = 429
+_SERVER_ERROR: Final = 500
+_OK: Final = 200
 
 
-class Want(NamedTuple):
-    """Who asks a server, and where keys are looked for."""
+class ServerRole(NamedTuple):
+    """What a server is used for, and which environment variables hold its key."""
 
-    who: str
-    """The option that an error names."""
-    variable: str
-    """Holds the key for any server."""
-    owners: Mapping[str, str]
-    """Hosts, and the variable of the key that is only ever sent to each."""
+    option: str
+    """The option that an error names, for example `embedder`."""
+    key_variable: str
+    """The environment variable with a key for any server."""
+    host_key_variables: Mapping[str, str]
+    """Host → the environment variable whose key is only ever sent to that host."""
     example: str
-    """A base URL that would do, without its scheme."""
+    """A valid base URL without its scheme, for hints."""
 
 
 class Server(NamedTuple):
-    """Where requests go; the key is no part of it."""
+    """The parts of a base URL. It holds no key, so it is safe to print."""
 
     secure: bool
     host: str
@@ -51,52 +57,57 @@ class Server(NamedTuple):
         return f"{'https' if self.secure else 'http'}://{host}{port}{self.path}"
 
 
-def server_of(base: str, want: Want) -> Server:
-    """The server that a URL names; nothing secret may stand in it.
+def parse_base_url(base: str, role: ServerRole) -> Server:
+    """The server of a base URL; raises InputError if the URL is malformed or holds credentials.
 
-    >>> str(server_of("https://API.example.com/v1/", Want("embedder", "KEY", {}, "a.b/v1")))
+    >>> str(parse_base_url("https://API.example.com/v1/", ServerRole("embedder", "K", {}, "a.b")))
     'https://api.example.com/v1'
     """
     try:
         parts = urlsplit(base)
         port = parts.port
     except ValueError:
-        raise _bad(want, "it cannot be read") from None
+        raise _bad(role, "it cannot be read") from None
     if not base.isascii() or not base.isprintable() or " " in base:
-        raise _bad(want, "it holds characters that a URL cannot hold")
+        raise _bad(role, "it holds characters that a URL cannot hold")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise _bad(want, "it must begin with http:// or https:// and name a host")
+        raise _bad(role, "it must begin with http:// or https:// and name a host")
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise _bad(want, "it may hold a scheme, a host, a port and a path, nothing else")
+        raise _bad(role, "it may hold a scheme, a host, a port and a path, nothing else")
     return Server(parts.scheme == "https", parts.hostname, port, parts.path.rstrip("/"))
 
 
-def _bad(want: Want, why: str) -> InputError:
+def _bad(role: ServerRole, why: str) -> InputError:
     return InputError(
-        f"{want.who}: the base URL is not usable: {why}",
-        hint=f"for example https://{want.example}; a key goes into {want.variable}",
-        field=want.who,
+        f"{role.option}: the base URL is not usable: {why}",
+        hint=f"for example https://{role.example}; a key goes into {role.key_variable}",
+        field=role.option,
     )
 
 
-def key_for(server: Server, given: str | None, want: Want) -> str:
-    """The key to send: the given one, or one from the environment; empty for none."""
-    key = os.environ.get(want.variable, "") if given is None else given
-    owner = want.owners.get(server.host)
-    if given is None and not key and server.secure and owner is not None:
-        key = os.environ.get(owner, "")
+def key_for(server: Server, explicit: str | None, role: ServerRole) -> str:
+    """The key to send, or an empty text for none.
+
+    An explicit key wins; otherwise the environment is read. Raises InputError if the key could not
+    be sent in a header.
+    """
+    key = os.environ.get(role.key_variable, "") if explicit is None else explicit
+    variable = role.host_key_variables.get(server.host)
+    # The key of a named provider is sent to that provider only, and never without TLS.
+    if explicit is None and not key and server.secure and variable is not None:
+        key = os.environ.get(variable, "")
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
-            f"{want.who}: the key holds characters that no key holds",
+            f"{role.option}: the key holds characters that no key holds",
             hint="was a whole line or a file name copied?",
             field="key",
         )
     return key
 
 
-class _Again(Exception):
-    """It went wrong, and trying again may help."""
+class _Retryable(Exception):
+    """A failed attempt that may succeed if repeated, after `wait` seconds if the server said so."""
 
     def __init__(self, why: str, wait: float | None = None) -> None:
         super().__init__(why)
@@ -104,7 +115,11 @@ class _Again(Exception):
 
 
 class Post:
-    """Requests of one call: one connection, one deadline. A context manager."""
+    """Sends the POST requests of one call over one connection, within one deadline.
+
+    A context manager; leaving it closes the connection. The deadline counts from the construction
+    and covers all requests, retries and waits.
+    """
 
     def __init__(self, server: Server, key: str, seconds: float, tries: int) -> None:
         self._server = server
@@ -112,8 +127,8 @@ class Post:
         self._seconds = seconds
         self._until = time.monotonic() + seconds
         self._tries = tries
-        make = http.client.HTTPSConnection if server.secure else http.client.HTTPConnection
-        self._connection = make(server.host, server.port, timeout=seconds)
+        connection = http.client.HTTPSConnection if server.secure else http.client.HTTPConnection
+        self._connection = connection(server.host, server.port, timeout=seconds)
 
     def __enter__(self) -> Post:
         return self
@@ -122,11 +137,14 @@ class Post:
         self._cut()
 
     def send(self, path: str, body: bytes) -> bytes:
-        """The body of the answer; `Unavailable` says why there is none."""
+        """Post a body and return the body of the response.
+
+        Raises Unavailable when the server refuses, fails `tries` times or misses the deadline.
+        """
         for nth in range(self._tries):
             try:
                 return self._once(self._server.path + path, body)
-            except _Again as failed:
+            except _Retryable as failed:
                 wait = _FIRST_WAIT * 2**nth if failed.wait is None else failed.wait
                 if nth + 1 == self._tries:
                     raise self._failed(f"{failed} ({self._tries} tries)") from None
@@ -136,74 +154,77 @@ class Post:
         raise self._failed("nothing was tried")
 
     def _failed(self, why: str, hint: str = "") -> Unavailable:
-        # A server may repeat what it was sent.
+        # A server may echo the request headers, and errors are logged: never show the key.
         safe = why.replace(self._key, "(key)") if self._key else why
         return Unavailable(f"{self._server}: {safe}", hint=hint)
 
     def _once(self, path: str, body: bytes) -> bytes:
         status, headers, content = self._within(lambda: self._exchange(path, body))
-        if status == _FINE:
+        if status == _OK:
             return content
         why = f"answered {status}"
-        if status == _BUSY or status >= _BROKEN:
-            raise _Again(why, _wait(headers))
+        if status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR:
+            raise _Retryable(why, _retry_after(headers))
         raise self.declined(status, content)
 
     def declined(self, status: int, content: bytes) -> MemoriterError:
-        """What it means that the server says no."""
+        """The error for a status that a retry cannot change; subclasses may return another."""
         hint = "is the key right?" if status in {401, 403} else ""
         return self._failed(f"answered {status}: {self._excerpt(content)}", hint)
 
     def _excerpt(self, content: bytes) -> str:
-        """The first words of an answer, safe to print."""
+        """The beginning of a response body, safe to print."""
         whole = content[:10_000].decode("utf-8", "replace")
         if self._key:
             whole = whole.replace(self._key, "(key)")
-        return one_line(whole)
+        return excerpt(whole)
 
     def _within(self, ask: Callable[[], tuple[int, Message, bytes]]) -> tuple[int, Message, bytes]:
         left = self._until - time.monotonic()
         try:
             if left <= 0.0:
-                raise TimeoutError  # noqa: TRY301  # as if it had been asked
-            # Resolving a name and dripping bytes know no time limit: somebody else waits for them.
-            return apart(ask, "memoriter-post").result(timeout=left)
+                raise TimeoutError  # noqa: TRY301  # handled like a request that took too long
+            # A socket timeout limits neither name resolution nor a server that sends one byte at a
+            # time. A thread that can be abandoned enforces the deadline for both.
+            return run_in_thread(ask, "memoriter-post").result(timeout=left)
         except TimeoutError:
             self._cut()
             raise self._failed(f"no answer within {self._seconds:g} s") from None
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
-            raise _Again(f"{type(error).__name__}: {error}") from None
+            raise _Retryable(f"{type(error).__name__}: {error}") from None
 
     def _exchange(self, path: str, body: bytes) -> tuple[int, Message, bytes]:
         headers = {"Content-Type": "application/json", "User-Agent": "memoriter"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         self._connection.request("POST", path, body, headers)
-        with self._connection.getresponse() as answer:
-            content = answer.read(LARGEST_ANSWER + 1)
+        with self._connection.getresponse() as response:
+            content = response.read(LARGEST_ANSWER + 1)
             if len(content) > LARGEST_ANSWER:
                 raise OSError(f"the answer is larger than {LARGEST_ANSWER:,} bytes")
-            if answer.length:  # `read` with a limit does not tell a body that ended early
-                raise http.client.IncompleteRead(content, answer.length)
-            return answer.status, answer.headers, content
+            if response.length:  # `read` with a limit does not raise for a body that ended early
+                raise http.client.IncompleteRead(content, response.length)
+            return response.status, response.headers, content
 
     def _cut(self) -> None:
-        """Let go of the connection, also while somebody reads from it."""
+        """Close the connection, also while an abandoned thread still reads from it."""
         held: socket.socket | None = self._connection.sock
         if held is not None:
-            with suppress(OSError):  # it may be gone already
+            # Closing alone does not wake a thread that blocks in `recv`; a shutdown does.
+            with suppress(OSError):  # the socket may be closed already
                 socket.socket.shutdown(held, socket.SHUT_RDWR)
         self._connection.close()
 
 
-def _wait(headers: Message) -> float | None:
-    """The seconds a server asks to wait: a number, or a moment by its own clock."""
-    told = str(headers.get("Retry-After", "")).strip()
-    if told.isdecimal():
-        return float(told[:9])
+def _retry_after(headers: Message) -> float | None:
+    """The seconds of the `Retry-After` header, None if it is absent or malformed."""
+    value = str(headers.get("Retry-After", "")).strip()
+    if value.isdecimal():
+        return float(value[:9])
     try:
-        later = parsedate_to_datetime(told)
+        # A date is measured against the server's own clock, which may differ from ours.
+        later = parsedate_to_datetime(value)
         now = parsedate_to_datetime(str(headers.get("Date", "")))
         return max((later - now).total_seconds(), 0.0)
     except (TypeError, ValueError):

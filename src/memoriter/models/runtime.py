@@ -1,7 +1,11 @@
-"""onnxruntime and tokenizers, the extra `[onnx]`: loaded when a model is."""
+"""Loads and runs ONNX models with onnxruntime and tokenizers, which the extra `[onnx]` installs.
+
+Both packages are imported when a model is loaded, not when this module is. `embed.onnx` and
+`rerank.onnx` run their models through `OnnxRuntime`.
+"""
 
 # pyright: reportMissingModuleSource=false
-# The extra may be absent where types are checked; its stubs are in `typings/`.
+# The extra may be absent when types are checked; its stubs are in `typings/`.
 
 from __future__ import annotations
 
@@ -22,16 +26,17 @@ if TYPE_CHECKING:
 
 _NEEDED: Final = ("onnxruntime", "tokenizers")
 _QUANTISED: Final = b"DynamicQuantizeLinear"
+"""The operator that a dynamically quantised model contains."""
 _WIDEST: Final = 64
-"""Characters per token that are read at most: words are shorter, and blanks must not go on."""
+"""Characters per token to tokenize at most. Tokens are shorter; only runs of blanks are longer."""
 _INPUTS: Final = {"input_ids", "attention_mask", "token_type_ids"}
 
 
-class Files(Protocol):
-    """What is loaded: the files of a model and what to ask of them."""
+class ModelFiles(Protocol):
+    """The files of a model and which of its outputs to read."""
 
     outputs: ClassVar[tuple[str, ...]]
-    """What the answer may be called, best first; else it is the first output."""
+    """Output names to look for, in this order; if the model has none of them, its first output."""
 
     @property
     def weights(self) -> Path:
@@ -45,29 +50,29 @@ class Files(Protocol):
 
     @property
     def max_length(self) -> int:
-        """Tokens that the model reads; what is longer is cut."""
+        """Tokens that the model reads; longer texts are truncated."""
         ...
 
 
-def require(who: str) -> None:
-    """Refuse at once when the extra is not installed."""
+def require_onnx(option: str) -> None:
+    """Raise Unsupported if the extra is not installed; `option` is the one that needs it."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise Unsupported(
-            f"this {who} needs {' and '.join(missing)}",
+            f"this {option} needs {' and '.join(missing)}",
             hint=install_hint("onnx"),
-            field=who,
+            field=option,
         )
 
 
 class OnnxRuntime:
-    """A model and its tokenizer on the CPU."""
+    """A loaded model and its tokenizer on the CPU; raises Unsupported if it cannot be loaded."""
 
-    def __init__(self, files: Files, threads: int) -> None:
+    def __init__(self, files: ModelFiles, threads: int) -> None:
         try:
             self._session = _session(files.weights, threads)
             self._tokenizer = _tokenizer(files.tokenizer, files.max_length)
-        except Exception as error:  # each has errors of its own, with no common root
+        except Exception as error:  # both packages raise their own types, without a common base
             raise Unsupported(
                 f"{files.weights}: the model cannot be loaded: {error}", hint="is it complete?"
             ) from error
@@ -77,33 +82,35 @@ class OnnxRuntime:
             raise Unsupported(f"{files.weights}: the model wants {min(unknown)!r}, which we lack")
         outputs = [each.name for each in self._session.get_outputs()]
         self._output = next((name for name in files.outputs if name in outputs), outputs[0])
-        # Such a model scales its numbers by the largest in the whole batch.
-        self.alone = _holds(files.weights, _QUANTISED)
-        """Whether texts must not share a batch, because they would change each other's numbers."""
+        # Dynamic quantisation scales activations by the largest value in the whole batch, so the
+        # result for one text would depend on the others in its batch.
+        self.unbatched = _contains(files.weights, _QUANTISED)
+        """Whether each text must be run alone."""
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text, with those that the model puts around it, cut to its length."""
+        """The tokens of a text, special tokens included, truncated to the model's length."""
         return self._tokenizer.encode(text).ids
 
     def encode_pairs(self, first: str, seconds: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """For each second text (the tokens of both in one row, to which text each belongs).
+        """For each second text, (the tokens of both texts in one row, their token types).
 
-        A row is cut to the model's length, the longer of the two texts first.
+        A row is truncated to the model's length, the longer of the two texts first.
         """
         short = self._cut(first)
-        made = [self._tokenizer.encode(short, self._cut(second)) for second in seconds]
-        return [(each.ids, each.type_ids) for each in made]
+        encoded = [self._tokenizer.encode(short, self._cut(second)) for second in seconds]
+        return [(each.ids, each.type_ids) for each in encoded]
 
     def _cut(self, text: str) -> str:
-        """What one row can hold of a text.
+        """The beginning of a text that one row can hold.
 
-        The tokenizer keeps what it cuts off, and of two texts every piece beside every other: two
-        of 5,000 words would fill the memory. A text goes to it cut, by where its tokens end.
+        The tokenizer keeps what it truncates as overflow rows, and for a pair every overflow of
+        one text combined with every overflow of the other: two texts of 5,000 words would exhaust
+        the memory. So each text is cut at the end of its last usable token beforehand.
         """
-        if len(text) <= self._max_length:
+        if len(text) <= self._max_length:  # a token has at least one character
             return text
-        found = self._tokenizer.encode(text[: self._max_length * _WIDEST])
-        return text[: max((end for _, end in found.offsets), default=0)]
+        encoded = self._tokenizer.encode(text[: self._max_length * _WIDEST])
+        return text[: max((end for _, end in encoded.offsets), default=0)]
 
     def run(
         self,
@@ -111,14 +118,14 @@ class OnnxRuntime:
         mask: NDArray[np.int64],
         types: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float32]:
-        """What the model answers for these rows of tokens."""
-        told = {
+        """The model's output for rows of tokens; `types` are token types, all 0 by default."""
+        inputs = {
             "input_ids": ids,
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(ids) if types is None else types,
         }
         feed = {
-            name: told[name].astype(np.int32 if kind == "tensor(int32)" else np.int64)
+            name: inputs[name].astype(np.int32 if kind == "tensor(int32)" else np.int64)
             for name, kind in self._types.items()
         }
         return self._session.run([self._output], feed)[0]
@@ -135,14 +142,15 @@ def _session(weights: Path, threads: int) -> onnxruntime.InferenceSession:
 
 
 def _tokenizer(path: Path, max_length: int) -> tokenizers.Tokenizer:
-    import tokenizers  # noqa: PLC0415  # as above
+    import tokenizers  # noqa: PLC0415  # an extra, and slow to load
 
-    made = tokenizers.Tokenizer.from_file(str(path))
-    made.no_padding()
-    made.enable_truncation(max_length)
-    return made
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_length)
+    return tokenizer
 
 
-def _holds(path: Path, words: bytes) -> bool:
+def _contains(path: Path, pattern: bytes) -> bool:
+    # Mapped, because the file may be larger than the memory that we want to use for a search.
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-        return mapped.find(words) >= 0
+        return mapped.find(pattern) >= 0

@@ -1,18 +1,19 @@
-"""Texts on their way to a model and back: what an encoder takes, what a line of a log takes."""
+"""Makes texts safe to send to a model, and messages of a model safe to print."""
 
 from __future__ import annotations
 
 
 def encodable(text: str) -> str:
-    """The text; a lone surrogate, which no encoder takes, becomes a question mark."""
+    """The text with each lone surrogate, which UTF-8 cannot encode, replaced by a question mark."""
     return text.encode("utf-8", "replace").decode()
 
 
-def one_line(text: str, limit: int = 200) -> str:
-    r"""The first words of somebody's message, safe to print.
+def excerpt(text: str, limit: int = 200) -> str:
+    r"""The first `limit` characters of a message on one line, without control characters.
 
-    >>> one_line("two\x1b[0m\n  lines")
+    >>> excerpt("two\x1b[0m\n  lines")
     'two [0m lines'
     """
+    # The text may be megabytes of an error page: cut it before looking at every character.
     printable = "".join(char if char.isprintable() else " " for char in text[: 50 * limit])
     return " ".join(printable.split())[:limit]

@@ -1,1 +1,1 @@
-"""Who reads the best candidates once more, next to the question?"""
+"""Rerankers: models that score the best candidates again, each read together with the query."""

@@ -1,8 +1,8 @@
-"""Asking a reranker: an answer within the deadline, or a reason why there is none.
+"""Calls a reranker within a deadline and checks its answer.
 
-The question runs in a thread of its own. A reranker that can be told the deadline keeps it. Nobody
-can end a thread, so one that hangs is left behind; while several of the same reranker are, it is
-not asked again.
+The call runs in a thread of its own. A thread cannot be killed, so a call that hangs is abandoned;
+while several abandoned calls of one reranker still run, it is not called again. `memory.search`
+calls this for the second pass of a recipe.
 """
 
 from __future__ import annotations
@@ -19,87 +19,87 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.core.errors import MemoriterError, Unavailable
-from memoriter.models.abandoned import Abandoned
-from memoriter.models.texts import one_line
-from memoriter.models.worker_thread import apart
+from memoriter.models.texts import excerpt
+from memoriter.models.worker_thread import AbandonedCalls, run_in_thread
 from memoriter.rank.grid import snap
-from memoriter.rerank.port import Hasty, Reranker
+from memoriter.rerank.port import DeadlineAware, Reranker
 
 TIMEOUT_MS: Final = 800
-"""How long a question waits for a reranker."""
-MOST_LEFT: Final = 4
-"""So many questions of one reranker may be left behind; then it has to finish one first."""
+"""How long a search waits for a reranker by default."""
+MAX_ABANDONED: Final = 4
+"""How many abandoned calls of one reranker may still run before it is not called any more."""
 LARGEST: Final = 2.0**20
-"""Scores lie within ±2^20, where the grid is exact."""
+"""Scores lie within ±2^20: there a float64 still holds every multiple of 2^-32, the grid step."""
 
 _log: Final = logging.getLogger(__name__)
 _lock: Final = threading.Lock()
 _counts: Final[Counter[str]] = Counter()
-_left: Final = Abandoned()
-"""Questions that nobody waits for any more."""
+_abandoned: Final = AbandonedCalls()
+"""Calls that missed their deadline."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """The answer: one score per text, on the grid."""
+class RerankScores:
+    """A successful answer: one score per text, on the grid."""
 
     values: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer. The reason begins with `rerank_failed: ` or `rerank_timeout: `."""
+    """No usable answer. The reason begins with `rerank_failed: ` or `rerank_timeout: `."""
 
     reason: str
 
 
-def scored(
+def ask_reranker(
     reranker: Reranker, query: str, texts: Sequence[str], timeout_ms: float = TIMEOUT_MS
-) -> Judged | Failed:
-    """What a reranker says about texts, within the time; it never raises and never waits longer.
+) -> RerankScores | Failed:
+    """Score texts with a reranker, waiting at most `timeout_ms`. Never raises.
 
-    Without texts there is nothing to ask, and nobody is asked.
+    Without texts the reranker is not called and the scores are empty.
     """
     if not texts:
-        return Judged(np.zeros(0))
+        return RerankScores(np.zeros(0))
     outcome = _outcome(reranker, query, list(texts), timeout_ms)
-    kind = "scored" if isinstance(outcome, Judged) else outcome.reason.partition(":")[0]
+    kind = "scored" if isinstance(outcome, RerankScores) else outcome.reason.partition(":")[0]
     with _lock:
         _counts[kind] += 1
     return outcome
 
 
 def counts() -> dict[str, int]:
-    """How often rerankers of this process answered (`scored`), failed, or came too late."""
+    """How often rerankers of this process answered (`scored`), failed, or timed out."""
     with _lock:
         return {kind: _counts[kind] for kind in ("scored", "rerank_failed", "rerank_timeout")}
 
 
 def _outcome(
     reranker: Reranker, query: str, texts: list[str], timeout_ms: float
-) -> Judged | Failed:
-    if _left.behind(reranker) >= MOST_LEFT:
-        return _failed(f"still busy with {MOST_LEFT} earlier questions", "busy")
+) -> RerankScores | Failed:
+    if _abandoned.count(reranker) >= MAX_ABANDONED:
+        return _failed(f"still busy with {MAX_ABANDONED} earlier questions", "busy")
     seconds = timeout_ms / 1000.0
     until = time.monotonic() + seconds
-    asked = apart(lambda: _answer(reranker, query, texts, seconds), "memoriter-rerank")
+    call = run_in_thread(lambda: _answer(reranker, query, texts, seconds), "memoriter-rerank")
     try:
-        error = asked.exception(timeout=seconds)
+        error = call.exception(timeout=seconds)
     except TimeoutError:
-        _left.leave(asked, reranker)
+        _abandoned.add(call, reranker)
         return _late(timeout_ms)
     if error is None:
-        return Judged(asked.result())
-    if time.monotonic() >= until:  # it gave up when nobody waited any more
+        return RerankScores(call.result())
+    # A reranker that keeps the deadline itself fails just when it is over: that is a timeout too.
+    if time.monotonic() >= until:
         return _late(timeout_ms)
-    return _failed(_told(error), type(error).__name__)
+    return _failed(_reason(error), type(error).__name__)
 
 
 def _answer(
     reranker: Reranker, query: str, texts: list[str], seconds: float
 ) -> NDArray[np.float64]:
-    hasty = reranker.within(seconds) if isinstance(reranker, Hasty) else reranker
-    return checked(hasty.score(query, texts), len(texts))
+    limited = reranker.within(seconds) if isinstance(reranker, DeadlineAware) else reranker
+    return checked_scores(limited.score(query, texts), len(texts))
 
 
 def _late(timeout_ms: float) -> Failed:
@@ -108,25 +108,26 @@ def _late(timeout_ms: float) -> Failed:
 
 
 def _failed(why: str, short: str) -> Failed:
-    _log.warning("the reranker failed: %s", short)  # a message may repeat what somebody remembers
+    # Only the short form is logged: an error message may quote the text of a record.
+    _log.warning("the reranker failed: %s", short)
     return Failed(f"rerank_failed: {why}")
 
 
-def _told(error: BaseException) -> str:
-    """An error of ours speaks for itself; of another, the kind matters as well."""
+def _reason(error: BaseException) -> str:
+    """The message of an error on one line, with its type unless it is one of ours."""
     if isinstance(error, MemoriterError):
-        return one_line(error.message)
+        return excerpt(error.message)
     kind = type(error).__name__
-    return one_line(f"{kind}: {error}" if str(error) else kind)
+    return excerpt(f"{kind}: {error}" if str(error) else kind)
 
 
-# --- is it an answer? ------------------------------------------------------------------------
+# --- checking the answer ---------------------------------------------------------------------
 
 
-def checked(answer: object, count: int) -> NDArray[np.float64]:
-    """The scores on the grid; `Unavailable` says what came instead.
+def checked_scores(answer: object, count: int) -> NDArray[np.float64]:
+    """The answer as scores on the grid; raises Unavailable if it is not `count` finite numbers.
 
-    >>> checked([0.5, -2], count=2).tolist()
+    >>> checked_scores([0.5, -2], count=2).tolist()
     [0.5, -2.0]
     """
     wanted = f"{count} score{'s' if count > 1 else ''}"
@@ -146,8 +147,8 @@ def checked(answer: object, count: int) -> NDArray[np.float64]:
         raise _other("NaN or infinity", wanted)
     if float(np.abs(values).max()) > LARGEST:
         raise _other(f"a score beyond ±{LARGEST:,.0f}", wanted)
-    return snap(values) + 0.0  # there is one zero
+    return snap(values) + 0.0  # -0.0 becomes 0.0, so that equal scores have equal bytes
 
 
-def _other(came: str, wanted: str) -> Unavailable:
-    return Unavailable(f"answered {came} instead of {wanted}")
+def _other(actual: str, wanted: str) -> Unavailable:
+    return Unavailable(f"answered {actual} instead of {wanted}")

@@ -1,4 +1,4 @@
-"""The caller's own function: a question and texts in, scores out. A language model may judge."""
+"""A reranker made from a function of the caller, which may ask a language model."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from inspect import iscoroutinefunction, signature
 from memoriter.core import names
 from memoriter.core.errors import InputError
 
-Judge = Callable[[str, list[str]], Sequence[float]]
-"""A question and a list of texts in; one number per text out, the greatest for the best."""
+RerankFunction = Callable[[str, list[str]], Sequence[float]]
+"""Takes the query and a list of texts, returns one number per text, the largest for the best."""
 
 
 class FunctionReranker:
-    """Reranks with a function. The name stands for the scores: give each version its own.
+    """Reranks with a function.
+
+    The name identifies the scores in receipts: give another name to a function that scores
+    differently. Raises InputError if the function has another signature or is asynchronous.
 
     >>> shorter = FunctionReranker(lambda query, texts: [-len(text) for text in texts], "shorter")
     >>> list(shorter.score("which?", ["long text", "text"]))
     [-9, -4]
     """
 
-    def __init__(self, function: Judge, name: str | None = None) -> None:
+    def __init__(self, function: RerankFunction, name: str | None = None) -> None:
         if not callable(function):
             raise InputError(
                 "reranker: expected a function of a question and a list of texts", field="reranker"
@@ -43,22 +46,22 @@ class FunctionReranker:
 
     @property
     def fingerprint(self) -> str:
-        """One scale per name."""
+        """Identifies the reranker by its name."""
         return f"callable:{self.name}"
 
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """What the function answers."""
+        """What the function returns, unchecked."""
         return self._function(query, list(texts))
 
 
-def _takes_two(function: Judge) -> bool:
-    """Whether a function can be called with a question and texts; where nobody can tell, yes."""
+def _takes_two(function: RerankFunction) -> bool:
+    """Whether a function can be called with a query and texts; True if it has no signature."""
     try:
-        shape = signature(function)
-    except (TypeError, ValueError):  # of a compiled function
+        parameters = signature(function)
+    except (TypeError, ValueError):  # a compiled function
         return True
     try:
-        shape.bind("", [])
+        parameters.bind("", [])
     except TypeError:
         return False
     return True

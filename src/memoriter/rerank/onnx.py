@@ -1,4 +1,4 @@
-"""A local cross-encoder in ONNX form: it reads question and text together, on this machine."""
+"""A reranker that runs a local cross-encoder in ONNX form, which reads query and text together."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import InputError, Unsupported
 from memoriter.core.names import integer
 from memoriter.models.batch import BATCH, batches, mask, padded
-from memoriter.models.folder import Config, Folder, digests
-from memoriter.models.runtime import OnnxRuntime, require
+from memoriter.models.folder import Folder, ModelConfig, file_digests
+from memoriter.models.runtime import OnnxRuntime, require_onnx
 from memoriter.models.texts import encodable
 
 _RULES: Final = 1
-"""Version of the arithmetic here; another number is another scale."""
+"""Version of the arithmetic in this file. Part of the fingerprint: a change changes scores."""
 _THREADS: Final = 4
+"""Threads used by default, if the machine has as many cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class RerankerSetup:
-    """All that decides the scores of a model."""
+    """The files and settings that determine a model's scores."""
 
     outputs: ClassVar[tuple[str, ...]] = ("logits",)
     name: str
     weights: Path
     tokenizer: Path
     max_length: int
-    """Tokens of question and text together; the longer of the two is cut."""
+    """Tokens of query and text together; the longer of the two is truncated."""
     pad: int
+    """The id of the padding token."""
 
     @property
     def fingerprint(self) -> str:
-        """Names weights, tokenizer and length; not where the files lie."""
-        told = [_RULES, digests(self.weights, self.tokenizer), self.max_length]
-        return "rerank-onnx/1:" + digest("rerank-onnx", canonical(told)).hex()[:16]
+        """Identifies weights, tokenizer and length by content; the paths do not matter."""
+        identity = [_RULES, file_digests(self.weights, self.tokenizer), self.max_length]
+        return "rerank-onnx/1:" + digest("rerank-onnx", canonical(identity)).hex()[:16]
 
 
-def read_folder(place: str | Path) -> RerankerSetup:
-    """The setup of a model folder, or of one `.onnx` file in it."""
+def read_reranker_folder(place: str | Path) -> RerankerSetup:
+    """The setup of a model folder, or of one `.onnx` file in it; raises as `Folder`."""
     folder = Folder(place, "reranker")
-    config = folder.read("config.json", Config, Config())
+    config = folder.read("config.json", ModelConfig, ModelConfig())
     return RerankerSetup(
         name=f"onnx:{folder.path.name}",
         weights=folder.weights,
@@ -58,21 +60,21 @@ def read_folder(place: str | Path) -> RerankerSetup:
 
 
 class RerankerRuntime(Protocol):
-    """A model that is loaded."""
+    """A loaded model and its tokenizer, normally `models.runtime.OnnxRuntime`."""
 
     @property
-    def alone(self) -> bool:
-        """Whether pairs must not share a batch, because they would change each other's scores."""
+    def unbatched(self) -> bool:
+        """Whether each pair must be run alone, because a batch would change its score."""
         ...
 
     def encode_pairs(self, first: str, seconds: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """For each second text (the tokens of both in one row, to which text each belongs)."""
+        """For each second text, (the tokens of both texts in one row, their token types)."""
         ...
 
     def run(
         self, ids: NDArray[np.int64], mask: NDArray[np.int64], types: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """The labels of each pair, as logits."""
+        """The logits of each pair."""
         ...
 
 
@@ -90,17 +92,18 @@ class _Pair:
 
 
 class OnnxReranker:
-    """Reranks with a local model; it satisfies `Reranker` and is safe to share.
+    """Reranks with a local model; satisfies `Reranker`. Thread-safe.
 
-    The model is loaded and tried at once: a question has no time to wait for that. A model with
-    dynamic quantisation reads one pair at a time, so that a score depends on its pair alone.
+    The model is loaded and tried on construction, because a search has no time to wait for that. A
+    dynamically quantised model reads one pair at a time, so that a score depends on its pair alone.
+    Raises Unsupported if the extra is missing or the model is not a reranker.
     """
 
     def __init__(
         self, setup: RerankerSetup, threads: int | None = None, load: Load | None = None
     ) -> None:
         if load is None:
-            require("reranker")
+            require_onnx("reranker")
         cores = min(os.cpu_count() or 1, _THREADS) if threads is None else threads
         self._setup = setup
         self._fingerprint = setup.fingerprint
@@ -109,21 +112,22 @@ class OnnxReranker:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name: `onnx:` and the folder."""
         return self._setup.name
 
     @property
     def fingerprint(self) -> str:
-        """Names weights, tokenizer and length."""
+        """Identifies weights, tokenizer and length."""
         return self._fingerprint
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How likely each text answers the question, from 0 to 1."""
-        told = [encodable(text) for text in texts]
-        encoded = self._runtime.encode_pairs(encodable(query), told)
+        """The probability that each text answers the query, in the order of the texts."""
+        safe = [encodable(text) for text in texts]
+        encoded = self._runtime.encode_pairs(encodable(query), safe)
+        # Sorted by length, as `batches` requires; `at` brings each score back to its text.
         pairs = sorted((_Pair(at, *each) for at, each in enumerate(encoded)), key=len)
         scores = [0.0] * len(pairs)
-        for batch in batches(pairs, 1 if self._runtime.alone else BATCH):
+        for batch in batches(pairs, 1 if self._runtime.unbatched else BATCH):
             for pair, score in zip(batch, self._read(batch), strict=True):
                 scores[pair.at] = score
         return scores
@@ -131,9 +135,9 @@ class OnnxReranker:
     def _read(self, batch: Sequence[_Pair]) -> list[float]:
         ids = [pair.ids for pair in batch]
         types = padded([pair.types for pair in batch], 0)
-        answer = self._runtime.run(padded(ids, self._setup.pad), mask(ids), types)
+        logits = self._runtime.run(padded(ids, self._setup.pad), mask(ids), types)
         try:
-            return likely(answer, len(batch))
+            return probabilities(logits, len(batch))
         except ValueError as wrong:
             raise Unsupported(
                 f"{self._setup.name}: {wrong}",
@@ -142,12 +146,14 @@ class OnnxReranker:
             ) from None
 
 
-def likely(logits: NDArray[np.floating], count: int) -> list[float]:
-    """The logistic function of one label, or of how far the second lies above the first.
+def probabilities(logits: NDArray[np.floating], count: int) -> list[float]:
+    """The probability of each pair from its one or two logits; raises ValueError for other shapes.
 
-    The second of two labels is the one that says yes, and this is its share of their softmax.
+    One logit goes through the logistic function. Of two, the second means "relevant", and the
+    logistic function of their difference is its softmax.
 
-    >>> likely(np.array([[0.0], [2.0]]), 2) == likely(np.array([[1.0, 1.0], [-1.0, 1.0]]), 2)
+    >>> one, two = np.array([[0.0], [2.0]]), np.array([[1.0, 1.0], [-1.0, 1.0]])
+    >>> probabilities(one, 2) == probabilities(two, 2)
     True
     """
     table = logits.astype(np.float64)
@@ -159,5 +165,5 @@ def likely(logits: NDArray[np.floating], count: int) -> list[float]:
 
 
 def _logistic(value: float) -> float:
-    small = math.exp(-abs(value))  # never too large for a float
+    small = math.exp(-abs(value))  # at most 1; exp of a large positive number would overflow
     return 1.0 / (1.0 + small) if value >= 0.0 else small / (1.0 + small)

@@ -1,4 +1,4 @@
-"""What a reranker is: a question and texts in, one score each out. An effect, like an embedder."""
+"""The protocol that every reranker satisfies."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Protocol, runtime_checkable
 
 
 class Reranker(Protocol):
-    """Reads texts next to a question. Equal fingerprints mean scores on one scale."""
+    """Scores texts for a query. Scores of rerankers with equal fingerprints are comparable."""
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The display name."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """Names all that decides a score; never a key."""
+        """Identifies everything that determines a score; never holds a key."""
         ...
 
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """One finite score per text, in order; the best text has the greatest.
+        """One finite score per text, in order, the largest for the best text.
 
-        It raises when it cannot answer. It may be called by several threads at once, and nobody
-        may be waiting any more when it returns: see `rerank.call`.
+        Raises when it cannot answer. Several threads may call it at once, and the caller may have
+        stopped waiting when it returns: see `rerank.call`.
         """
         ...
 
 
 @runtime_checkable
-class Hasty(Protocol):
-    """A reranker that can be told how long somebody waits, and then lets go of what it holds."""
+class DeadlineAware(Protocol):
+    """A reranker that can be given a deadline, so that it releases its resources in time."""
 
     def within(self, seconds: float) -> Reranker:
-        """The same reranker for one question; it gives up by then."""
+        """The same reranker for one call; its `score` raises after `seconds` at the latest."""
         ...

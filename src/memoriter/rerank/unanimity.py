@@ -1,4 +1,4 @@
-"""When two lanes agree about the best rows, nobody needs to read them once more."""
+"""How far two lanes agree on the best rows. If they agree enough, the reranker is not called."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 Rows = Sequence[int] | NDArray[np.int64]
 Kind = Literal["positional", "overlap"]
-"""Do the same rows stand at the same places, or in both heads at all?"""
+"""Whether a row counts if it has the same rank in both lists, or if it is in both heads."""
 
 DEPTH: Final = 3
-"""Rows of each head that are compared."""
+"""How many of the first rows of each ranking are compared."""
 ENOUGH: Final = 2
-"""Agreements with which a reranker need not be asked."""
+"""From so many agreements on the reranker is not called."""
 
 
 def agreement(first: Rows, second: Rows, depth: int = DEPTH, kind: Kind = "positional") -> int:
-    """How many of the first `depth` rows two rankings share; 0 when one is shorter than that.
+    """How many of the first `depth` rows two rankings share; 0 if one has fewer rows.
 
     >>> agreement([1, 2, 3], [2, 1, 3]), agreement([1, 2, 3], [2, 1, 3], kind="overlap")
     (1, 3)

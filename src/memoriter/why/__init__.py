@@ -1,1 +1,1 @@
-"""Why this answer, why not another one, and can anyone check it?"""
+"""Explains answers: results, receipts, their verification, replays, diffs and why-not."""

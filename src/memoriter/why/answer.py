@@ -1,4 +1,7 @@
-"""From a finished search to the answer: records and evidence for the final rows only."""
+"""Builds the `Result` of a finished search, with explanations for the returned rows only.
+
+`memory.search` calls `answer` after `pipeline.run`.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons
 from memoriter.why.result import Hit, LaneScore, Result
-from memoriter.why.write_receipt import account
+from memoriter.why.write_receipt import write_receipt
 
 
 def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
-    """The result of a search."""
+    """The result of a search: hits with their records, scores, evidence and moves."""
     head = ran.shown
     lanes = _lanes(ran, ctx)
 
@@ -32,7 +35,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     terms = ran.plan.terms
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
-        if record is None:  # forgotten since the view was opened: a forget pierces every view
+        if record is None:  # forgotten after the view was opened; no view may show it any more
             continue
         row = int(head.rows[at])
         own = {label: scores[row] for label, scores in lanes.items() if row in scores}
@@ -49,21 +52,21 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 superseded_by=replaced[at],
                 source=_source(ran.plan.recipe, own),
                 scores=_scores(ran.plan.recipe, head, at, why.value),
-                _asked=terms,
+                _terms=terms,
             )
         )
-    receipt = partial(account, ran, ctx, lanes)
+    receipt = partial(write_receipt, ran, ctx, lanes)  # written on first access
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget)
 
 
 def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:
-    """What the recipe calls the lanes that found a hit."""
-    named = recipe.sources.items()
-    return next((name for name, wanted in named if set(wanted) <= set(lanes)), None)
+    """The first source name of the recipe whose lanes all found the hit; None if there is none."""
+    sources = recipe.sources.items()
+    return next((name for name, wanted in sources if set(wanted) <= set(lanes)), None)
 
 
 def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, float]:
-    """The numbers that the recipe names, of one row; what no column knows is 0."""
+    """The numbers that the recipe exports for one row; 0 where a column has no value."""
     out: dict[str, float] = {}
     for name, column in recipe.scores.items():
         values = slate.columns.get(column)
@@ -73,13 +76,14 @@ def _scores(recipe: Recipe, slate: Slate, at: int, score: float) -> dict[str, fl
 
 
 def _lanes(ran: Ran, ctx: Context) -> dict[str, dict[int, LaneScore]]:
-    """What each lane said of the rows of the answer."""
+    """Per lane, the rank, score and evidence of each returned row that it found."""
     out: dict[str, dict[int, LaneScore]] = {}
     for label, ranking in ran.rankings.items():
         ranks = ran.shown.columns[f"{label}.rank"]
         known = ~np.isnan(ranks)
         rows = ran.shown.rows[known]
         places = ranks[known].astype(np.intp)
+        # A ranking is sorted, so the score of rank r is at place r - 1.
         scores = ranking.scores[places - 1].tolist()
         reasons = ran.plan.recipe.lanes[label].evidence(ctx.at(label, ran.seeds), ranking, rows)
         ranked = zip(rows.tolist(), places.tolist(), scores, reasons, strict=True)

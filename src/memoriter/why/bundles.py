@@ -1,4 +1,7 @@
-"""Hits by their words, each with the records that hang on it."""
+"""Bundles: the hits of the word lane, each with the records that are linked to it.
+
+`Memory.bundles` calls `bundle`; the linked records come from the recipe's walk lane.
+"""
 
 from __future__ import annotations
 
@@ -23,23 +26,25 @@ from memoriter.why.result import Hit, LaneScore
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A record that hangs on a seed."""
+    """A record that is linked to a seed, directly or over other records."""
 
     record: Record
     depth: int
+    """Links between the seed and the record."""
     seed_paths: int
     """How many seeds reach it."""
     kinds: tuple[str, ...]
+    """The kinds of the links on the path."""
     path: tuple[dict[str, object], ...]
     superseded_by: tuple[str, ...] = ()
-    """As of a hit."""
+    """As in `Hit.superseded_by`."""
 
     def __repr__(self) -> str:
         kind = f"Support {named(self.record.id)}"
         return shown(kind, f"depth {self.depth}, {quoted(self.record.text, 48)}")
 
     def to_dict(self) -> dict[str, object]:
-        """The record and how it hangs there, as plain data."""
+        """The record and its path as plain data."""
         return {
             "record": self.record.to_dict(),
             "superseded_by": list(self.superseded_by),
@@ -52,14 +57,14 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A hit, and what hangs on it, nearest first."""
+    """A hit (the seed) and the records linked to it, nearest first."""
 
     seed: Hit
     support: tuple[Support, ...]
 
     def __repr__(self) -> str:
-        beside = counted(len(self.support), "record")
-        return shown("Bundle", f"{named(self.seed.id)} and {beside} linked to it")
+        linked = counted(len(self.support), "record")
+        return shown("Bundle", f"{named(self.seed.id)} and {linked} linked to it")
 
     def to_dict(self) -> dict[str, object]:
         """The bundle as plain data."""
@@ -68,11 +73,11 @@ class Bundle:
 
 @dataclass(frozen=True)
 class Bundles(Sequence[Bundle]):
-    """One page of bundles, best hit first; a sequence."""
+    """A page of bundles, best hit first; a sequence."""
 
     bundles: tuple[Bundle, ...]
     total: int
-    """How many there are in all."""
+    """The number of bundles on all pages."""
     offset: int
 
     def __repr__(self) -> str:
@@ -98,14 +103,16 @@ class Bundles(Sequence[Bundle]):
 
 
 _Known = dict[int, tuple[Record | None, tuple[str, ...]]]
-"""Of each row the record, unless it was forgotten since, and what took its place."""
+"""Row → (its record, None if it was forgotten since; ids of the records that superseded it)."""
 
 
 def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
-    """The hits of the recipe's word lane in its order, each with what its walk lane reaches.
+    """The hits of the recipe's word lane, each with the records that its walk lane reaches.
 
-    A hit hangs on no other hit. Only the best `seed_count` hits are walked from; the page has no
-    say in it. Without words there are no bundles, without a walk lane they are bare.
+    A hit is never listed below another hit. Only the best `seed_count` hits are walked from, on
+    whichever page they are. A query without words has no bundles; without a walk lane, bundles
+    have no linked records. Raises BadQuery for seeds or a budget, and NothingToRun if the recipe
+    has no word lane.
     """
     if ctx.call.seeds:
         raise BadQuery("seeds: bundles begin at hits by their words", field="seeds")
@@ -122,27 +129,28 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
         return Bundles((), 0, offset)
     ranking = words.rank(ctx)
     page = ranking.rows[offset : offset + ctx.query.limit]
-    hung = _hung(recipe, ctx, ranking.rows)
-    wanted = [*page.tolist(), *(row for seed in page.tolist() for row in hung.rows(seed))]
+    linked = _linked(recipe, ctx, ranking.rows)
+    # All records of the page are fetched at once: one read instead of one per bundle.
+    wanted = [*page.tolist(), *(row for seed in page.tolist() for row in linked.rows(seed))]
     replaced = ctx.replaced_by(np.array(wanted, np.int64))
     records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
-    made = [
-        Bundle(hit, hung.support(hit.record.row, records))
+    bundles = [
+        Bundle(hit, linked.support(hit.record.row, records))
         for hit in _hits(ctx, _Page(label, words, ranking, page, offset), records)
     ]
-    return Bundles(tuple(made), int(ranking.rows.size), offset)
+    return Bundles(tuple(bundles), int(ranking.rows.size), offset)
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """Some rows of a ranking of the word lane."""
+    """The rows of one page of the word lane's ranking."""
 
     label: str
     words: Bm25Lane
     ranking: Ranking
     rows: Rows
     offset: int
-    """How many rows stand before them."""
+    """How many rows are on the pages before."""
 
 
 def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
@@ -151,7 +159,7 @@ def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
         zip(page.rows.tolist(), reasons, strict=True), start=page.offset
     ):
         record, replaced = records[row]
-        if record is not None:  # forgotten since the view was opened
+        if record is not None:  # None: forgotten after the view was opened
             score = float(page.ranking.scores[at])
             yield Hit(
                 record=record,
@@ -165,26 +173,28 @@ def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
             )
 
 
-class _Hung:
-    """What hangs on each of the seeds that were walked from."""
+class _Linked:
+    """The records linked to each of the seeds that were walked from."""
 
     def __init__(self, walked: Walked, seeds: Rows) -> None:
         self._walked = walked
         walk_graph = walked.walk_graph
-        taken = set(walk_graph.graph.positions(seeds).tolist())
+        hits = set(walk_graph.graph.positions(seeds).tolist())
         reached = walked.reached
         self._seeds = dict(zip(reached.nodes.tolist(), reached.seeds.tolist(), strict=True))
+        """Node → number of seeds that reach it."""
         self._places: dict[int, tuple[int, list[int]]] = {}
+        """Row of a seed → (number of its tree, places in that tree, nearest first)."""
         for n, tree in enumerate(walked.trees):
-            nodes = tree.nodes.tolist()
+            nodes = tree.nodes.tolist()  # the first node of a tree is its seed
             keep = [
-                at for at, one in enumerate(nodes) if walk_graph.inside[one] and one not in taken
+                at for at, one in enumerate(nodes) if walk_graph.inside[one] and one not in hits
             ]
             keep.sort(key=lambda at, tree=tree: (int(tree.depths[at]), int(tree.nodes[at])))
             self._places[int(walk_graph.graph.rows[nodes[0]])] = n, keep
 
     def rows(self, seed: int) -> list[int]:
-        """The rows that hang on a seed, nearest first, then oldest."""
+        """The rows linked to a seed, nearest first, then oldest first."""
         n, places = self._places.get(seed, (0, []))
         if not places:
             return []
@@ -192,7 +202,7 @@ class _Hung:
         return self._walked.walk_graph.graph.rows[nodes].tolist()
 
     def support(self, seed: int, records: _Known) -> tuple[Support, ...]:
-        """The records that hang on a seed."""
+        """The records linked to a seed, in the order of `rows`."""
         walked = self._walked
         n, places = self._places.get(seed, (0, []))
         if not places:
@@ -202,7 +212,7 @@ class _Hung:
         out: list[Support] = []
         for at, row in zip(places, self.rows(seed), strict=True):
             record, replaced = records[row]
-            if record is None:  # as above
+            if record is None:  # forgotten after the view was opened
                 continue
             path = walked.walk_graph.path(tree, at, names, walked.worth)
             kinds = tuple(walked.walk_graph.kinds(tree, at))
@@ -212,8 +222,8 @@ class _Hung:
         return tuple(out)
 
 
-def _hung(recipe: Recipe, ctx: Context, seeds: Rows) -> _Hung:
+def _linked(recipe: Recipe, ctx: Context, seeds: Rows) -> _Linked:
     walks = [lane for lane in recipe.lanes.values() if isinstance(lane, WalkLane) and lane.enabled]
     lane = walks[0] if walks else WalkLane(kind="walk", max_depth=0)
     count = lane.seed_count if walks else 0
-    return _Hung(lane.walked(ctx.at("", {"": seeds[:count].astype(np.int64)})), seeds)
+    return _Linked(lane.walked(ctx.at("", {"": seeds[:count].astype(np.int64)})), seeds)

@@ -1,7 +1,7 @@
-"""An answer as a static page: no script, nothing from elsewhere, every text escaped.
+"""Renders results, hits, explanations and plans as static HTML for files and notebooks.
 
-It says what the JSON and the terminal say, from the same explanations: the bars add up to the
-printed scores.
+There is no script and no external resource, and every text is escaped. The numbers come from the
+same explanations as the JSON and the terminal output; the bars add up to the printed scores.
 """
 
 from __future__ import annotations
@@ -14,34 +14,44 @@ from typing import TYPE_CHECKING, Final, NewType
 from memoriter.core.explanation import Explanation, contributions
 from memoriter.core.times import iso
 from memoriter.text.safe import one_line, safe
-from memoriter.why.figures import beside, boosts_of, figure, moves_of, pairs, said, scale_of
+from memoriter.why.figures import (
+    boosts_of,
+    figure,
+    lanes_outside_score,
+    moves_of,
+    node_text,
+    pairs,
+    scale_of,
+)
 
 if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan, PlanStep
     from memoriter.why.result import Hit, LaneScore, Result
 
 Html = NewType("Html", str)
-"""Escaped, ready to stand on a page."""
+"""Markup whose texts are escaped. `_tag` accepts nothing else, so no text is used unescaped."""
 Colours = Mapping[str, int]
-"""The number of the colour of each label."""
+"""Label → number of its colour in `card.css`."""
 _SHOWN: Final = 1200
-"""Characters of a text that a card shows at most."""
+"""Characters of a record's text that are shown at most."""
 _HUES: Final = 8
+"""Colours for lanes and boosts; the number after the last is for reranking and other stages."""
 _WIDTH: Final = 1000
+"""Width of a bar in SVG units."""
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page(result: Result) -> str:
-    """A whole page, to be saved and opened."""
+def result_page(result: Result) -> str:
+    """A result as a complete HTML page."""
     title = _tag("title", _text(_summary(result)))
     policy = Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">')
     head = _tag("head", Html('<meta charset="utf-8">'), policy, title)
-    body = _tag("body", Html(answer(result)), of="rc-page")
+    body = _tag("body", Html(result_html(result)), of="rc-page")
     return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
 
 
-def answer(result: Result) -> str:
-    """All hits as a part of a page, as notebooks show it."""
+def result_html(result: Result) -> str:
+    """A result as an HTML fragment, as notebooks show it."""
     recipe = result.plan.recipe
     colours = _colours([*recipe.lanes, *recipe.boosts])
     labels = [*result.used, *result.plan.boosting]
@@ -51,6 +61,8 @@ def answer(result: Result) -> str:
         _tag("p", _text(f"{label} did not run: {reason}"), of="rc-bad")
         for label, reason in result.skipped.items()
     ]
+    # Bars are drawn relative to the best hit on the same scale: scores that a second pass gave
+    # cannot be compared with those of the first.
     best: dict[str, float] = {}
     for hit in result:
         scale = scale_of(hit.explanation)
@@ -61,36 +73,36 @@ def answer(result: Result) -> str:
     return _tag("div", _style(), title, legend, *skipped, *nothing, *cards, of="rc")
 
 
-def card(hit: Hit) -> str:
-    """One hit as a part of a page."""
+def hit_html(hit: Hit) -> str:
+    """One hit as an HTML fragment."""
     labels = [*hit.lanes, *(label for label, _ in contributions(hit.explanation))]
     return _tag("div", _style(), _hit(hit, _reach(hit.explanation), _colours(labels)), of="rc")
 
 
-def tree(node: Explanation) -> str:
-    """An explanation as a part of a page: every number, down to the counts."""
+def explanation_html(node: Explanation) -> str:
+    """An explanation as an HTML fragment: every number, down to the counts."""
     colours = _colours(label for label, _ in contributions(node))
     parts = _sum(node, colours), _tag("ul", _node(node, {}, colours), of="rc-tree")
     return _tag("div", _style(), *parts, of="rc")
 
 
-def steps(plan: Plan) -> str:
-    """A plan as a part of a page: what runs with which numbers, and what does not run."""
+def plan_html(plan: Plan) -> str:
+    """A plan as an HTML fragment: which steps run, with which options, and which are skipped."""
     recipe = plan.recipe
     colours = _colours([*recipe.lanes, *recipe.boosts])
     title = f"{recipe.name} v{recipe.version} · {plan.status} · tenant {one_line(plan.tenant)}"
-    told = (_step(step, colours, missed=step.name in plan.missing) for step in plan.steps)
-    lines = _tag("ul", *told, of="rc-tree")
+    steps = (_step(step, colours, missed=step.name in plan.missing) for step in plan.steps)
+    lines = _tag("ul", *steps, of="rc-tree")
     return _tag("div", _style(), _tag("p", _text(title), of="rc-title"), lines, of="rc")
 
 
 def _step(step: PlanStep, colours: Colours, *, missed: bool) -> Html:
-    told = _tag("small", _text(one_line(pairs(step.shows))))
+    detail = _tag("small", _text(one_line(pairs(step.shows))))
     if step.skipped is not None:
-        how = "rc-bad" if missed else "rc-dim"
-        told = _tag("span", _text(f"skipped: {one_line(step.skipped)}"), of=how)
+        style = "rc-bad" if missed else "rc-dim"
+        detail = _tag("span", _text(f"skipped: {one_line(step.skipped)}"), of=style)
     rows = [] if step.rows is None else [_text(f" · {step.rows} rows")]
-    return _tag("li", _chip(step.name, step.name, colours), told, *rows)
+    return _tag("li", _chip(step.name, step.name, colours), detail, *rows)
 
 
 def _summary(result: Result) -> str:
@@ -102,8 +114,8 @@ def _summary(result: Result) -> str:
 
 
 def _colours(labels: Iterable[str]) -> Colours:
-    told = [label for label in dict.fromkeys(labels) if label != "rerank"]
-    return {**{label: at % _HUES for at, label in enumerate(told)}, "rerank": _HUES}
+    others = [label for label in dict.fromkeys(labels) if label != "rerank"]
+    return {**{label: at % _HUES for at, label in enumerate(others)}, "rerank": _HUES}
 
 
 def _style() -> Html:
@@ -115,18 +127,18 @@ def _style() -> Html:
 
 
 def _hit(hit: Hit, best: float, colours: Colours) -> Html:
-    numbers = [_tag("b", _text(told)) for told in (str(hit.rank), figure(hit.score))]
+    numbers = [_tag("b", _text(number)) for number in (str(hit.rank), figure(hit.score))]
     head = _tag("p", *numbers, *_chips(hit, colours), of="rc-head")
     parts = [head, _bar(hit.explanation, best, colours), _sum(hit.explanation, colours)]
-    parts += [_words(hit), _about(hit), *_way(hit)]
+    parts += [_marked_text(hit), _attributes(hit), *_journey(hit)]
     return _tag("article", *parts, _reasons(hit, colours), of="rc-hit")
 
 
 def _chips(hit: Hit, colours: Colours) -> list[Html]:
     """`words #1 7.21` for each lane, `session +0.120` for each boost."""
-    told = [(label, f"#{lane.rank} {figure(lane.score)}") for label, lane in hit.lanes.items()]
-    told += boosts_of(hit.explanation, hit.lanes)
-    return [_chip(label, f"{label} {what}", colours) for label, what in told]
+    chips = [(label, f"#{lane.rank} {figure(lane.score)}") for label, lane in hit.lanes.items()]
+    chips += boosts_of(hit.explanation, hit.lanes)
+    return [_chip(label, f"{label} {effect}", colours) for label, effect in chips]
 
 
 def _chip(label: str, text: str, colours: Colours) -> Html:
@@ -138,29 +150,31 @@ def _key(label: str, colours: Colours) -> Html:
 
 
 def _bar(root: Explanation, best: float, colours: Colours) -> Html:
-    """A stretch for each contribution; what takes away covers the end of them again."""
+    """A bar with a segment per contribution."""
     drawn: list[Html] = []
     at = 0.0
     unit = _WIDTH / best if best > 0 else 0.0
+    # Negative contributions come last and are drawn from the right end leftwards over the others,
+    # so that the uncovered part has the length of the score.
     for label, value in sorted(contributions(root), key=lambda each: each[1] < 0):
         at += min(value, 0.0)
         x, width = (round(unit * share, 2) for share in (at, abs(value)))
         at += max(value, 0.0)
         title = _tag("title", _text(f"{label} {figure(value)}"))
-        of = "rc-less" if value < 0 else f"rc-{colours.get(label, _HUES)}"
-        where = f'class="{of}" x="{x:g}" width="{width:g}" height="10"'
-        drawn.append(Html(f"<rect {where}>{title}</rect>"))
-    how = f'viewBox="0 0 {_WIDTH} 10" preserveAspectRatio="none"'
-    return Html(f'<svg class="rc-bar" role="img" {how}>{"".join(drawn)}</svg>')
+        style = "rc-less" if value < 0 else f"rc-{colours.get(label, _HUES)}"
+        attributes = f'class="{style}" x="{x:g}" width="{width:g}" height="10"'
+        drawn.append(Html(f"<rect {attributes}>{title}</rect>"))
+    box = f'viewBox="0 0 {_WIDTH} 10" preserveAspectRatio="none"'
+    return Html(f'<svg class="rc-bar" role="img" {box}>{"".join(drawn)}</svg>')
 
 
 def _reach(root: Explanation) -> float:
-    """How far the bar of a score reaches."""
+    """The length of a bar before negative contributions: the sum of the positive ones."""
     return sum(value for _, value in contributions(root) if value > 0)
 
 
 def _sum(root: Explanation, colours: Colours) -> Html:
-    """The contributions as a sum that a reader can check."""
+    """The contributions written as a sum, `0.300 words + 0.120 session = 0.420`."""
     parts: list[Html] = []
     for label, value in contributions(root):
         sign = "−" if value < 0 else "+" if parts else ""
@@ -169,8 +183,8 @@ def _sum(root: Explanation, colours: Colours) -> Html:
     return _tag("p", *parts, _text(f" = {figure(root.value)}"), of="rc-sum")
 
 
-def _words(hit: Hit) -> Html:
-    """The text with its matches marked; of a reflection what it sums up."""
+def _marked_text(hit: Hit) -> Html:
+    """The record's text with its matches marked; for a reflection its essence."""
     record = hit.record
     if record.kind == "reflection":
         return _tag("p", _text(record.essence[:_SHOWN]), of="rc-text")
@@ -187,22 +201,22 @@ def _words(hit: Hit) -> Html:
     return _tag("p", *title, *out, _text(rest), of="rc-text")
 
 
-def _about(hit: Hit) -> Html:
+def _attributes(hit: Hit) -> Html:
     record = hit.record
-    told = [record.id, iso(record.created)[:10], record.kind, *(f"#{tag}" for tag in record.tags)]
+    parts = [record.id, iso(record.created)[:10], record.kind, *(f"#{tag}" for tag in record.tags)]
     if record.trust != "learned":
-        told.append({"external": "external, untrusted"}.get(record.trust, record.trust))
-    line = _tag("p", _text(" · ".join(map(one_line, told))), of="rc-dim")
+        parts.append({"external": "external, untrusted"}.get(record.trust, record.trust))
+    line = _tag("p", _text(" · ".join(map(one_line, parts))), of="rc-dim")
     if hit.superseded_by:
         ids = ", ".join(map(one_line, hit.superseded_by))
         line = Html(line + _tag("p", _text(f"superseded by {ids}"), of="rc-bad"))
     return line
 
 
-def _way(hit: Hit) -> list[Html]:
-    """Where the hit stood, stage by stage, and what moved it."""
+def _journey(hit: Hit) -> list[Html]:
+    """The rank of the hit at each stage, and what moved it."""
     journey = " → ".join(f"{one_line(stage)} #{rank}" for stage, rank in hit.journey)
-    lines = [journey, *(f"{stage}: {told}" for stage, told in moves_of(hit.moves, hit.rank))]
+    lines = [journey, *(f"{stage}: {move}" for stage, move in moves_of(hit.moves, hit.rank))]
     return [_tag("p", _text(line), of="rc-dim") for line in lines]
 
 
@@ -210,9 +224,9 @@ def _way(hit: Hit) -> list[Html]:
 
 
 def _reasons(hit: Hit, colours: Colours) -> Html:
-    """Every number down to the counts, folded away."""
+    """The whole explanation in a collapsed element."""
     nodes = [_node(hit.explanation, hit.lanes, colours)]
-    for label in beside(hit):
+    for label in lanes_outside_score(hit):
         lane = hit.lanes[label]
         inner = _tag("ul", _node(lane.why, hit.lanes, colours))
         nodes.append(_tag("li", _chip(label, f"{label} #{lane.rank}, before", colours), inner))
@@ -221,16 +235,16 @@ def _reasons(hit: Hit, colours: Colours) -> Html:
 
 
 def _node(node: Explanation, lanes: Mapping[str, LaneScore], colours: Colours) -> Html:
-    """A number and what it is made of; under the share of a lane stands the lane's own account."""
-    told = said(node)
+    """A number and its parts; below the contribution of a lane, the lane's own evidence."""
+    text = node_text(node)
     line = [_tag("b", _text(figure(node.value))), _text(" ")]
-    if told.matched:
-        line += [_tag("mark", _text(told.matched)), _text(f" {told.label}")]
+    if text.matched:
+        line += [_tag("mark", _text(text.matched)), _text(f" {text.label}")]
     elif node.label in colours:
-        line.append(_chip(node.label, told.label, colours))
+        line.append(_chip(node.label, text.label, colours))
     else:
-        line.append(_text(told.label))
-    line += [_text(" "), _tag("small", _text(told.detail))] if told.detail else []
+        line.append(_text(text.label))
+    line += [_text(" "), _tag("small", _text(text.detail))] if text.detail else []
     below = [_node(part, lanes, colours) for part in node.parts]
     if node.op == "leaf" and node.label in lanes:
         below.append(_node(lanes[node.label].why, lanes, colours))
@@ -241,6 +255,7 @@ def _node(node: Explanation, lanes: Mapping[str, LaneScore], colours: Colours) -
 
 
 def _text(text: str) -> Html:
+    # `safe` replaces control characters, which `escape` leaves in.
     return Html(escape(safe(text)))
 
 

@@ -1,4 +1,8 @@
-"""What a receipt says about a search: all that running it again needs, and no effect is asked."""
+"""Reads from a receipt everything that is needed to run its search again.
+
+Models are not called for that: their answers (query vectors, rerank scores) are in the receipt.
+`memory.receipts` runs a `Case` for replay and why-not; `why.diff` compares two.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +24,30 @@ from memoriter.lanes.port import Context, InSpace, Skipped
 from memoriter.pipeline.load import parse_recipe
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import Ran
-from memoriter.why.receipt import Receipt, read, sealed
+from memoriter.why.receipt import Receipt, read_receipt, sealed
 from memoriter.why.result import Result
 from memoriter.why.verify import NotAReceipt, check_version
 
-Handed = Receipt | Result | str | Path | Mapping[str, object]
-"""A receipt as somebody hands it in: itself, the answer it belongs to, a file, or its data."""
+ReceiptLike = Receipt | Result | str | Path | Mapping[str, object]
+"""A receipt, the result it belongs to, the path of a saved one, or its data."""
 _HINT: Final = "result.receipt.save(path) writes one"
 
 
-def handed(what: Handed) -> Receipt:
-    """The receipt, after its digest was checked."""
+def receipt_from(what: ReceiptLike) -> Receipt:
+    """The receipt, after its digest was checked.
+
+    Raises BadQuery if it is not a receipt of this version, and Corrupt if the digest is wrong.
+    """
     if isinstance(what, str | Path):
-        return read(what)
-    told = what.receipt if isinstance(what, Result) else what
-    body = told.body if isinstance(told, Receipt) else told
+        return read_receipt(what)
+    receipt = what.receipt if isinstance(what, Result) else what
+    body = receipt.body if isinstance(receipt, Receipt) else receipt
     try:
         check_version(body)
     except NotAReceipt as error:
         raise BadQuery(f"receipt: {error}", hint=_HINT, field="receipt") from None
+    # A round trip through canonical JSON: the body may hold tuples and other values that only look
+    # like JSON, and the code below compares and indexes plain data.
     try:
         rest = json.loads(sealed({k: v for k, v in body.items() if k != "digest"}).to_bytes())
     except (TypeError, ValueError, RecursionError) as error:
@@ -50,15 +59,18 @@ def handed(what: Handed) -> Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Generations:
-    """What a view was read through: by fingerprint who read words, whose vectors, which kin."""
+    """The fingerprints of what a search read its view with."""
 
     words: str
+    """The analyzer."""
     vectors: str
+    """The embedding space."""
     kin: str | None
+    """The kin table."""
 
 
-def noting(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
-    """The finished search with what its edge found out, for the receipt."""
+def with_outcomes(ran: Ran, ctx: Context, read_through: Generations) -> Ran:
+    """The search with the outcomes that its receipt needs: generations, spaces, missing vectors."""
     outcomes: dict[str, object] = {"generations": asdict(read_through)}
     if ctx.wording.unread is not None:
         outcomes["unread"] = ctx.wording.unread
@@ -83,7 +95,7 @@ def _why(skipped: Skipped) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A search that ran, what it looked at, and its answer."""
+    """A search that ran, its context and its result."""
 
     ran: Ran
     ctx: Context
@@ -91,32 +103,34 @@ class Finished:
 
 
 Judgement = Mapping[int, float] | str | None
-"""What a reranker said: scores by row, why there are none, or None where it had no part."""
+"""A reranker's scores by row, the reason why it failed, or None if it was not called."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """A search, as its receipt tells it."""
+    """A search as its receipt describes it."""
 
     query: Query
     recipe: Recipe
     seq: int
     generations: Generations
     vector: NDArray[np.float32] | Skipped | None
-    """None where nobody asked for one."""
+    """The query's vector, or why there was none; None if no lane needed one."""
     unread: str | None
+    """Why the recipe's analyzer could not be used on the store; None if it could."""
     recorded: int | None
+    """The sequence number that `as_of` by append time was resolved to."""
     judgement: Judgement
     space: str = ""
-    """What the space that served was called."""
+    """The name of the embedding space that answered."""
     beside: Mapping[str, NDArray[np.float32] | Skipped | None] = field(
         default_factory=dict[str, NDArray[np.float32] | Skipped | None]
     )
-    """The query's vector in each space that was read beside it."""
+    """The query's vector in each further space that was searched."""
 
     @classmethod
     def of(cls, receipt: Receipt) -> Case:
-        """What a receipt tells, every part checked."""
+        """The case of a receipt; raises BadQuery if a part is missing or malformed."""
         view, outcomes = _part(receipt.body, "view"), _part(receipt.body, "outcomes")
         recipe = parse_recipe(_part(_part(receipt.body, "recipe"), "data"), "receipt: recipe")
         query = Query.of(receipt.body.get("query"))
@@ -139,17 +153,17 @@ class Case:
 
 
 def _part(body: Mapping[str, object], key: str) -> Mapping[str, object]:
-    found = body.get(key)
-    if not isinstance(found, dict):
+    part = body.get(key)
+    if not isinstance(part, dict):
         raise BadQuery(f"receipt: has no {key}", hint=_HINT, field=key)
-    return cast("dict[str, object]", found)
+    return cast("dict[str, object]", part)
 
 
-def _generations(told: Mapping[str, object]) -> Generations:
-    kin = told.get("kin")
+def _generations(data: Mapping[str, object]) -> Generations:
+    kin = data.get("kin")
     return Generations(
-        text(told.get("words"), "generations.words", BadQuery),
-        text(told.get("vectors"), "generations.vectors", BadQuery),
+        text(data.get("words"), "generations.words", BadQuery),
+        text(data.get("vectors"), "generations.vectors", BadQuery),
         None if kin is None else text(kin, "generations.kin", BadQuery),
     )
 
@@ -157,53 +171,53 @@ def _generations(told: Mapping[str, object]) -> Generations:
 def _vector(outcomes: Mapping[str, object]) -> NDArray[np.float32] | Skipped | None:
     """The query's vector, or why there was none."""
     if "vector" in outcomes:
-        return _spelled(outcomes["vector"])
-    return _not(outcomes, "no_vector") if "no_vector" in outcomes else None
+        return _decoded(outcomes["vector"])
+    return _skipped(outcomes, "no_vector") if "no_vector" in outcomes else None
 
 
 def _beside(outcomes: Mapping[str, object]) -> dict[str, NDArray[np.float32] | Skipped | None]:
-    """The query in the spaces beside, in the order in which they were read."""
-    told = outcomes.get("beside", [])
-    if not isinstance(told, list):
+    """The query's vector in each further space, in the order in which they were searched."""
+    spaces = outcomes.get("beside", [])
+    if not isinstance(spaces, list):
         raise BadQuery("receipt: its spaces cannot be read", field="beside")
-    made: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
+    vectors: Mapping[str, object] = _part(outcomes, "vectors") if "vectors" in outcomes else {}
     out: dict[str, NDArray[np.float32] | Skipped | None] = {}
-    for each in cast("list[object]", told):
+    for each in cast("list[object]", spaces):
         space = cast("dict[str, object]", each if isinstance(each, dict) else {})
         name = text(space.get("name"), "beside", BadQuery)
-        out[name] = _not(space, "no_vector") if "no_vector" in space else None
-        if name in made:
-            out[name] = _spelled(made[name])
+        out[name] = _skipped(space, "no_vector") if "no_vector" in space else None
+        if name in vectors:
+            out[name] = _decoded(vectors[name])
     return out
 
 
-def _spelled(told: object) -> NDArray[np.float32]:
-    spelled = text(told, "outcomes.vector", BadQuery)
+def _decoded(value: object) -> NDArray[np.float32]:
+    encoded = text(value, "outcomes.vector", BadQuery)
     try:
-        found = np.frombuffer(base64.b64decode(spelled, validate=True), "<f4")
+        vector = np.frombuffer(base64.b64decode(encoded, validate=True), "<f4")
     except (binascii.Error, ValueError):
-        found = np.full(1, np.nan, np.float32)
-    if not np.isfinite(found).all():
+        vector = np.full(1, np.nan, np.float32)  # refused below, like a NaN inside a vector
+    if not np.isfinite(vector).all():
         raise BadQuery("receipt: its vector cannot be read", field="vector")
-    return found
+    return vector
 
 
-def _not(outcomes: Mapping[str, object], key: str) -> Skipped:
-    told = _part(outcomes, key)
-    return Skipped(text(told.get("reason"), key, BadQuery), told.get("idle") is True)
+def _skipped(outcomes: Mapping[str, object], key: str) -> Skipped:
+    data = _part(outcomes, key)
+    return Skipped(text(data.get("reason"), key, BadQuery), data.get("idle") is True)
 
 
 def _judgement(outcomes: Mapping[str, object]) -> Judgement:
     if "rerank" not in outcomes:
         return None
-    told = _part(outcomes, "rerank")
-    if "failed" in told:
-        return text(told["failed"], "rerank", BadQuery)
-    rows, scores = told.get("rows", []), told.get("scores", [])
+    outcome = _part(outcomes, "rerank")
+    if "failed" in outcome:
+        return text(outcome["failed"], "rerank", BadQuery)
+    rows, scores = outcome.get("rows", []), outcome.get("scores", [])
     if not isinstance(rows, Sequence) or not isinstance(scores, Sequence):
-        raise BadQuery("receipt: what the reranker said cannot be read", field="rerank")
+        raise BadQuery("receipt: the reranker's scores cannot be read", field="rerank")
     try:
         pairs = zip(cast("Sequence[Any]", rows), cast("Sequence[Any]", scores), strict=True)
         return {int(row): float(score) for row, score in pairs}
     except (TypeError, ValueError):
-        raise BadQuery("receipt: what the reranker said cannot be read", field="rerank") from None
+        raise BadQuery("receipt: the reranker's scores cannot be read", field="rerank") from None

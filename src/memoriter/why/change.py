@@ -1,4 +1,7 @@
-"""A change of a question, in the words of `recall`: what to ask instead."""
+"""Changes to the options of a `recall`, and queries with such changes applied.
+
+`why.whynot` searches for the smallest change that brings a record into the answer.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,29 @@ from memoriter.pipeline.load import overridden, with_lists
 from memoriter.pipeline.recipe import Recipe
 
 Change = Mapping[str, object]
-"""Options of `recall` with their new values; `scope` is who asks instead."""
+"""Options of `recall` with their new values; `scope` replaces the scope of the memory."""
 _MERGED: Final = ("overrides", "lists")
-"""Options that add to what was asked and do not take its place."""
+"""Options whose value is added to the query's own; the others replace it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedQuery:
-    """A question as it was, and what has been changed so far."""
+    """A query and a recipe with the changes that were applied to them."""
 
     query: Query
     recipe: Recipe
     present: bool = False
-    """Whether it is asked of the present view and not of the past one."""
+    """Whether to search the present view instead of the receipt's."""
 
     def changed(self, change: Change) -> ChangedQuery:
-        """The question after a change."""
+        """The query and recipe after a change; raises MemoriterError if the change is invalid."""
         query, recipe = self.query, self.recipe
         for key, value in change.items():
             match key:
                 case "overrides":
-                    told = cast("dict[str, Any]", value)
-                    recipe = overridden(recipe, told)
-                    query = replace(query, overrides={**query.overrides, **told})
+                    overrides = cast("dict[str, Any]", value)
+                    recipe = overridden(recipe, overrides)
+                    query = replace(query, overrides={**query.overrides, **overrides})
                 case "lists":
                     more = lists_of(value)
                     recipe = with_lists(recipe, more)
@@ -46,15 +49,16 @@ class ChangedQuery:
                     part = {key.removeprefix("budget_"): cast("int | None", value)}
                     query = replace(query, budget=replace(query.budget, **part))
                 case "scope":
-                    mine = cast("dict[str, str]", value)
-                    query = replace(query, scope=Scope.of(query.scope.tenant, **mine))
+                    # The tenant stays: no change may lead into another tenant's records.
+                    scope = cast("dict[str, str]", value)
+                    query = replace(query, scope=Scope.of(query.scope.tenant, **scope))
                 case _:
                     query = replace(query, **cast("dict[str, Any]", {key: value}))
         return ChangedQuery(query, recipe, self.present or "known_at" in change)
 
 
 def merged(one: Change, two: Change) -> dict[str, object]:
-    """Both changes, the second after the first."""
+    """One change that has the effect of the first and then the second."""
     out = {**one, **two}
     for key in _MERGED:
         if key in one and key in two:
@@ -66,12 +70,12 @@ def merged(one: Change, two: Change) -> dict[str, object]:
 
 
 def smaller(change: Change) -> Iterator[dict[str, object]]:
-    """The change without one of its parts, for each part."""
+    """For each part of a change, the change without it; an override or a list is a part."""
     for key, value in change.items():
-        rest = {other: told for other, told in change.items() if other != key}
+        rest = {other: each for other, each in change.items() if other != key}
         parts = cast("dict[str, object]", value) if key in _MERGED else {}
-        if len(parts) < 2:  # noqa: PLR2004  # it is one part
+        if len(parts) < 2:  # noqa: PLR2004  # without its only part the option goes as well
             yield rest
             continue
         for path in parts:
-            yield {**rest, key: {other: told for other, told in parts.items() if other != path}}
+            yield {**rest, key: {other: each for other, each in parts.items() if other != path}}

@@ -1,4 +1,7 @@
-"""What was found as text for a prompt."""
+"""Renders records as a block of text for a prompt, with numbered citations.
+
+`Result.context` and the doors call it.
+"""
 
 from __future__ import annotations
 
@@ -13,32 +16,33 @@ from memoriter.text.tokens import estimate_tokens
 
 
 class Block(str):
-    """The text, and what its numbers stand for."""
+    """The text for a prompt, with the records that it cites."""
 
     __slots__ = ("citations", "left_out")
 
     citations: Mapping[int, str]
-    """The id that each number stands for."""
+    """Number in the text → id of the record."""
     left_out: tuple[str, ...]
-    """The ids for which there was no room, best first."""
+    """The ids of the records that did not fit into the budget, best first."""
 
     @classmethod
     def of(cls, text: str, citations: Mapping[int, str], left_out: Sequence[str]) -> Self:
         """A text with its citations."""
-        made = cls(text)
-        made.citations = citations
-        made.left_out = tuple(left_out)
-        return made
+        block = cls(text)
+        block.citations = citations
+        block.left_out = tuple(left_out)
+        return block
 
     def __repr__(self) -> str:
-        told = counted(len(getattr(self, "citations", ())), "memory", "memories")
+        # A copy made by a method of `str` lacks the attributes.
+        cited = counted(len(getattr(self, "citations", ())), "memory", "memories")
         out = len(getattr(self, "left_out", ()))
         rest = f", {out:,} left out" if out else ""
-        return shown("Block", f"{told}, {counted(len(self), 'character')}{rest}")
+        return shown("Block", f"{cited}, {counted(len(self), 'character')}{rest}")
 
     @property
     def tokens(self) -> int:
-        """How many tokens it takes at most, as far as that can be told without a model."""
+        """An upper estimate of its tokens that needs no tokenizer."""
         return estimate_tokens(self)
 
     def to_dict(self) -> dict[str, object]:
@@ -52,9 +56,12 @@ class Block(str):
         }
 
 
-def block_of(said: Sequence[tuple[Record, bool]], budget: Budget) -> Block:
-    """The records, best first, whole and within a budget; each with whether it was superseded."""
-    pieces = pack_entries(said, budget)
-    kept = [record.id for (record, _), piece in zip(said, pieces, strict=True) if piece.kept]
-    out = [record.id for (record, _), piece in zip(said, pieces, strict=True) if not piece.kept]
+def block_of(records: Sequence[tuple[Record, bool]], budget: Budget) -> Block:
+    """The block of those records that fit into a budget whole, best first.
+
+    `records` holds pairs of a record and whether it was superseded.
+    """
+    pieces = pack_entries(records, budget)
+    kept = [record.id for (record, _), piece in zip(records, pieces, strict=True) if piece.kept]
+    out = [record.id for (record, _), piece in zip(records, pieces, strict=True) if not piece.kept]
     return Block.of(prompt_block(pieces), dict(enumerate(kept, start=1)), out)

@@ -1,8 +1,8 @@
-"""Two answers side by side: who moved, through which part of the score, and what was behind it.
+"""Compares two answers by their receipts: which hits moved, by which parts of the score, and why.
 
-Everything is read from the two receipts. What differs between two searches is one of five: the
-data, the recipe, the model, the filter, the question. Where only one of them differs, it is behind
-every move; where several do, each changed number names those that it can follow from.
+Two searches can differ in five causes: data, recipe, model, filter and question. If only one of
+them differs, it explains every move; if several do, each changed number names those causes that
+can have changed it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from memoriter.core.differing import differing
 from memoriter.core.shown import counted, named, plain, shown
 from memoriter.core.slate import signal_of
 from memoriter.lanes.port import Lane
-from memoriter.why.case import Case, Handed, handed
-from memoriter.why.receipt import Receipt, columns_of
+from memoriter.why.case import Case, ReceiptLike, receipt_from
+from memoriter.why.receipt import Receipt, receipt_columns
 
 Cause = Literal["data", "recipe", "model", "filter", "question"]
 CAUSES: Final[tuple[Cause, ...]] = ("data", "recipe", "model", "filter", "question")
 _FILTER: Final = ("where", "scope", "as_of")
+"""Parts of a query that belong to the cause `filter`."""
 _SAME: Final = ("known_at", "overrides")
-"""Parts of a query that show elsewhere: in the view, in the recipe."""
+"""Parts of a query that are compared elsewhere: in the view, in the recipe."""
 _MODEL: Final = ("generations", "no_vector", "unread", "vector")
+"""Outcomes that belong to the cause `model`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Something that differs between what two searches were given."""
+    """A difference between the inputs of two searches."""
 
     cause: Cause
     path: str
@@ -42,13 +44,13 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """A number that a score is made of, and how it changed; None where there was none."""
+    """A part of a score whose value changed; None: the row had no value."""
 
     name: str
     was: float | None
     now: float | None
     causes: tuple[Cause, ...]
-    """What it can follow from."""
+    """The causes that can have changed it."""
 
     def __repr__(self) -> str:
         ends = ["none" if each is None else f"{each:.4g}" for each in (self.was, self.now)]
@@ -57,22 +59,24 @@ class ScorePart:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A hit of either answer: where it stood and stands, and what changed its score."""
+    """A hit of either answer whose rank or score changed."""
 
     id: str
     was: int | None
-    """Its rank in the first answer; None where it was no hit."""
+    """Its rank in the first answer; None if it was not a hit."""
     now: int | None
+    """Its rank in the second answer; None if it is not a hit."""
     score_was: float | None
-    """None where it was no candidate."""
+    """Its score in the first answer; None if it was not a candidate."""
     score_now: float | None
     parts: tuple[ScorePart, ...]
+    """The parts of its score that changed."""
     passed: tuple[str, ...]
-    """Hits that stood above it and no longer do."""
+    """Hits that were above it in the first answer and are not in the second."""
     passed_by: tuple[str, ...]
-    """Hits that stand above it now and did not."""
+    """Hits that are above it in the second answer and were not in the first."""
     causes: tuple[Cause, ...]
-    """What its move can follow from."""
+    """The causes that can explain its move."""
 
     def __repr__(self) -> str:
         ends = ["none" if each is None else f"#{each}" for each in (self.was, self.now)]
@@ -95,7 +99,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What differs between two answers, and why."""
+    """The differences between two answers and their causes."""
 
     inputs: tuple[Input, ...]
     moves: tuple[Move, ...]
@@ -115,7 +119,7 @@ class Diff:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """What differs between the two searches."""
+        """The causes in which the two searches differ."""
         return _in_order({each.cause for each in self.inputs})
 
     @property
@@ -144,16 +148,16 @@ def _in_order(causes: Container[str]) -> tuple[Cause, ...]:
     return tuple(cause for cause in CAUSES if cause in causes)
 
 
-def diff(before: Handed, after: Handed) -> Diff:
-    """What differs between the answers of two receipts, each hit's move with what is behind it."""
-    was, now = _Answer(handed(before)), _Answer(handed(after))
+def diff(before: ReceiptLike, after: ReceiptLike) -> Diff:
+    """Compare the answers of two receipts; raises BadQuery or Corrupt if one is not valid."""
+    was, now = _Answer(receipt_from(before)), _Answer(receipt_from(after))
     inputs = tuple(_inputs(was, now))
     moves = [_move(id, was, now, inputs) for id in dict.fromkeys((*now.hits, *was.hits))]
     return Diff(inputs, tuple(move for move in moves if _moved(move)))
 
 
 class _Answer:
-    """What a receipt tells of an answer."""
+    """An answer as its receipt describes it."""
 
     def __init__(self, receipt: Receipt) -> None:
         self.body = cast("Mapping[str, Any]", receipt.body)
@@ -168,31 +172,31 @@ class _Answer:
     @cached_property
     def columns(self) -> dict[str, list[float | None]]:
         """The columns of the candidates."""
-        return columns_of(self.body)
+        return receipt_columns(self.body)
 
     def value(self, name: str, id: str) -> float | None:
-        """A column's number for a record."""
+        """The value of a column for a record; None if the record or the column is not there."""
         at = self.place.get(id)
         return None if at is None or name not in self.columns else self.columns[name][at]
 
     def row(self, id: str) -> int | None:
-        """Which version of a record was a candidate."""
+        """The row of a record that was a candidate: it identifies the version."""
         return self.rows[self.place[id]] if id in self.place else None
 
     def score(self, id: str) -> float | None:
-        """What the last step that knows a record made of it."""
-        made = [self.value(step["out"], id) for step in self.steps]
-        return next((value for value in reversed(made) if value is not None), None)
+        """The final score of a record: the value of the last step that has one for it."""
+        values = [self.value(step["out"], id) for step in self.steps]
+        return next((value for value in reversed(values) if value is not None), None)
 
     @property
     def parts(self) -> list[str]:
-        """The columns that scores are made of and that no step made."""
-        made = {step["out"] for step in self.steps}
+        """The input columns of the scores that are not the output of another step."""
+        outputs = {step["out"] for step in self.steps}
         every = (name for step in self.steps for name in step["inputs"])
-        return [name for name in dict.fromkeys(every) if name not in made]
+        return [name for name in dict.fromkeys(every) if name not in outputs]
 
 
-# -- what differs in what they were given ----------------------------------------------------------
+# -- differences between the inputs ----------------------------------------------------------------
 
 
 def _inputs(was: _Answer, now: _Answer) -> Iterator[Input]:
@@ -203,6 +207,7 @@ def _inputs(was: _Answer, now: _Answer) -> Iterator[Input]:
         yield Input("recipe", path, first, second)
     for key in _MODEL:
         first, second = was.body["outcomes"].get(key), now.body["outcomes"].get(key)
+        # Another vector for another text is no difference of the model.
         if first != second and not (key == "vector" and _text(was) != _text(now)):
             short = key == "vector"
             yield Input("model", key, _brief(first, short), _brief(second, short))
@@ -214,16 +219,17 @@ def _inputs(was: _Answer, now: _Answer) -> Iterator[Input]:
 
 
 def _text(answer: _Answer) -> tuple[str, object]:
-    """What the query's vector is made from."""
+    """The inputs from which the query's vector is computed."""
     return answer.case.query.text, answer.case.query.given
 
 
-def _brief(value: object, short: bool) -> object:  # noqa: FBT001  # of a value that nobody reads
+def _brief(value: object, short: bool) -> object:  # noqa: FBT001  # private, called in one place
+    """The value; of an encoded vector only its length."""
     return f"{len(value)} characters" if short and isinstance(value, str) else value
 
 
 def _judged(was: _Answer, now: _Answer) -> Iterator[Input]:
-    """Where a reranker failed in one, or judged the same version of a record otherwise."""
+    """Differences of the reranker: it failed once, or scored the same row differently."""
     one, two = was.case.judgement, now.case.judgement
     if isinstance(one, Mapping) and isinstance(two, Mapping):
         for row in sorted(set(one) & set(two)):
@@ -234,17 +240,18 @@ def _judged(was: _Answer, now: _Answer) -> Iterator[Input]:
         yield Input("model", "rerank", *reasons)
 
 
-# -- who moved -------------------------------------------------------------------------------------
+# -- the moves of hits -----------------------------------------------------------------------------
 
 
 def _move(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Move:
-    parts = tuple(_engine(id, was, now, inputs))
+    parts = tuple(_changed_parts(id, was, now, inputs))
     one, two = was.rank.get(id), now.rank.get(id)
-    above, over = set(was.hits[: (one or 1) - 1]), set(now.hits[: (two or 1) - 1])
-    passed = [] if two is None else [other for other in was.hits if other in above - over]
-    passed_by = [] if one is None else [other for other in now.hits if other in over - above]
+    above_then, above_now = set(was.hits[: (one or 1) - 1]), set(now.hits[: (two or 1) - 1])
+    passed = [] if two is None else [each for each in was.hits if each in above_then - above_now]
+    passed_by = [] if one is None else [each for each in now.hits if each in above_now - above_then]
     own = {cause for part in parts for cause in part.causes}
-    # Where its own score stayed, others moved, or it was cut or dropped otherwise.
+    # If its own score is unchanged, other hits moved or an ordering cut differently; then every
+    # difference of the inputs is a possible cause.
     causes = _in_order(own or {each.cause for each in inputs})
     ends = was.score(id), now.score(id)
     return Move(id, one, two, *ends, parts, tuple(passed), tuple(passed_by), causes)
@@ -254,7 +261,9 @@ def _moved(move: Move) -> bool:
     return (move.was, move.score_was) != (move.now, move.score_now)
 
 
-def _engine(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Iterator[ScorePart]:
+def _changed_parts(
+    id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]
+) -> Iterator[ScorePart]:
     """The parts of a score that changed."""
     for name in dict.fromkeys((*was.parts, *now.parts)):
         one, two = was.value(name, id), now.value(name, id)
@@ -266,15 +275,15 @@ def _engine(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Ite
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """A number that changed: whose it is, and what became of the raw score behind it.
+    """A changed part of a score: its owner, and how the raw score behind it changed.
 
-    A raw score that stayed leaves only what is counted over all candidates: weights, scale, pools.
-    One that came or went may do so because the record was let in or kept out.
+    If the raw score stayed, the change comes from what is computed over all candidates (weights,
+    scale, pools). If it came or went, the record may have been filtered differently.
     """
 
     label: str
     lane: Lane | None
-    """None for a boost and a pass."""
+    """None for a boost or a pass."""
     raw: Literal["stayed", "changed", "came or went"]
 
 
@@ -308,13 +317,13 @@ def _by_model(path: str, changed: _Changed) -> bool:
 
 
 def _by_filter(path: str, changed: _Changed) -> bool:
-    """A filter changes who is a candidate, and so the best of a lane; not what a lane measures."""
+    """A filter changes the candidates, and so a lane's best score; not the raw scores."""
     del path
     return changed.raw != "changed" or changed.lane is None or not changed.lane.independent
 
 
 def _by_question(path: str, changed: _Changed) -> bool:
-    """A limit changes no score; the time is read by some, and lets in what has not expired yet."""
+    """A limit changes no score; the time matters to some lanes, and to expired records."""
     if path in _CUTTING:
         return False
     if path in ("now", "cycle"):
@@ -329,7 +338,7 @@ def _by_data(path: str, changed: _Changed) -> bool:
 
 
 _CUTTING: Final = ("limit", "require")
-"""Parts of a question that no score knows."""
+"""Parts of a question that change no score."""
 _ABLE: Final[Mapping[Cause, Callable[[str, _Changed], bool]]] = {
     "data": _by_data,
     "recipe": _by_recipe,
@@ -337,4 +346,4 @@ _ABLE: Final[Mapping[Cause, Callable[[str, _Changed], bool]]] = {
     "filter": _by_filter,
     "question": _by_question,
 }
-"""Whether a difference can be behind a changed number."""
+"""Cause → whether a difference at a path of that cause can explain a changed part."""

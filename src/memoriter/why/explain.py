@@ -1,4 +1,7 @@
-"""Why a hit stands where it stands, read from the slate: there is no formula in this file."""
+"""Builds explanations of scores and ranks from the columns and steps of the slate.
+
+It only reads what the pipeline wrote; there is no formula in this file. `why.answer` calls it.
+"""
 
 from __future__ import annotations
 
@@ -10,36 +13,38 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.slate import Slate, pass_of, signal_of
 
 FROM = ".from"
-"""The end of the columns that say where a row stood before a stage."""
+"""The suffix of columns that hold the rank of a row before a stage."""
 _WHOLE = ("rank", "row", "group", "tokens", "chars")
+"""Notes that are integers, although columns hold floats."""
 Name = Callable[[int], str]
-"""The id of a row."""
+"""Row → id of its record."""
 
 
 class Reasons:
-    """The columns of a slate by who wrote them, for as many rows as are asked about."""
+    """Explains rows of one slate; its columns are grouped by owner once, for all rows."""
 
     def __init__(self, slate: Slate, name: Name) -> None:
         self._steps = slate.steps
         self._name = name
         self._columns = {key: column.tolist() for key, column in slate.columns.items()}
         self._inside = {key for step in slate.steps for key in (*step.inputs, step.out)}
-        self._beside: dict[str, dict[str, list[float]]] = {}
-        """What each owner noted beside its score."""
+        """Columns that are part of a score; the others are notes about it."""
+        self._facts: dict[str, dict[str, list[float]]] = {}
+        """Owner → its notes: name of the note → column."""
         self._stages: dict[str, list[float]] = {}
-        """Where rows stood before each stage that moved them."""
+        """Stage that moved rows → their ranks before it."""
         for key, column in self._columns.items():
             owner, _, note = key.partition(".")
             if key.endswith(FROM):
                 self._stages[key.removesuffix(FROM)] = column
             elif key not in self._inside:
-                self._beside.setdefault(owner, {})[note] = column
+                self._facts.setdefault(owner, {})[note] = column
 
     def score(self, at: int) -> Explanation:
-        """The score of one row as the tree of columns that made it; absent parts are left out.
+        """The score of the row at a place, as the tree of the columns that it was computed from.
 
-        The root is the last step that knows the row: a row below a head has the score of the pass
-        before.
+        Parts without a value (NaN) are left out. The root is the last step with a value for the
+        row: a row that the second pass did not score has the score of the first.
         """
         known: dict[str, Explanation] = {}
         root = Explanation("nothing", 0.0)
@@ -56,9 +61,9 @@ class Reasons:
         return root
 
     def _leaf(self, key: str, at: int) -> Explanation:
-        """A column's value, with what its owner noted beside it."""
+        """The value of a column, with the notes of its owner as facts."""
         owner = signal_of(key)
-        facts = self._noted(self._beside.get(owner, {}), at)
+        facts = self._noted(self._facts.get(owner, {}), at)
         return Explanation(owner, self._columns[key][at], facts=facts)
 
     def _noted(self, columns: Mapping[str, list[float]], at: int) -> dict[str, object]:
@@ -71,18 +76,18 @@ class Reasons:
         return int(value) if note.rpartition(".")[2] in _WHOLE else value
 
     def moves(self, at: int) -> dict[str, dict[str, object]]:
-        """What each pass and ordering that moved rows noted of a row, and where it stood before.
+        """For each pass and ordering that moved rows, the row's rank before it and its notes.
 
-        Of a pass that gave it a new score: the score before, and the new one.
+        A pass that gave the row a new score adds the score before and the new one.
         """
         out: dict[str, dict[str, object]] = {}
-        for stage, stood in self._stages.items():
+        for stage, ranks in self._stages.items():
             noted = self._noted(self._notes[stage], at)
-            out[stage] = {"from": int(stood[at]), **noted, **self._rescored(stage, at)}
+            out[stage] = {"from": int(ranks[at]), **noted, **self._rescored(stage, at)}
         return out
 
     def _rescored(self, stage: str, at: int) -> dict[str, float]:
-        """The score before a pass and after it; nothing where it gave the row none."""
+        """The score before a pass and after it; empty if the pass did not score the row."""
         before, after = math.nan, math.nan
         for step in self._steps:
             value = self._columns[step.out][at]
@@ -94,11 +99,11 @@ class Reasons:
 
     @cached_property
     def _notes(self) -> dict[str, dict[str, list[float]]]:
-        """What each stage noted; of mmr and mmr.2 each its own."""
+        """Stage → its notes."""
         out: dict[str, dict[str, list[float]]] = {stage: {} for stage in self._stages}
         for key, column in self._columns.items():
             stages = [stage for stage in self._stages if key.startswith(f"{stage}.")]
             if stages and not key.endswith(FROM) and key not in self._inside:
-                owner = max(stages, key=len)
+                owner = max(stages, key=len)  # `mmr.2.penalty` belongs to `mmr.2`, not to `mmr`
                 out[owner][key.removeprefix(f"{owner}.")] = column
         return out

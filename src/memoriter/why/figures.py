@@ -1,4 +1,4 @@
-"""Numbers, facts and moves in words: what every drawing of an answer says, wherever it is."""
+"""Formats numbers, facts and moves of an explanation as text, for terminal and HTML output."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _OPS: Final = {
     "min": "the least of",
 }
 _NOTES: Final = {"row": "from"}
-"""Facts that say more under another name."""
+"""Facts that are shown under another name."""
 _IDLE: Final = {"sum": 0.0, "product": 1.0, "max": -math.inf, "min": math.inf}
-"""What changes nothing."""
+"""The neutral element of each operation: a part of that value changes nothing."""
 _SIGNS: Final = {"sum": "+", "product": "×", "max": "at least ", "min": "at most "}
 
 
 def figure(value: float) -> str:
-    """A number in three to four figures.
+    """A number with three to four significant digits.
 
     >>> figure(0.75), figure(7.2123), figure(1234.5), figure(0.01639), figure(0.0)
     ('0.750', '7.212', '1234.5', '0.0164', '0')
@@ -40,12 +40,12 @@ def figure(value: float) -> str:
 
 
 def pairs(facts: Mapping[str, object]) -> str:
-    """Facts as `key value`, one after the other."""
+    """Facts as `key value · key value`."""
     return " · ".join(f"{key} {short(value)}" for key, value in facts.items())
 
 
 def short(value: object) -> str:
-    """A plain value in few characters."""
+    """A value of an explanation as short text."""
     if isinstance(value, float):
         return f"{value:g}" if value == round(value, 3) else figure(value)
     if isinstance(value, list | tuple):
@@ -56,6 +56,7 @@ def short(value: object) -> str:
 
 
 def _mapping(value: Mapping[str, object]) -> str:
+    # Counts that are all 1 add nothing: the keys alone are shown.
     if value and all(item == 1 for item in value.values()):
         return " ".join(value)
     return ", ".join(f"{key} {short(item)}" for key, item in value.items())
@@ -65,17 +66,17 @@ def _mapping(value: Mapping[str, object]) -> str:
 
 
 class NodeText(NamedTuple):
-    """A node in words."""
+    """A node of an explanation as text."""
 
     matched: str
-    """The words that matched, where the node is about some."""
+    """The words that matched, empty if the node is not about words."""
     label: str
     detail: str
-    """How its number came about."""
+    """How its value was computed."""
 
 
-def said(node: Explanation) -> NodeText:
-    """What stands beside the number of a node."""
+def node_text(node: Explanation) -> NodeText:
+    """The text beside the value of a node."""
     if "term" in node.facts:
         return _term(node.facts)
     if "met" in node.facts:
@@ -87,26 +88,26 @@ def said(node: Explanation) -> NodeText:
 
 
 def _term(facts: Facts) -> NodeText:
-    """How often the word stands here, in how many records, and how long the field is."""
+    """A BM25 term: term frequency, document frequency, idf and field length."""
     weight = facts.get("weight", 1.0)
     where = f"in {facts['field']}" + (f", weight {short(weight)}" if weight != 1.0 else "")
     length = facts.get("length")
     words = "word" if length == 1 else "words"
-    told = (
+    detail = (
         f"tf {facts.get('tf')} · df {facts.get('df')} of {facts.get('records')} records"
         f" · idf {short(facts.get('idf'))} · {length} {words}, mean {_mean(facts.get('mean'))}"
     )
-    return NodeText(one_line(str(facts["term"])), where, told)
+    return NodeText(one_line(str(facts["term"])), where, detail)
 
 
 def _met(facts: Facts) -> NodeText:
-    """Which word of the query met which, how near they are, and how much the first one says."""
+    """A kin match: the query's word, the record's word, their cosine and the word's weight."""
     near, weight, norm = (short(facts.get(key)) for key in ("cosine", "weight", "norm"))
-    told = (
+    detail = (
         f"cosine {near} × weight {weight} · norm {norm}"
         f" · df {facts.get('df')} of {facts.get('records')} records · idf {short(facts.get('idf'))}"
     )
-    return NodeText(one_line(f"{facts['asked']} ~ {facts['met']}"), "", told)
+    return NodeText(one_line(f"{facts['asked']} ~ {facts['met']}"), "", detail)
 
 
 def _mean(value: object) -> str:
@@ -114,24 +115,24 @@ def _mean(value: object) -> str:
 
 
 def _facts(facts: Facts) -> str:
-    """What a lane noted: its rank and score, and how the score became a contribution."""
+    """The facts of a lane: rank, score, and how the score became a contribution."""
     if {"score", "scaled", "weight"} <= set(facts):
         score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
         made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
-    told: list[str] = []
+    parts: list[str] = []
     if "windows" in facts:
-        told.append(f"window {facts['window']} of {facts['windows']}")
+        parts.append(f"window {facts['window']} of {facts['windows']}")
     known = ("path", "window", "windows")
     rest = {_NOTES.get(k, k): v for k, v in facts.items() if k not in known and v not in ([], {})}
-    told += [one_line(pairs(rest))] if rest else []
+    parts += [one_line(pairs(rest))] if rest else []
     if "path" in facts:
-        told.append(path_line(cast("list[dict[str, object]]", facts["path"])))
-    return " · ".join(told)
+        parts.append(path_line(cast("list[dict[str, object]]", facts["path"])))
+    return " · ".join(parts)
 
 
 def path_line(path: Sequence[Mapping[str, object]]) -> str:
-    """A path in one line: `a ←derived_from b`; a record that may not be shown is (hidden)."""
+    """A path on one line: `a ←derived_from b`; a record outside the caller's scope is (hidden)."""
     out = ""
     for hop in path:
         name = one_line(str(hop["id"])) if "id" in hop else "(hidden)"
@@ -146,7 +147,7 @@ def path_line(path: Sequence[Mapping[str, object]]) -> str:
 
 
 def scale_of(root: Explanation) -> str:
-    """The stage whose scale a score is on: two of a kind can be compared, others cannot."""
+    """The stage that produced a score; only scores of the same stage can be compared."""
     node = root
     while node.parts and node.parts[0].op != "leaf":
         node = node.parts[0]
@@ -154,7 +155,7 @@ def scale_of(root: Explanation) -> str:
 
 
 def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """(label, effect) of everything but lanes that changed a score: `session +0.120`."""
+    """(label, effect) of each boost or reranker that changed a score: `session +0.120`."""
     if root.op == "leaf":
         return
     for part in root.parts:
@@ -168,39 +169,39 @@ def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[
 
 
 def moves_of(moves: Mapping[str, Mapping[str, object]], rank: int) -> Iterator[tuple[str, str]]:
-    """(stage, what it did) of each stage that moved a hit, or had something to say of it."""
-    after = [*(cast("int", told["from"]) for told in moves.values()), rank][1:]
-    for (stage, told), place in zip(moves.items(), after, strict=True):
-        notes = ", ".join(_notes(told))
-        if place != told["from"]:
-            way = f"#{told['from']} → #{place}"
+    """(stage, text) of each stage that moved a hit or noted something about it."""
+    after = [*(cast("int", noted["from"]) for noted in moves.values()), rank][1:]
+    for (stage, noted), place in zip(moves.items(), after, strict=True):
+        notes = ", ".join(_notes(noted))
+        if place != noted["from"]:
+            way = f"#{noted['from']} → #{place}"
             yield one_line(stage), f"{way}, {notes}" if notes else way
         elif notes:
             yield one_line(stage), f"#{place}, {notes}"
 
 
-def _notes(told: Mapping[str, object]) -> Iterator[str]:
-    if "before" in told:
-        yield f"score {short(told['before'])} → {short(told['score'])}"
-    elif "score" in told:
-        yield f"score {short(told['score'])}"
-    if told.get("penalty"):
-        because = f" for being like {one_line(str(told['cause']))}" if "cause" in told else ""
-        yield f"penalty {short(told['penalty'])}{because}"
-    if "group" in told:
-        yield f"one of {told['group']} that say the same"
+def _notes(noted: Mapping[str, object]) -> Iterator[str]:
+    if "before" in noted:
+        yield f"score {short(noted['before'])} → {short(noted['score'])}"
+    elif "score" in noted:
+        yield f"score {short(noted['score'])}"
+    if noted.get("penalty"):
+        because = f" for similarity to {one_line(str(noted['cause']))}" if "cause" in noted else ""
+        yield f"penalty {short(noted['penalty'])}{because}"
+    if "group" in noted:
+        yield f"one of {noted['group']} near duplicates"
     known = {"from", "before", "score", "penalty", "cause", "group", "tokens", "chars"}
-    rest = {key: value for key, value in told.items() if key not in known}
+    rest = {key: value for key, value in noted.items() if key not in known}
     if rest:
         yield one_line(pairs(rest))
 
 
 class ShownHit(Protocol):
-    """A hit, as far as it is needed here."""
+    """The attributes of a hit that are read here."""
 
     @property
     def explanation(self) -> Explanation:
-        """Why its score is what it is."""
+        """The tree of its score."""
         ...
 
     @property
@@ -209,8 +210,8 @@ class ShownHit(Protocol):
         ...
 
 
-def beside(hit: ShownHit) -> list[str]:
-    """The lanes that found a hit and have no part in its last score."""
+def lanes_outside_score(hit: ShownHit) -> list[str]:
+    """The lanes that found a hit but have no part in its final score, as a pass replaced it."""
     inside = set(_labels(hit.explanation))
     return [label for label in hit.lanes if label not in inside]
 

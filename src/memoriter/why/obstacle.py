@@ -1,10 +1,15 @@
-"""What stands in the way of a record in a finished search, and what could be asked instead."""
+"""Finds the first stage of a finished search that kept a record out, and changes that may help.
+
+The stages are checked in the order in which a search applies them: view, filters, lanes, orderings,
+limit, budget. `why.whynot` calls `obstacle_of` and tries the changes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -15,30 +20,31 @@ from memoriter.index.filter import passing
 from memoriter.index.ids import rows_of
 from memoriter.index.reads import numbers, strings
 from memoriter.index.selection import left_out
-from memoriter.lanes.port import Context
+from memoriter.lanes.missed import EVERY, lane_with_options, place_of
+from memoriter.lanes.port import Context, Lane, Miss
 from memoriter.pipeline.bind import criteria_of
-from memoriter.pipeline.plan import BUDGET
+from memoriter.pipeline.orderings.port import Dropping, apply_move
+from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
-from memoriter.pipeline.run import Ran
+from memoriter.pipeline.run import Ran, first_scores
 from memoriter.text.prompt import head_size
 from memoriter.why.case import Finished
 from memoriter.why.change import Change
-from memoriter.why.dropped import dropped
-from memoriter.why.missed import misses
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Where a record is lost, why, and what may lead past that, the smallest first."""
+    """The stage that kept a record out, the reason, and changes that may help, smallest first."""
 
     stage: str
     reason: str
     options: tuple[Change, ...] = ()
     lanes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Lane → why it did not find the record, if no lane with scores found it."""
 
 
 def obstacle_of(done: Finished, id: str) -> Obstacle:
-    """The first thing in the way of a record that is no hit."""
+    """The first obstacle of a record that is not among the hits."""
     ran, ctx = done.ran, done.ctx
     recipe = ran.plan.recipe
     row = rows_of(ctx.view, [id], ctx.view.visible).get(id)
@@ -51,25 +57,33 @@ def obstacle_of(done: Finished, id: str) -> Obstacle:
         return _SELECTING[stage](ctx, recipe, row)
     if row not in ran.scored.rows:
         return _not_found(ran, ctx, row)
-    lost = dropped(ran, ctx, row)
-    if lost is not None:
-        return Obstacle(lost.stage, lost.reason, lost.options)
-    return _behind(ran, ctx, row)
+    return _dropped(ran, ctx, row) or _behind(ran, ctx, row)
+
+
+def _overriding(path: str, value: object) -> Change:
+    return {"overrides": {path: value}}
+
+
+# -- after the orderings: limit and budget ---------------------------------------------------------
 
 
 def _behind(ran: Ran, ctx: Context, row: int) -> Obstacle:
-    """It stands behind the limit."""
+    """The record is ranked below the limit, or its entry does not fit into the budget."""
     rank = int(np.flatnonzero(ran.slate.rows == row)[0]) + 1
     limit = ctx.query.limit
     if rank <= limit:
         return _no_room(ran, ctx, rank)
-    reason = f"it stands at rank {rank} of {ran.slate.rows.size}; {limit} were asked for"
+    reason = f"it is at rank {rank} of {ran.slate.rows.size}, and the limit is {limit}"
     options = ({"limit": rank},) if rank <= LIMIT_LIMIT else ()
     return Obstacle("limit", reason, options)
 
 
 def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
-    """Its entry does not fit into what the ones above it leave of the budget."""
+    """The entry does not fit into the rest of the budget.
+
+    Three options: a budget with room for it after the entries that were kept, one with room for
+    all entries above it (a larger budget may keep more of them), and no budget.
+    """
     sizes, kept = ran.moves[BUDGET].details, ran.moves[BUDGET].at
     bounds = ctx.query.budget.to_dict()
     above = kept[kept < rank - 1]
@@ -80,17 +94,60 @@ def _no_room(ran: Ran, ctx: Context, rank: int) -> Obstacle:
             needs[0][f"budget_{key}"] = head + int(np.nansum(sizes[key][above]) + own)
             needs[1][f"budget_{key}"] = head + int(np.nansum(sizes[key][:rank]))
     taken = ", ".join(f"{key} {value}" for key, value in needs[0].items())
-    reason = f"it stands at rank {rank}, and its entry does not fit: that takes {taken}"
+    reason = f"it is at rank {rank}, and its entry does not fit into the budget: it needs {taken}"
     return Obstacle("budget", reason, (*needs, dict.fromkeys(bounds)))
 
 
+# -- orderings -------------------------------------------------------------------------------------
+
+
+def _dropped(ran: Ran, ctx: Context, row: int) -> Obstacle | None:
+    """The ordering that dropped a candidate; None if none did."""
+    recipe, slate = ran.plan.recipe, ran.scored
+    orderings = list(ordering_steps(recipe).items())
+    for name, move in ran.moves.items():
+        if name == BUDGET:  # it comes after the limit: see `_no_room`
+            break
+        at = int(np.flatnonzero(slate.rows == row)[0])
+        if at not in move.at:
+            dropping = Dropping(ctx, recipe, slate, move, at)
+            if name == "min_score":
+                return _below(dropping)
+            n = next(n for n, (label, _) in enumerate(orderings) if label == name)
+            why = orderings[n][1].dropped(dropping)
+            options = [_overriding(f"order.{n}.{key}", value) for key, value in why.options.items()]
+            off = _overriding(f"order.{n}.enabled", value=False)
+            return Obstacle(name, why.reason, (*options, off))
+        # The next ordering saw the slate as this one left it.
+        slate = apply_move(slate, name, move)
+    return None
+
+
+def _below(dropping: Dropping) -> Obstacle:
+    score = float(first_scores(dropping.slate)[dropping.at])
+    floor = dropping.recipe.final.min_score
+    reason = f"its score of {score:.6g} lies below min_score = {floor:g}"
+    return Obstacle("min_score", reason, (_overriding("final.min_score", score),))
+
+
+# -- lanes -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Misses:
+    """Why lanes did not find a row, and changes that may help."""
+
+    reasons: Mapping[str, str]
+    options: tuple[Change, ...]
+
+
 def _not_found(ran: Ran, ctx: Context, row: int) -> Obstacle:
-    """No lane found it, or none that gives a score."""
-    brought = [label for label, ranking in ran.rankings.items() if row in ranking.rows]
-    missed = misses(ran, ctx, row)
+    """No lane found the record, or only lanes that give no score."""
+    unscored = [label for label, ranking in ran.rankings.items() if row in ranking.rows]
+    missed = _misses(ran, ctx, row)
     listed = _listing(ran.plan.recipe, ctx, row)
-    if brought:
-        reason = f"lane {brought[0]} brought it, and nothing gave it a score"
+    if unscored:
+        reason = f"lane {unscored[0]} found it, but gives no score; no other lane gave it one"
         return Obstacle("score", reason, (*missed.options, listed), missed.reasons)
     short = "; ".join(f"{label}: {why}" for label, why in missed.reasons.items())
     reason = f"no lane found it: {short}"
@@ -98,39 +155,80 @@ def _not_found(ran: Ran, ctx: Context, row: int) -> Obstacle:
 
 
 def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
-    """What always makes a candidate of a record: a list of the caller's own."""
+    """The change that makes any record a candidate: a list that names it."""
     taken = {*recipe.lanes, *recipe.boosts}
     label = next(name for n in range(len(taken) + 1) if (name := f"mine{n or ''}") not in taken)
     (id,) = strings(ctx.view, np.array([row]), "id")
     return {"lists": {label: [[id, 1.0]]}}
 
 
-# -- what leaves a record out before any lane looks ----------------------------------------------
+def _misses(ran: Ran, ctx: Context, row: int) -> _Misses:
+    """Why each lane did not find a row, and what to change, the fewest options first."""
+    recipe = ran.plan.recipe
+    skipped = {step.name: step.skipped for step in ran.plan.steps if step.skipped is not None}
+    reasons: dict[str, str] = {}
+    options: list[Change] = []
+    for label, lane in recipe.lanes.items():
+        if label in skipped:
+            reasons[label] = f"did not run: {skipped[label]}"
+        elif row not in ran.rankings[label].rows:
+            miss = _missed(lane, ctx.at(label, ran.seeds), row)
+            reasons[label] = miss.reason
+            if miss.options:
+                paths = {f"lanes.{label}.{key}": value for key, value in miss.options.items()}
+                options.append({"overrides": paths})
+    options.sort(key=lambda option: len(cast("dict[str, object]", option["overrides"])))
+    options += _enabling(ran, ctx, skipped)
+    return _Misses(reasons, tuple(options))
+
+
+def _enabling(ran: Ran, ctx: Context, skipped: Mapping[str, str | None]) -> Iterator[Change]:
+    """Changes that enable a disabled lane, or leave a mode that excludes lanes."""
+    for label, lane in ran.plan.recipe.lanes.items():
+        if label in skipped and not lane.enabled:
+            yield {"overrides": {f"lanes.{label}.enabled": True}}
+    if ctx.query.mode is not None:
+        yield {"mode": None}
+
+
+def _missed(lane: Lane, ctx: Context, row: int) -> Miss:
+    """Why a lane did not find a row; first of all whether its pool was too small."""
+    pool = cast("int | None", getattr(lane, "pool", None))
+    if pool is not None:
+        place = place_of(lane_with_options(lane, pool=EVERY), ctx, row)
+        if place is not None:
+            reason = f"it is at rank {place} there, outside the pool of {pool}"
+            return Miss(reason, {"pool": place})
+    return lane.missed(ctx, row)
+
+
+# -- filters, which apply before the lanes --------------------------------------------------------
 
 
 def _scope(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
-    asked = ctx.query.scope.filters()
-    own = {key: strings(ctx.view, np.array([row]), key)[0] for key in asked}
-    other = [key for key, value in asked.items() if own[key] != value]
-    differing = ", ".join(f"{key} {asked[key]!r}, and it is of {own[key]!r}" for key in other)
-    scope = {key: value for key, value in asked.items() if key not in other}
-    return Obstacle("scope", f"the question was asked for {differing}", ({"scope": scope},))
+    wanted = ctx.query.scope.filters()
+    own = {key: strings(ctx.view, np.array([row]), key)[0] for key in wanted}
+    other = [key for key, value in wanted.items() if own[key] != value]
+    differing = ", ".join(f"{key} {wanted[key]!r}, and its {key} is {own[key]!r}" for key in other)
+    scope = {key: value for key, value in wanted.items() if key not in other}
+    return Obstacle("scope", f"the search is limited to {differing}", ({"scope": scope},))
 
 
 def _trust(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     (trust,) = strings(ctx.view, np.array([row]), "trust")
     wanted = recipe.select.trust or ()
-    reason = f"its trust is {trust}; the recipe keeps to {' and '.join(wanted) or 'none'}"
+    reason = f"its trust is {trust}; the recipe returns only {' and '.join(wanted) or 'none'}"
     return Obstacle("trust", reason, (_overriding("select.trust", [*wanted, trust]),))
 
 
 def _reflections(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del ctx, row
     only = recipe.select.reflections == "only"
-    reason = "it is no reflection, and only those were asked for" if only else "it is a reflection"
-    option = _overriding("select.reflections", "show")
-    return Obstacle("reflections", reason if only else f"{reason}, and those are hidden", (option,))
+    reason = "it is a reflection, and the recipe hides reflections"
+    if only:
+        reason = "it is not a reflection, and the recipe returns only reflections"
+    return Obstacle("reflections", reason, (_overriding("select.reflections", "show"),))
 
 
 def _archived(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
@@ -172,7 +270,7 @@ def _where(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
 
 
 def _holding(where: Where, ctx: Context, row: int, failed: list[Where]) -> Where | None:
-    """The condition without the parts that a record fails; those are noted."""
+    """The condition without the parts that a record fails; these are appended to `failed`."""
     if _passes(where, ctx, row):
         return where
     if not isinstance(where, AllOf):
@@ -186,13 +284,9 @@ def _passes(where: Where, ctx: Context, row: int) -> bool:
     for segment in ctx.view.segments:
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(np.array([row]))[0]] = True
-        if mask.any():
+        if mask.any():  # each row is in exactly one segment
             return bool(passing(where, segment, mask, ctx.fetch).any())
     return False
-
-
-def _overriding(path: str, value: object) -> Change:
-    return {"overrides": {path: value}}
 
 
 _SELECTING = {
@@ -205,4 +299,4 @@ _SELECTING = {
     "as_of": _as_of,
     "where": _where,
 }
-"""What to say of each thing that leaves a record out."""
+"""Filter → function that explains why it left the record out."""

@@ -1,8 +1,8 @@
-"""A receipt: canonical JSON with every input of a ranking, bound by a digest.
+"""Receipts: canonical JSON with every input of a ranking, sealed with a digest.
 
-The envelope is final: `receipt` (its version), `recipe`, `query`, `view`, `digest`, where the
-digest is SHA-256 over the canonical JSON of everything else. What stands inside grows under that
-version; docs/receipts.md tells it, `why.account` writes it, `why.verify` derives it again.
+The envelope is stable: `receipt` (the version), `recipe`, `query`, `view` and `digest`, the SHA-256
+of the canonical JSON of everything else. The other keys may grow within a version; docs/receipts.md
+describes them, `why.write_receipt` writes them, `why.verify` recomputes them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt
 from memoriter.core.other_words import Hinting
 from memoriter.core.shown import counted, plain, shown
-from memoriter.why import verify as alone
+from memoriter.why import verify as verifier
 from memoriter.why.verify import Verified
 
 if TYPE_CHECKING:
@@ -30,25 +30,25 @@ _HINT: Final = "recall(…).receipt.save(path) writes one"
 
 @dataclass(frozen=True, slots=True)
 class Receipt(Hinting):
-    """The account of one search."""
+    """The receipt of one search."""
 
     body: Mapping[str, object]
-    _spelled: bytes | None = field(default=None, compare=False)
-    """Its canonical JSON, where that is known already."""
+    _json: bytes | None = field(default=None, compare=False)
+    """Its canonical JSON, if it was serialised already."""
 
     def __repr__(self) -> str:
         hits = self.body.get("hits")
-        told = counted(len(hits), "hit") if isinstance(hits, list) else ""  # pyright: ignore[reportUnknownArgumentType]  # JSON
-        return shown(f"Receipt {plain(self.digest[:12], 14)}", told)
+        count = counted(len(hits), "hit") if isinstance(hits, list) else ""  # pyright: ignore[reportUnknownArgumentType]  # JSON
+        return shown(f"Receipt {plain(self.digest[:12], 14)}", count)
 
     @property
     def digest(self) -> str:
-        """Binds everything in the receipt."""
+        """The SHA-256 over everything else in the receipt."""
         return str(self.body["digest"])
 
     def to_bytes(self) -> bytes:
         """The receipt as canonical JSON."""
-        return canonical(self.body) if self._spelled is None else self._spelled
+        return canonical(self.body) if self._json is None else self._json
 
     def save(self, path: str | Path) -> None:
         """Write the receipt to a file."""
@@ -56,33 +56,40 @@ class Receipt(Hinting):
 
 
 def sealed(body: Mapping[str, object]) -> Receipt:
-    """A receipt with its digest."""
+    """The receipt of a body, with the digest added."""
+    # Each value is serialised once and used twice: for the digest, and for the JSON with it.
     parts = {key: canonical(value) for key, value in body.items()}
-    mark = digest(_TAG, _joined(parts)).hex()
-    return Receipt({**body, "digest": mark}, _joined({**parts, "digest": canonical(mark)}))
+    checksum = digest(_TAG, _joined(parts)).hex()
+    return Receipt({**body, "digest": checksum}, _joined({**parts, "digest": canonical(checksum)}))
 
 
 def _joined(parts: Mapping[str, bytes]) -> bytes:
-    """The canonical JSON of an object from that of its values."""
+    """The canonical JSON of an object, from the canonical JSON of its values."""
     return b"{" + b",".join(canonical(key) + b":" + parts[key] for key in sorted(parts)) + b"}"
 
 
 def verify(
     receipt: Receipt | Result | Mapping[str, object] | bytes | str | Path,
 ) -> Verified:
-    """Derive every number of a receipt again, from the receipt alone; what was found is told."""
+    """Recompute every number of a receipt from the receipt alone; the report lists any problems.
+
+    Raises BadQuery if it is not a receipt of this version.
+    """
     whole = getattr(receipt, "receipt", receipt)
     try:
-        return alone.verify(whole.to_bytes() if isinstance(whole, Receipt) else whole)
-    except alone.NotAReceipt as error:
+        return verifier.verify(whole.to_bytes() if isinstance(whole, Receipt) else whole)
+    except verifier.NotAReceipt as error:
         raise BadQuery(str(error), hint=_HINT, field="receipt") from None
 
 
-def read(path: str | Path) -> Receipt:
-    """A receipt from a file, after its digest was checked."""
+def read_receipt(path: str | Path) -> Receipt:
+    """The receipt of a file, after its digest was checked.
+
+    Raises BadQuery if it is not a receipt of this version, and Corrupt if the digest is wrong.
+    """
     try:
-        body = alone.read(Path(path))
-    except alone.NotAReceipt as error:
+        body = verifier.parse_receipt(Path(path))
+    except verifier.NotAReceipt as error:
         raise BadQuery(str(error), hint=_HINT, field="receipt") from None
     rest = {key: value for key, value in body.items() if key != "digest"}
     if sealed(rest).digest != body.get("digest"):
@@ -90,6 +97,6 @@ def read(path: str | Path) -> Receipt:
     return Receipt(body)
 
 
-def columns_of(body: Mapping[str, object]) -> dict[str, list[float | None]]:
-    """The columns of a receipt's slate as plain numbers; None where one says nothing of a row."""
-    return alone.columns_of(json.loads(canonical(body["slate"]))["columns"])
+def receipt_columns(body: Mapping[str, object]) -> dict[str, list[float | None]]:
+    """The columns of a receipt's slate as plain numbers; None where a row has no value."""
+    return verifier.unpacked_columns(json.loads(canonical(body["slate"]))["columns"])

@@ -1,4 +1,7 @@
-"""The same search again, on the view that its receipt names: the same bytes, or what is gone."""
+"""The outcome of running a search again on the view of its receipt.
+
+`memory.receipts` runs the search; the functions here compare the two receipts.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +20,26 @@ from memoriter.why.case import Case
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
 
-_TOLD: Final = 50
-"""So many differences are listed."""
+_MAX_DIFFERENCES: Final = 50
+"""How many differences are listed at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What became of running a search again."""
+    """The outcome of a replay."""
 
     receipt: Receipt
-    """Of the search then."""
+    """The receipt of the original search."""
     result: Result
-    """The answer now."""
+    """The result of the new one."""
     same: bool
-    """Whether both have the same receipt, byte for byte."""
+    """Whether both receipts are equal, byte for byte."""
     gone: tuple[str, ...] = ()
-    """Candidates, seeds and listed records that were forgotten since."""
+    """The ids of candidates, seeds and listed records that were forgotten since."""
     forgotten: int = 0
     """How many records of the view were forgotten since, candidates or not."""
     differences: tuple[str, ...] = ()
-    """Where the two receipts differ, the hits before all; the first of them."""
+    """The paths where the receipts differ, at most 50, those of the hits first."""
 
     def __repr__(self) -> str:
         if self.same:
@@ -61,33 +64,36 @@ class Replay:
 
 
 def named_in(receipt: Receipt, query: Query) -> list[str]:
-    """The ids of everything that a receipt names: its candidates, seeds and lists."""
+    """The ids of all records that a receipt names: its candidates, seeds and lists."""
     slate = cast("Mapping[str, Any]", receipt.body.get("slate") or {})
-    told: list[str] = [*slate.get("ids", ())]
-    told += [one for ids in query.seeds.values() for one in ids]
-    told += [one for pairs in query.lists.values() for one, _ in pairs]
-    return list(dict.fromkeys(told))
+    names: list[str] = [*slate.get("ids", ())]
+    names += [one for ids in query.seeds.values() for one in ids]
+    names += [one for pairs in query.lists.values() for one, _ in pairs]
+    return list(dict.fromkeys(names))
 
 
 def missing_from(view: View, ids: Iterable[str]) -> tuple[str, ...]:
-    """Those of these ids that a view does not have: of a view that had them, the forgotten ones."""
+    """Those ids that a view does not have. If it had them once, they were forgotten since."""
     wanted = list(ids)
-    there = rows_of(view, wanted, view.visible)
-    return tuple(one for one in wanted if one not in there)
+    present = rows_of(view, wanted, view.visible)
+    return tuple(one for one in wanted if one not in present)
 
 
-def compared(receipt: Receipt, result: Result, gone: tuple[str, ...], forgotten: int) -> Replay:
-    """A replay, from the search then and the answer now."""
+def replay_of(receipt: Receipt, result: Result, gone: tuple[str, ...], forgotten: int) -> Replay:
+    """The replay of a receipt, given the new result and the records forgotten since."""
     now = result.receipt.to_bytes()
     if receipt.to_bytes() == now:
         return Replay(receipt, result, same=True)
     paths = (path for path, _, _ in differing(receipt.body, json.loads(now)) if path != "digest")
-    told = tuple(sorted(paths, key=lambda path: not path.startswith("hits")))[:_TOLD]
-    return Replay(receipt, result, same=False, gone=gone, forgotten=forgotten, differences=told)
+    first = tuple(sorted(paths, key=lambda path: not path.startswith("hits")))[:_MAX_DIFFERENCES]
+    return Replay(receipt, result, same=False, gone=gone, forgotten=forgotten, differences=first)
 
 
 def check_vectors(case: Case, receipt: Receipt, result: Result) -> None:
-    """Refuse where a lane that compared vectors then has none to compare any more."""
+    """Raise Expired if a lane that compared vectors then cannot any more.
+
+    Such a replay would differ although the query, the recipe and the records are the same.
+    """
     then = cast("Mapping[str, str]", receipt.body.get("skipped") or {})
     lanes = {label for label, lane in case.recipe.lanes.items() if lane.generation == "vectors"}
     for label in sorted(lanes & set(result.skipped) - set(then)):

@@ -1,47 +1,50 @@
-"""The answer of a search: hits in order, each with its reasons, and the plan that found them."""
+"""The result of a search: hits in order, each with its explanation, and the plan that ran.
+
+`why.answer` builds it; `Memory.recall` returns it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, cast, overload
+from typing import Literal, NamedTuple, cast, overload
 
 from memoriter.core.budget import FREE, Budget
 from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.other_words import Hinting
 from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
-from memoriter.core.shown import counted, draw_by, quoted, shown
+from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
 from memoriter.pipeline.plan import Plan
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, block_of
 from memoriter.why.figures import figure
 from memoriter.why.receipt import Receipt
-from memoriter.why.rows import LaneRow, rows_of
 from memoriter.why.trace import signals_of, trace_of
 
 
 @dataclass(frozen=True, slots=True)
 class LaneScore:
-    """What one lane said of a hit."""
+    """The rank and score of a hit in one lane, with the evidence."""
 
     rank: int
     score: float
     why: Explanation
+    """How the lane computed its score."""
 
     def __repr__(self) -> str:
         return shown("LaneScore", f"#{self.rank}, {figure(self.score)}")
 
     def to_dict(self) -> dict[str, object]:
-        """The lane's word as plain data."""
+        """Rank, score and evidence as plain data."""
         return {"rank": self.rank, "score": self.score, "why": self.why.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
 class Hit(Hinting):
-    """One record that was found, and why it stands here."""
+    """One record of an answer, with its score, its rank and their explanation."""
 
     record: Record
     rank: int
@@ -49,17 +52,17 @@ class Hit(Hinting):
     explanation: Explanation
     lanes: Mapping[str, LaneScore]
     moves: Mapping[str, Mapping[str, object]]
-    """What each pass and ordering that moved rows noted of it, and where it stood before."""
+    """For each pass and ordering that moved rows, its rank before (`from`) and what was noted."""
     _analyzer: Analyzer = field(compare=False)
-    """Who read the query: it knows the matched words again in the text."""
+    """The analyzer of the query; it finds the matched words in the text."""
     superseded_by: tuple[str, ...] = ()
-    """The ids of what took its place at the time asked about, as far as the caller may read it."""
+    """The ids of the records that superseded it as of the search, if the scope may read them."""
     source: str | None = None
-    """What the recipe calls the lanes that found it; None where it has no such name."""
+    """The recipe's name for the lanes that found it; None if it has none."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
-    """The numbers that the recipe's users know, under their names, always all."""
-    _asked: tuple[str, ...] = field(default=(), compare=False)
-    """The terms of the question, in its order."""
+    """The numbers that the recipe exports, by the recipe's names."""
+    _terms: tuple[str, ...] = field(default=(), compare=False)
+    """The terms of the query, in its order."""
 
     def __repr__(self) -> str:
         record = self.record
@@ -73,20 +76,20 @@ class Hit(Hinting):
 
     @property
     def matched(self) -> dict[str, list[str]]:
-        """The terms that matched, as the question has them, each with the fields that have it."""
+        """Term of the query that matched → fields of the record in which it occurs."""
         out: dict[str, list[str]] = {}
         for lane in self.lanes.values():
             for facts in _facts(lane.why):
                 if "term" in facts:
                     fields = [facts["field"]] if "field" in facts else facts["fields"]
-                    found = out.setdefault(str(facts["term"]), [])
-                    found += [str(f) for f in cast("Iterable[object]", fields) if f not in found]
-        place = {term: at for at, term in enumerate(self._asked)}
+                    names = out.setdefault(str(facts["term"]), [])
+                    names += [str(f) for f in cast("Iterable[object]", fields) if f not in names]
+        place = {term: at for at, term in enumerate(self._terms)}
         return {term: out[term] for term in sorted(out, key=lambda t: place.get(t, len(place)))}
 
     @property
     def _marks(self) -> Matched:
-        """What matched, as terms and beginnings of terms of the index."""
+        """The terms and term prefixes of the index that matched."""
         terms: set[str] = set()
         beginnings: set[str] = set()
         for lane in self.lanes.values():
@@ -101,11 +104,11 @@ class Hit(Hinting):
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where in the record's text the matched words stand, by character."""
+        """The character ranges of the matched words in the record's text."""
         return self.spans_in(self.record.text)
 
     def spans_in(self, text: str) -> tuple[Span, ...]:
-        """Where the matched words stand in another text, for example in the record's title."""
+        """The character ranges of the matched words in another text, such as the title."""
         return tuple(spans_of(text, self._marks, self._analyzer))
 
     def snippet(self, width: int = 160, marks: tuple[str, str] = ("<mark>", "</mark>")) -> str:
@@ -114,16 +117,17 @@ class Hit(Hinting):
 
     @property
     def journey(self) -> tuple[tuple[str, int], ...]:
-        """Where the hit stood, stage by stage: in each lane, after each pass and ordering."""
-        before = [cast("int", told["from"]) for told in self.moves.values()]
+        """(stage, rank) for each lane, then for the rank after each pass and ordering."""
+        # A move records the rank before it, which is the rank after the stage before.
+        before = [cast("int", noted["from"]) for noted in self.moves.values()]
         after = zip(("fuse", *self.moves), (*before, self.rank), strict=True)
         return (*((label, lane.rank) for label, lane in self.lanes.items()), *after)
 
     def _repr_html_(self) -> str:
         """The hit as notebooks show it."""
-        from memoriter.why.card import card  # noqa: PLC0415  # only where it is shown
+        from memoriter.why.card import hit_html  # noqa: PLC0415  # loaded only in notebooks
 
-        return card(self)
+        return hit_html(self)
 
     def to_dict(self) -> dict[str, object]:
         """The hit as plain data."""
@@ -155,48 +159,47 @@ class Result(Hinting, Sequence[Hit]):
     hits: tuple[Hit, ...]
     plan: Plan
     total: int
-    """How many candidates stood in the slate before the limit."""
-    _account: Callable[[], Receipt] = field(compare=False)
-    """Makes the receipt."""
+    """The number of candidates before the limit."""
+    _write_receipt: Callable[[], Receipt] = field(compare=False)
     _budget: Budget = FREE
-    """How much of a prompt the call allowed the hits."""
+    """The budget of the call, the default of `context`."""
 
     def __repr__(self) -> str:
         return shown("Result", f"{counted(len(self.hits), 'hit')}, {self.status}")
 
     @cached_property
     def receipt(self) -> Receipt:
-        """Every input of this ranking, bound by a digest; made when first asked for."""
-        return self._account()
+        """Every input of this ranking with a digest; built on first access."""
+        return self._write_receipt()
 
     @property
     def status(self) -> str:
-        """`complete`, or `degraded` when a lane of the recipe could not run."""
+        """`complete`, or `degraded` if a lane of the recipe could not run."""
         return self.plan.status
 
     @property
     def skipped(self) -> dict[str, str]:
-        """The lanes that could not run, and why."""
+        """Lane that could not run → why."""
         return self.plan.skipped
 
     @property
     def used(self) -> tuple[str, ...]:
-        """The lanes that took part."""
+        """The lanes that ran."""
         return self.plan.running
 
     @property
     def backend(self) -> str | None:
-        """What the recipe calls the mix of lanes behind this answer; None where it has no name."""
+        """The recipe's name for the combination of lanes that ran; None if it has none."""
         return self.plan.backend
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """The lanes that ran and the boosts that touched a candidate, as the recipe's users say."""
+        """The lanes that ran and the boosts that touched a candidate, as the recipe names them."""
         return signals_of(self.plan)
 
     @property
     def trace(self) -> dict[str, object]:
-        """What the search did, as flat facts: modes, attempts, counts, reranking, numbers."""
+        """What the search did, as flat data: modes, attempts, counts, reranking, numbers."""
         return trace_of(self.plan)
 
     @overload
@@ -204,32 +207,34 @@ class Result(Hinting, Sequence[Hit]):
     @overload
     def rows(self, *, detailed: Literal[True]) -> list[LaneRow]: ...
     def rows(self, *, detailed: bool = False) -> list[tuple[str, float]] | list[LaneRow]:
-        """(id, score) of every hit; detailed, a row for every lane that found it."""
-        return rows_of(self.hits) if detailed else [(hit.id, hit.score) for hit in self.hits]
+        """(id, score) of every hit; if detailed, one row for every lane that found it."""
+        if detailed:
+            return [row for hit in self.hits for row in _lane_rows(hit)]
+        return [(hit.id, hit.score) for hit in self.hits]
 
     @property
     def fell_back(self) -> bool:
-        """Whether the lane kept for that case answers alone, as a mode's own could not run."""
+        """Whether the fallback lane answered because no lane of the mode could run."""
         return self.plan.fell_back
 
     @property
     def approximate(self) -> bool:
-        """Whether a lane looked for nearly all of the best: so many vectors are read by codes."""
+        """Whether a lane searched approximately: large stores scan quantised vectors first."""
         return self.plan.approximate
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every search of a lane that searches again when it finds nothing."""
+        """Every attempt of a lane that retries with a wider query if it finds nothing."""
         return self.plan.attempts
 
     @property
     def used_retry(self) -> bool:
-        """Whether the first search found nothing and another was made."""
+        """Whether the first attempt found nothing and another was made."""
         return len(self.attempts) > 1
 
     @property
     def near(self) -> tuple[str, ...]:
-        """Words that were perhaps meant: nearly as typed, and there to be found."""
+        """Spelling suggestions: indexed words that are close to those of the query."""
         return tuple(word for attempt in self.attempts for word in attempt.near)
 
     def __len__(self) -> int:
@@ -248,25 +253,25 @@ class Result(Hinting, Sequence[Hit]):
     def context(
         self, *, budget_tokens: int | None = None, budget_chars: int | None = None
     ) -> Block:
-        """The hits as text for a prompt, whole entries within a budget; the call's own by default.
+        """The hits as text for a prompt, whole entries within a budget, by default the call's.
 
-        Numbered in order; `citations` says which id a number stands for.
+        Entries are numbered in order; `citations` maps each number to an id.
         """
         budget = Budget.of(budget_tokens, budget_chars) or self._budget
-        told = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
-        return block_of(told, budget)
+        records = [(hit.record, bool(hit.superseded_by)) for hit in self.hits]
+        return block_of(records, budget)
 
     def to_html(self) -> str:
-        """The result as a static page of its own: no script, nothing from elsewhere."""
-        from memoriter.why.card import page  # noqa: PLC0415  # as above
+        """The result as a complete HTML page without scripts or external resources."""
+        from memoriter.why.card import result_page  # noqa: PLC0415  # loaded only if it is used
 
-        return page(self)
+        return result_page(self)
 
     def _repr_html_(self) -> str:
         """The result as notebooks show it."""
-        from memoriter.why.card import answer  # noqa: PLC0415  # as above
+        from memoriter.why.card import result_html  # noqa: PLC0415  # loaded only in notebooks
 
-        return answer(self)
+        return result_html(self)
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain data."""
@@ -284,19 +289,71 @@ class Result(Hinting, Sequence[Hit]):
         }
 
 
-# -- what notebooks show of things that live in lower rooms ----------------------------------------
+# -- one row per hit and lane ----------------------------------------------------------------------
+
+
+class LaneRow(NamedTuple):
+    """A hit in one lane: its rank and score there, and its rank and score in the answer."""
+
+    id: str
+    score: float
+    """The hit's score; for rank fusion the sum of its lanes' shares."""
+    list_id: str
+    """The lane."""
+    leg_rank: int
+    """The rank in the lane."""
+    leg_score: float
+    """The score in the lane."""
+    rank: int
+    """The rank in the answer."""
+    distance: float | None = None
+    """1 − cosine, for a lane that compares vectors."""
+    parent: str | None = None
+    """The record before it on its path, for a lane that follows edges."""
+    depth: int | None = None
+    """The length of that path."""
+
+    def __repr__(self) -> str:
+        leg = f"{plain(self.list_id, 24)} #{self.leg_rank} {self.leg_score:.4g}"
+        return shown(f"LaneRow {self.rank} {named(self.id)}", f"{self.score:.4g}, {leg}")
+
+
+def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
+    """A row for each lane that found a hit, lanes by name."""
+    for label, lane in sorted(hit.lanes.items()):
+        facts = lane.why.facts
+        yield LaneRow(
+            hit.id,
+            hit.score,
+            label,
+            lane.rank,
+            cast("float", facts.get("number", lane.score)),
+            hit.rank,
+            _distance(lane),
+            cast("str | None", facts.get("parent")),
+            cast("int | None", facts.get("distance")),
+        )
+
+
+def _distance(lane: LaneScore) -> float | None:
+    nodes = (lane.why, *lane.why.parts)
+    return next((1.0 - node.value for node in nodes if node.label == "cosine"), None)
+
+
+# -- notebook output of types in lower rooms -------------------------------------------------------
+# Explanation and Plan cannot import this room; they are drawn by functions registered here.
 
 
 def _draw_explanation(node: Explanation) -> str:
-    from memoriter.why.card import tree  # noqa: PLC0415  # only where it is shown
+    from memoriter.why.card import explanation_html  # noqa: PLC0415  # loaded only in notebooks
 
-    return tree(node)
+    return explanation_html(node)
 
 
 def _draw_plan(plan: Plan) -> str:
-    from memoriter.why.card import steps  # noqa: PLC0415  # only where it is shown
+    from memoriter.why.card import plan_html  # noqa: PLC0415  # loaded only in notebooks
 
-    return steps(plan)
+    return plan_html(plan)
 
 
 draw_by(Explanation, _draw_explanation)

@@ -1,4 +1,7 @@
-"""What a search did, as flat facts: which mode, which signals, how many rows, which numbers."""
+"""The trace of a search as flat data: modes, signals, attempts, counts, reranking, numbers.
+
+`Result.trace` and `Result.signals` return it.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def signals_of(plan: Plan) -> tuple[str, ...]:
-    """The lanes that ran and the boosts that touched a candidate, as the recipe's users say."""
+    """The lanes that ran and the boosts that touched a candidate, as the recipe names them."""
     recipe = plan.recipe
-    spoke = {step.name for step in plan.steps if step.rows}
+    effective = {step.name for step in plan.steps if step.rows}
     lanes = [recipe.called(f"lanes.{label}") for label in plan.running]
-    boosts = [recipe.called(f"boosts.{label}") for label in plan.boosting if label in spoke]
+    boosts = [recipe.called(f"boosts.{label}") for label in plan.boosting if label in effective]
     return (*lanes, *boosts)
 
 
 def trace_of(plan: Plan) -> dict[str, object]:
-    """The facts of a plan that ran."""
+    """The trace of a plan that ran."""
     recipe = plan.recipe
     steps = {step.name: step for step in plan.steps}
     return {
@@ -42,7 +45,7 @@ def trace_of(plan: Plan) -> dict[str, object]:
 
 
 def _effective(plan: Plan) -> str | None:
-    """The mode whose lanes are those that ran: the one asked for, if it is, else the first."""
+    """The mode whose lanes are exactly those that ran, the requested one first; else None."""
     recipe = plan.recipe
     fits = [
         name
@@ -57,20 +60,21 @@ def _shown(steps: dict[str, PlanStep], name: str, key: str) -> object:
 
 
 def _reranking(step: PlanStep | None) -> dict[str, object]:
-    """Whether a reranker put rows in order; else the reason in a word, and all of it."""
+    """Whether a reranker ordered the rows; if not, a short code and the full reason."""
     if step is None or step.skipped is None:
         return {"reranked": step is not None, "rerank_skipped": None, "rerank_reason": None}
-    word = step.skipped.partition(":")[0]
-    failed = "rerank_failed" if word.startswith("rerank_") else word
+    code = step.skipped.partition(":")[0]
+    # A timeout is a failure too: users of the trace know one code for both.
+    failed = "rerank_failed" if code.startswith("rerank_") else code
     return {"reranked": False, "rerank_skipped": failed, "rerank_reason": step.skipped}
 
 
 def _numbers(plan: Plan) -> dict[str, object]:
-    """The recipe's values under the names that its users know."""
+    """The options of the recipe that have a name of their own, with their values."""
     data = plan.recipe.to_data()
     out: dict[str, object] = {}
-    for name, told in plan.recipe.names.items():
-        path = told if isinstance(told, str) else told[0]
+    for name, paths in plan.recipe.names.items():
+        path = paths if isinstance(paths, str) else paths[0]  # of several, the first is shown
         value = value_at(data, path)
         if isinstance(value, bool | int | float | str):
             out[name] = value

@@ -1,8 +1,8 @@
-"""Why a search did not answer with a record: the first thing in its way, and what lets it in.
+"""Why a search did not return a record, and the smallest change of the call that returns it.
 
-The change is found step by step, each step tested by running it: what stands in the way is taken
-away, the search runs again, until the record is among the hits. Then every part of the change is
-left out once, and only what is needed stays.
+The change grows step by step: the first obstacle is removed and the search runs again, until the
+record is among the hits. Then every part of the change is left out once, and the parts that turn
+out to be unnecessary are dropped. `memory.receipts` calls `why_not`.
 """
 
 from __future__ import annotations
@@ -20,44 +20,48 @@ from memoriter.why.change import Change, ChangedQuery, merged, smaller
 from memoriter.why.obstacle import Obstacle, obstacle_of
 
 _ROUNDS: Final = 24
-"""So many things may stand in the way of one record."""
+"""How many obstacles are removed one after the other before giving up."""
 
 
 class Run(Protocol):
-    """Runs a question, on the view of its receipt or on the present one."""
+    """Runs a query, on the view of its receipt or on the present one."""
 
     def __call__(self, query: Query, recipe: Recipe, *, present: bool = False) -> Finished:
-        """The finished search."""
+        """The finished search; raises MemoriterError if the query cannot be run."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """What kept a record out of an answer, and what lets it in."""
+    """What kept a record out of an answer, and what change returns it."""
 
     id: str
     stage: str
-    """Where it was lost: view, scope, what hides it, as_of, where, lanes, score, an ordering,
-    min_score, limit; `hit` where it was not."""
+    """The first stage that left it out: view, scope, trust, reflections, archived, expired,
+    superseded, as_of, where, lanes, score, an ordering, min_score, limit or budget; `hit` if it is
+    among the hits."""
     reason: str
     change: Change | None = None
-    """What to ask instead, in the words of `recall`; None where nothing helps."""
+    """Options of `recall` with new values; None if no change helps."""
     admits: bool = False
-    """Whether the change was run and the record was among the hits; also for a hit."""
+    """Whether the record is among the hits after the change; True for a hit."""
     rank_then: int | None = None
-    """Where it then stood."""
+    """Its rank after the change."""
     lanes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What each lane has to say, where none found it."""
+    """Lane → why it did not find the record; empty unless the stage is lanes or score."""
 
     def __repr__(self) -> str:
-        told = f"{plain(self.stage, 16)}, {plain(self.reason, 50)}"
-        return shown(f"WhyNot {named(self.id)}", told)
+        detail = f"{plain(self.stage, 16)}, {plain(self.reason, 50)}"
+        return shown(f"WhyNot {named(self.id)}", detail)
 
     def changed(self, ask: Mapping[str, Any]) -> dict[str, Any]:
-        """What to ask instead of what was asked; who asks (`scope`) is left to the caller."""
-        told = merged(ask, self.change or {})
-        told.pop("scope", None)
-        return told
+        """The options of a call with the change applied.
+
+        `scope` is left out: it is no option of `recall` but of `Memory.scoped`.
+        """
+        options = merged(ask, self.change or {})
+        options.pop("scope", None)
+        return options
 
     def to_dict(self) -> dict[str, object]:
         """The reasons as plain data."""
@@ -73,43 +77,44 @@ class WhyNot:
 
 
 def why_not(run: Run, case: Case, id: str) -> WhyNot:
-    """The first thing in the way of a record, and the smallest change that lets it in."""
-    search = _Search(run, ChangedQuery(case.query, case.recipe), id)
-    first = search.way({})
+    """Find the first obstacle of a record and the smallest change that returns the record."""
+    trial = _Trial(run, ChangedQuery(case.query, case.recipe), id)
+    first = trial.outcome({})
     if isinstance(first, int):
-        return WhyNot(id, "hit", f"it is there, at rank {first}", {}, admits=True, rank_then=first)
+        return WhyNot(id, "hit", f"it is a hit, at rank {first}", {}, admits=True, rank_then=first)
     if first is None:
         return WhyNot(id, "run", "the search cannot be run again")
-    change, rank = search.opened(first)
-    told = WhyNot(id, first.stage, first.reason, lanes=first.lanes)
+    change, rank = trial.grow(first)
     if rank is None:
-        return told
-    change, rank = search.least(change, rank)
-    return WhyNot(id, told.stage, told.reason, change, True, rank, told.lanes)  # noqa: FBT003  # admitted
+        return WhyNot(id, first.stage, first.reason, lanes=first.lanes)
+    change, rank = trial.shrink(change, rank)
+    return WhyNot(
+        id, first.stage, first.reason, change, admits=True, rank_then=rank, lanes=first.lanes
+    )
 
 
-class _Search:
-    """Changes of one question, each run."""
+class _Trial:
+    """Runs one query with changes, to see whether a record is returned."""
 
-    def __init__(self, run: Run, asking: ChangedQuery, id: str) -> None:
+    def __init__(self, run: Run, original: ChangedQuery, id: str) -> None:
         self._run = run
-        self._asking = asking
+        self._original = original
         self._id = id
 
-    def way(self, change: Change) -> Obstacle | int | None:
-        """What stands in the way under a change, or the rank; None where it cannot be asked."""
+    def outcome(self, change: Change) -> Obstacle | int | None:
+        """The record's rank after a change, or its obstacle; None if the query cannot be run."""
         try:
-            asking = self._asking.changed(change)
-            done = self._run(asking.query, asking.recipe, present=asking.present)
-        except MemoriterError:
+            changed = self._original.changed(change)
+            done = self._run(changed.query, changed.recipe, present=changed.present)
+        except MemoriterError:  # an option may be refused, for example a limit that is too large
             return None
         for hit in done.result:
             if hit.id == self._id:
                 return hit.rank
         return obstacle_of(done, self._id)
 
-    def opened(self, first: Obstacle) -> tuple[Change, int | None]:
-        """The change that lets the record in, and where it then stands; no rank: none does."""
+    def grow(self, first: Obstacle) -> tuple[Change, int | None]:
+        """(a change that returns the record, its rank then); the rank is None if none was found."""
         change: Change = {}
         now: Obstacle | int | None = first
         for _ in range(_ROUNDS):
@@ -119,18 +124,19 @@ class _Search:
         return change, now if isinstance(now, int) else None
 
     def _past(self, change: Change, now: Obstacle) -> tuple[Change, Obstacle | int | None]:
-        """The first option that leads past an obstacle, and what comes then."""
+        """The change with the first option that removes an obstacle, and the outcome then."""
         for option in now.options:
             wider = merged(change, option)
-            after = self.way(wider)
+            after = self.outcome(wider)
+            # Another obstacle of the same stage is no progress; accepting it could loop.
             if after is not None and after != now and getattr(after, "stage", "") != now.stage:
                 return wider, after
         return change, None
 
-    def least(self, change: Change, rank: int) -> tuple[Change, int]:
-        """The change without parts that are not needed."""
+    def shrink(self, change: Change, rank: int) -> tuple[Change, int]:
+        """The change without the parts that are not needed, and the rank with it."""
         for less in smaller(change):
-            found = self.way(less)
-            if isinstance(found, int):
-                return self.least(less, found)
+            outcome = self.outcome(less)
+            if isinstance(outcome, int):
+                return self.shrink(less, outcome)
         return change, rank

@@ -1,8 +1,8 @@
-"""From a finished search to its receipt: the numbers that ranked, and what they rest on.
+"""Writes the receipt of a finished search: every number of the ranking and its inputs.
 
-A column holds grid steps, whole numbers or floats, whichever is shortest and exact. What follows
-from other columns by the recipe alone (a scaled score, a share of the weights) is left out. Record
-texts are never here; words are, where they matched.
+A column is stored as grid steps, integers or floats, whichever is shortest and exact. Columns that
+the recipe alone determines from others (a scaled score, a share of the weights) are left out. A
+receipt never holds the text of a record, only the words that matched. `why.answer` calls it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ from memoriter.why.receipt import VERSION, Receipt, sealed
 from memoriter.why.result import LaneScore
 
 Lanes = Mapping[str, Mapping[int, LaneScore]]
-"""What each lane said of the rows of the answer."""
+"""Lane → row of the answer → its rank, score and evidence in that lane."""
 _EXACT: Final = 2.0**53
-_FOLLOW: Final = (".scaled", ".weight", ".lift")
-"""Ends of columns that follow from others by the recipe."""
+"""Up to here a float64 holds every integer."""
+_DERIVED: Final = (".scaled", ".weight", ".lift")
+"""Suffixes of columns that are left out, because the verifier can compute them from others."""
 
 
-def account(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
+def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
     """The receipt of a search."""
     recipe = ran.plan.recipe
     ids = ids_of(ctx.view, ran.scored.rows)
@@ -51,6 +52,7 @@ def account(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
             "outcomes": _outcomes(ran, ctx),
             "skipped": {s.name: s.skipped for s in ran.plan.steps if s.skipped is not None},
             "slate": _slate(ran, ctx, ids),
+            # The budget acts after the limit and has a key of its own.
             "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
             **_budget(ran),
             "hits": [name[row] for row in rows.tolist()],
@@ -61,11 +63,11 @@ def account(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
 
 
 def _budget(ran: Ran) -> dict[str, object]:
-    """The sizes of the rendered entries within the limit, and what the head above them takes."""
+    """The sizes of the rendered entries and of the heading above them; empty without a budget."""
     if BUDGET not in ran.moves:
         return {}
     move = ran.moves[BUDGET]
-    sizes = {  # None for what was forgotten since the view was opened
+    sizes = {  # NaN: the record was forgotten after the view was opened
         key: [None if np.isnan(size) else int(size) for size in move.details[key]]
         for key in ("tokens", "chars")
     }
@@ -73,13 +75,13 @@ def _budget(ran: Ran) -> dict[str, object]:
 
 
 def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
-    """What effects answered."""
+    """The answers of models: query vectors, and what the search noted (rerank scores, failures)."""
     out: dict[str, object] = dict(ran.outcomes)
     serving, *others = ctx.spaces
     if serving.vector is not None:
-        out["vector"] = _spelled(serving.vector)
-    if beside := {e.name: _spelled(e.vector) for e in others if e.vector is not None}:
-        out["vectors"] = beside
+        out["vector"] = _encoded(serving.vector)
+    if vectors := {e.name: _encoded(e.vector) for e in others if e.vector is not None}:
+        out["vectors"] = vectors
     if ctx.recorded is not None:
         out["recorded"] = ctx.recorded
     return out
@@ -87,26 +89,26 @@ def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
 
 def _slate(ran: Ran, ctx: Context, ids: list[str]) -> dict[str, object]:
     slate = ran.scored
-    kept = {name: c for name, c in slate.columns.items() if not name.endswith(_FOLLOW)}
+    kept = {name: c for name, c in slate.columns.items() if not name.endswith(_DERIVED)}
     every = {**kept, **_ties(ran.plan.recipe, ctx, slate), **_attributes(ran, ctx, slate)}
     return {
         "ids": ids,
         "rows": slate.rows.tolist(),
-        "columns": {name: packed(column) for name, column in every.items()},
+        "columns": {name: packed_column(column) for name, column in every.items()},
         "steps": [_step(step) for step in slate.steps],
     }
 
 
 def _step(step: Step) -> dict[str, object]:
-    """A step; the parts of a sum in one order, however the lanes were declared."""
+    """A step as data; the inputs of a sum are sorted, so that the order of lanes is irrelevant."""
     inputs = sorted(step.inputs) if step.op == "sum" else list(step.inputs)
     return {"stage": step.stage, "op": step.op, "inputs": inputs, "out": step.out}
 
 
-def packed(column: Scores) -> dict[str, list[int | float | None]]:
-    """A column under the name of its unit; None where it says nothing.
+def packed_column(column: Scores) -> dict[str, list[int | float | None]]:
+    """A column in the first unit that holds it exactly: `whole`, `grid`, `float`. None for NaN.
 
-    >>> packed(np.array([0.25, np.nan])), packed(np.array([3.0]))
+    >>> packed_column(np.array([0.25, np.nan])), packed_column(np.array([3.0]))
     ({'grid': [1073741824, None]}, {'whole': [3]})
     """
     known = column[~np.isnan(column)]
@@ -126,7 +128,7 @@ def _listed(values: NDArray[np.int64] | Scores, column: Scores) -> list[int | fl
 
 
 def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
-    """The attributes by which equals are put in order: a number whose order is theirs."""
+    """The columns of attributes that break ties, as numbers with the same order."""
     ties = [*recipe.ties, *(tie for step in recipe.passes for tie in step.ties or ())]
     own = [tie for lane in recipe.lanes.values() for tie in lane.ties]
     names = dict.fromkeys(tie.removeprefix("-") for tie in (*ties, *own))
@@ -139,7 +141,7 @@ def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
 
 
 def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
-    """What boosts read of records, as far as it is numbers."""
+    """The numeric attributes of records that boosts read."""
     out: dict[str, Scores] = {}
     for label in ran.plan.boosting:
         inputs = ran.plan.recipe.boosts[label].inputs(ctx, slate)
@@ -148,15 +150,15 @@ def _attributes(ran: Ran, ctx: Context, slate: Slate) -> dict[str, Scores]:
 
 
 def _move(name: str, move: Moved) -> dict[str, object]:
-    """What an ordering kept, by place in what it was given, what it looked at and noted."""
+    """An ordering as data: the places it kept in its input, its notes and its other inputs."""
     out: dict[str, object] = {"name": name, "kept": move.at.tolist()}
     if move.details:
-        out["beside"] = {key: packed(values) for key, values in move.details.items()}
+        out["beside"] = {key: packed_column(values) for key, values in move.details.items()}
     return {**out, "looked": dict(move.looked)} if move.looked else out
 
 
 def _evidence(lanes: Lanes, row: int) -> dict[str, object]:
-    """How each lane that found a row came by its score."""
+    """The evidence of each lane that found a row."""
     return {label: hits[row].why.to_dict() for label, hits in lanes.items() if row in hits}
 
 
@@ -164,25 +166,24 @@ def _evidence(lanes: Lanes, row: int) -> dict[str, object]:
 
 
 def _vectors(ran: Ran, ctx: Context, rows: Rows) -> dict[str, object]:
-    """What cosines of the answer rest on: `best` parts by space, `units` for diversity."""
+    """The vectors behind the cosines of the answer: `best` parts by space, `units` for MMR."""
     out: dict[str, object] = {}
     lanes = [ran.plan.recipe.lanes[label] for label in ran.rankings]
     if any(lane.generation == "vectors" for lane in lanes):
         best: dict[str, dict[str, str]] = {}
         for lane in lanes:
             for space, vectors in lane.vectors(ctx, rows).items():
-                spelled = {str(row): _spelled(vector) for row, vector in vectors.items()}
-                best[space] = {**best.get(space, {}), **spelled}
+                encoded = {str(row): _encoded(vector) for row, vector in vectors.items()}
+                best[space] = {**best.get(space, {}), **encoded}
         out["best"] = best
-    if taken := _taken(ran, rows):
-        near = np.array(taken, np.int64)
-        units, known = units_of(ctx.view, near)
-        out["units"] = {str(r): _spelled(units[at]) for at, r in enumerate(taken) if known[at]}
+    if compared := _compared(ran, rows):
+        units, known = units_of(ctx.view, np.array(compared, np.int64))
+        out["units"] = {str(r): _encoded(units[at]) for at, r in enumerate(compared) if known[at]}
     return out
 
 
-def _taken(ran: Ran, rows: Rows) -> list[int]:
-    """The rows that orderings compared by their vectors, as far as the answer follows from it."""
+def _compared(ran: Ran, rows: Rows) -> list[int]:
+    """The rows whose vectors orderings compared, as far as they decide the rows of the answer."""
     wanted = set(rows.tolist())
     out: dict[int, None] = {}
     standing: NDArray[np.int64] = ran.scored.rows
@@ -190,9 +191,9 @@ def _taken(ran: Ran, rows: Rows) -> list[int]:
     for name, move in ran.moves.items():
         if name in orderings:
             out |= dict.fromkeys(orderings[name].compared(move, standing, wanted))
-        standing = standing[move.at]
+        standing = standing[move.at]  # the next ordering starts with what this one kept
     return list(out)
 
 
-def _spelled(vector: NDArray[np.float32]) -> str:
+def _encoded(vector: NDArray[np.float32]) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode()

@@ -19,7 +19,7 @@ from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, message_of
 from memoriter.core.record import Content, Record, encode
 from memoriter.core.times import to_micros
-from memoriter.embed.call import PATIENCE, Patience, in_time
+from memoriter.embed.call import PATIENCE, Patience, call_with_deadline
 from memoriter.embed.port import Embedder, Side
 from memoriter.index.tenant import texts_of
 from memoriter.text.entities import Extractor
@@ -209,7 +209,7 @@ def embed(
         return [None if v is None else sound(v, embedder.dimension).tobytes() for _, v in vectors]
 
     try:
-        return in_time(asked, embedder, patience.seconds(side, len(texts)))
+        return call_with_deadline(asked, embedder, patience.seconds(side, len(texts)))
     except Exception as error:
         _log.warning("embedder %s failed: %s", embedder.name, message_of(error))
         return [error] * len(texts)

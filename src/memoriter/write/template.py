@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from memoriter.core.record import Content
-from memoriter.embed.parts import split, window_of
+from memoriter.embed.parts import split_text, window_of
 from memoriter.embed.port import Embedder
 from memoriter.store.rows import AgentRow
 
@@ -90,4 +90,4 @@ def said_of(rows: Sequence[AgentRow]) -> Said:
 def embedded_texts(content: Content, embedder: Embedder | None, said: Said) -> list[str]:
     """What an embedder reads of a record: one text, or overlapping parts of a long one."""
     template = DEFAULT if embedder is None else template_of(embedder)
-    return split(_TEMPLATES[template](content, said), window_of(embedder))
+    return split_text(_TEMPLATES[template](content, said), window_of(embedder))

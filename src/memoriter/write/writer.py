@@ -17,7 +17,7 @@ from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, shown
 from memoriter.core.times import to_datetime
-from memoriter.embed.call import Late
+from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.prepare import (
@@ -295,7 +295,7 @@ class Writer:
                 self.commit(acts)
             failed = next((one for one in outcomes if isinstance(one, Exception)), None)
             yield Portion(done, failed)
-            if isinstance(failed, Late):
+            if isinstance(failed, EmbedderTimeout):
                 return
 
 

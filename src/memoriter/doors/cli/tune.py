@@ -202,5 +202,8 @@ def evaluate(
     """Measure the quality of recipes on questions with known answers."""
     from memoriter.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
 
-    how = protocol, list(without or ())
-    raise typer.Exit(run_eval(data, list(recipe or ()), limit, json_out=as_json, how=how))
+    parts = list(without or ())
+    recipes = list(recipe or ())
+    raise typer.Exit(
+        run_eval(data, recipes, limit, json_out=as_json, protocol=protocol, without=parts)
+    )

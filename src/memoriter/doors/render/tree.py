@@ -25,7 +25,7 @@ from memoriter.doors.render.ink import (
 )
 from memoriter.pipeline.plan import Plan, PlanStep
 from memoriter.text.safe import one_line
-from memoriter.why.figures import beside, figure, moves_of, pairs, said
+from memoriter.why.figures import figure, lanes_outside_score, moves_of, node_text, pairs
 from memoriter.why.result import Hit
 
 _AFTER: Final = "after "
@@ -44,7 +44,7 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
         head.append("\n").append_text(superseded_line(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
     _grow(tree, hit.explanation, hit, lanes)
-    return Group(head, tree, *(_beside(label, hit, lanes) for label in beside(hit)))
+    return Group(head, tree, *(_beside(label, hit, lanes) for label in lanes_outside_score(hit)))
 
 
 def _beside(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
@@ -66,7 +66,7 @@ def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> 
 
 
 def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
-    ink, words = lanes.get(node.label), said(node)
+    ink, words = lanes.get(node.label), node_text(node)
     line = Text().append(f"{figure(node.value)}  ", STRONG)
     if words.matched:
         line.append(words.matched, MATCH).append(f" {words.label}" if words.label else "")

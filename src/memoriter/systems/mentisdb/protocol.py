@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, Item
-from memoriter.evaluate.protocols import Protocol
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
+from memoriter.evaluate.protocols import EvalProtocol
 
 _WIDE: Final = 2
 """How many turns before and after the evidence count as evidence."""
@@ -29,7 +29,7 @@ def pool_conversations(dataset: Dataset) -> Dataset | None:
     )
     if not has_sessions:
         return None
-    records: list[Item] = []
+    records: list[EvalRecord] = []
     questions: list[EvalQuestion] = []
     for n, case in enumerate(dataset.cases):
         records += _turns(case.records, n)
@@ -43,7 +43,7 @@ def pool_conversations(dataset: Dataset) -> Dataset | None:
     return Dataset(f"{dataset.name}, as MentisDB asks", protocol, (pool,))
 
 
-def _turns(records: Sequence[Item], n: int) -> Iterator[Item]:
+def _turns(records: Sequence[EvalRecord], n: int) -> Iterator[EvalRecord]:
     """The turns of conversation `n` with unique ids, each linked to the one before it."""
     before = {two.id: one.id for one, two in pairwise(records) if one.session == two.session}
     for at, record in enumerate(records):
@@ -69,7 +69,7 @@ def _widened(case: EvalCase, n: int) -> Iterator[EvalQuestion]:
         yield question._replace(gold=frozenset(gold))
 
 
-PROTOCOL: Final = Protocol(
+PROTOCOL: Final = EvalProtocol(
     pool_conversations,
     ("mentisdb", "memoriter"),
     ("hit@10",),

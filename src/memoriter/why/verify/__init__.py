@@ -1,12 +1,15 @@
-"""Derives a receipt again, from the receipt alone. This folder imports nothing of ours: copy it.
+"""Recomputes every number of a receipt from the receipt alone.
+
+This folder imports only the standard library and deliberately implements all rules a second time,
+so it can be copied and run without the package:
 
     python -m verify receipt.json
 
-Three things can become of a number. It is *checked* when the rules here make it anew from others
-and get the same bits; it is *attested* when it is an input (what a word counted in a record that
-was not returned, what an embedder answered), which only the digest binds; or it is a *problem*.
-Paths name places in the JSON. Numbers are multiples of 2^-32 (the grid), so sums are exact, and a
-wrong last bit is seen.
+A number of the receipt is *checked* if the rules here compute the same bits from other numbers; it
+is *attested* if it is an input (a count in a record that was not returned, the answer of an
+embedder), which only the digest protects; otherwise it is a *problem*. Paths in the report are
+paths in the JSON. Numbers are multiples of 2^-32 (the grid), so sums are exact and even a wrong
+last bit is detected.
 """
 
 from __future__ import annotations
@@ -23,18 +26,21 @@ from .envelope import check_envelope, check_rest, check_shape
 from .evidence import check_evidence
 from .fusing import check_first
 from .moves import check_hits, check_moves
-from .numbers import Data, canonical, columns_of
+from .numbers import Data, canonical, unpacked_columns
 from .ranking import check_lanes
 from .search import Search
 from .skipping import check_skipped
 from .units import check_units
 
 __all__ = [
-    "VERSION", "NotAReceipt", "Verified", "check_version", "columns_of", "read", "verify",
+    "VERSION", "NotAReceipt", "Verified", "check_version", "parse_receipt",
+    "unpacked_columns", "verify",
 ]  # fmt: skip
 VERSION: Final = 2
 _EARLIER: Final = 1
 MOST_PROBLEMS: Final = 100
+"""How many problems are reported at most."""
+# In the order of the pipeline: each stage reads what the stages before it derived.
 STAGES: Final = (
     check_envelope, check_units, check_shape, check_skipped, check_lanes, check_first, check_second,
     check_moves, check_hits, check_evidence, check_rest,
@@ -43,23 +49,23 @@ BROKEN: Final = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
     struct.error,
 )  # fmt: skip
-"""What comes of data that has not the shape of a receipt."""
+"""What a stage raises for data that does not have the shape of a receipt."""
 
 
 class NotAReceipt(ValueError):
-    """What was given is no receipt of this version."""
+    """The input is not a receipt of this version."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What became of a receipt."""
+    """The report of a verification."""
 
     checked: tuple[str, ...]
-    """What was derived again, bit for bit."""
+    """Paths that were recomputed, bit for bit."""
     attested: tuple[str, ...]
-    """What are inputs: bound by the digest, and by nothing else here."""
+    """Paths of inputs, which only the digest protects."""
     problems: tuple[str, ...]
-    """What does not follow from the rest."""
+    """`path: message` of everything that does not follow from the rest."""
 
     def __repr__(self) -> str:
         verdict = (
@@ -69,11 +75,11 @@ class Verified:
 
     @property
     def ok(self) -> bool:
-        """Whether all that can be derived is as the receipt says."""
+        """Whether there are no problems."""
         return not self.problems
 
     def to_dict(self) -> Data:
-        """The finding as plain data."""
+        """The report as plain data."""
         return {
             "ok": self.ok,
             "checked": list(self.checked),
@@ -82,9 +88,9 @@ class Verified:
         }
 
 
-def verify(given: object) -> Verified:
-    """Verify a receipt: a path, bytes of JSON, or the data itself."""
-    body = read(given)
+def verify(receipt: object) -> Verified:
+    """Verify a receipt: a path, bytes of JSON, or the data itself. Raises NotAReceipt."""
+    body = parse_receipt(receipt)
     search = Search(body)
     for stage in STAGES:
         try:
@@ -92,21 +98,24 @@ def verify(given: object) -> Verified:
         except BROKEN as error:
             name = stage.__name__.removeprefix("check_")
             search.wrong(name, f"is malformed: {type(error).__name__}: {error}")
-            break
+            break  # the following stages need what this one would have derived
     problems = list(search.problems)[:MOST_PROBLEMS]
     return Verified(tuple(search.checked), tuple(search.attested), tuple(problems))
 
 
-def read(given: object) -> Data:
-    """The data of a receipt from a path, from bytes, or as it is."""
+def parse_receipt(source: object) -> Data:
+    """The data of a receipt from a path, from bytes of JSON or from a mapping.
+
+    Raises NotAReceipt if it cannot be read or has another version.
+    """
     try:
-        if isinstance(given, str | Path):
-            given = Path(given).read_bytes()
-        if isinstance(given, Mapping):
-            given = canonical(dict(given))  # pyright: ignore[reportUnknownArgumentType]  # as given
-        if not isinstance(given, bytes | bytearray):
-            raise NotAReceipt(f"{type(given).__name__} is no receipt")
-        body = json.loads(given, parse_constant=_not_json, object_pairs_hook=_once)
+        if isinstance(source, str | Path):
+            source = Path(source).read_bytes()
+        if isinstance(source, Mapping):
+            source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
+        if not isinstance(source, bytes | bytearray):
+            raise NotAReceipt(f"{type(source).__name__} is not a receipt")
+        body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
     except (OSError, TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
     check_version(body)
@@ -114,7 +123,7 @@ def read(given: object) -> Data:
 
 
 def check_version(body: object) -> None:
-    """Refuse what is no receipt of this version."""
+    """Raise NotAReceipt unless the data is a receipt of this version."""
     version = body.get("receipt") if isinstance(body, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # JSON
     if version == _EARLIER:
         raise NotAReceipt(
@@ -122,11 +131,12 @@ def check_version(body: object) -> None:
             " or verify it with commit 778fb88 of this project"
         )
     if version != VERSION:
-        raise NotAReceipt(f"this is no receipt of version {VERSION}")
+        raise NotAReceipt(f"this is not a receipt of version {VERSION}")
 
 
-def _once(pairs: list[tuple[str, object]]) -> Data:
-    """An object whose keys come once: of two equal keys readers differ in which they take."""
+def _unique_keys(pairs: list[tuple[str, object]]) -> Data:
+    # JSON parsers differ in which of two equal keys they take: a forged receipt could show one
+    # value here and another one to its reader.
     out = dict(pairs)
     if len(out) != len(pairs):
         raise ValueError("an object has a key twice")

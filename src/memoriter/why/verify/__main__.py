@@ -1,4 +1,4 @@
-"""`python -m verify receipt.json …`: 0 if all is well, 9 if something is not, 2 for no receipt."""
+"""`python -m verify receipt.json …`: exit code 0 without problems, 9 with some, 2 if no receipt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAMAGED: Final = 9
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Verify files; 0 where all is well."""
+    """Verify files, print a report for each and return the exit code of the worst."""
     worst = 0 if arguments else 2
     if not arguments:
         sys.stderr.write("usage: python -m verify receipt.json …\n")
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
             sys.stderr.write(f"{path}: {error}\n")
             worst = max(worst, 2)
             continue
-        counts = f"{len(verified.checked)} parts derived again, {len(verified.attested)} attested"
+        counts = f"{len(verified.checked)} parts recomputed, {len(verified.attested)} attested"
         sys.stdout.write(f"{path}: {'verified' if verified.ok else 'NOT verified'}: {counts}\n")
         for problem in verified.problems:
             sys.stdout.write(f"  {problem}\n")

@@ -1,7 +1,7 @@
-"""What changes a score: each step from its parts, and values whose inputs are here.
+"""Checks boosts: the values whose inputs are in the receipt, and the steps that apply them.
 
-A boost of an unknown kind is attested alone: its values stand as the receipt has them, how it
-changes a score is read from the step that applies it, and everything beside it is derived as ever.
+The values of a boost of an unknown kind are attested, and its operation is read from the step that
+applies it; everything else is checked as usual.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .search import Search
 
 
 def applies(s: Search, label: str) -> bool:
-    """Whether a boost, or a lane among the boosts, has a say."""
+    """Whether a boost, or a lane used as a boost, ran."""
     return f"{label}.score" in s.columns if label in s.recipe["lanes"] else s.runs(label)
 
 
 @dataclass(frozen=True)
 class _Applied:
-    """A boost among those of a pass: how it changes a score, and whether it begins a new step."""
+    """A boost of a pass: its operation, and whether it begins a new step."""
 
     label: str
     op: str
@@ -31,7 +31,7 @@ class _Applied:
 
 
 def boosted(s: Search, stage: str, labels: Sequence[str]) -> None:
-    """The score after these boosts, neighbours of one kind in one step."""
+    """Check the score after these boosts; neighbours with the same operation share one step."""
     base, marks, at = stage, list[tuple[int, _Applied]](), 0
     for each in _applied(s, stage, labels):
         at += each.begins
@@ -46,7 +46,7 @@ def boosted(s: Search, stage: str, labels: Sequence[str]) -> None:
 
 
 def _applied(s: Search, stage: str, labels: Sequence[str]) -> list[_Applied]:
-    """How each of these changes the score."""
+    """How each boost changes the score."""
     out: list[_Applied] = []
     for label in labels:
         spec = s.recipe["boosts"].get(label)
@@ -61,15 +61,15 @@ def _applied(s: Search, stage: str, labels: Sequence[str]) -> list[_Applied]:
 
 
 def _as_applied(s: Search, stage: str, label: str, before: _Applied | None) -> _Applied:
-    """An unknown boost as the receipt applies it.
+    """A boost of an unknown kind, as the receipt applies it.
 
-    Whether it reads the score shows only beside a boost of the same op: in a step of its own it
-    does, in the same step it does not.
+    A boost that reads the score needs a step of its own. That is visible only next to a boost with
+    the same operation: in the same step it does not read the score, in another one it does.
     """
     step = _step_of(s, stage, label)
     s.attested[f"slate/steps/{label}"] = None
     if step["op"] != s.common.setdefault(f"op/{label}", step["op"]):
-        s.wrong(f"slate/steps/{label}", "it changes a score in two ways")
+        s.wrong(f"slate/steps/{label}", "is applied with two different operations")
     same_op = before is not None and before.op == step["op"]
     alone = before is not None and step is not _step_of(s, stage, before.label)
     return _Applied(label, step["op"], begins=same_op and alone)
@@ -91,7 +91,11 @@ def _column(s: Search, label: str) -> str:
 
 
 def _input(s: Search, stage: str, boost: _Applied, known: Sequence[bool]) -> str:
-    """The column of a boost, under another name where some rows must not have it."""
+    """The column of a boost as the input of a step.
+
+    It is copied under another name if it has values for rows without a score, which must not get
+    one from the boost alone. A maximum (`widest`) may.
+    """
     name, widest = _column(s, boost.label), boost.op == "max"
     if boost.label in s.recipe["boosts"] and name not in s.valued:
         valued(s, boost.label, name, [True] * len(known) if widest else known)
@@ -104,7 +108,7 @@ def _input(s: Search, stage: str, boost: _Applied, known: Sequence[bool]) -> str
 
 
 def valued(s: Search, label: str, name: str, among: Sequence[bool]) -> None:
-    """The values of a boost, where what they follow from is here."""
+    """Check the values of a boost if their inputs are in the receipt, else attest them."""
     s.valued.add(name)
     spec = s.recipe["boosts"][label]
     rule = boost_rules().get(spec["kind"])
@@ -114,6 +118,6 @@ def valued(s: Search, label: str, name: str, among: Sequence[bool]) -> None:
         s.attested[f"slate/columns/{name}"] = None
         for value, inside in zip(s.columns[name], among, strict=True):
             if value is not None and not inside:
-                s.wrong(f"slate/columns/{name}", "boosts a row that has no score")
+                s.wrong(f"slate/columns/{name}", "boosts a row without a score")
         return
     s.derived(name, [v if inside else None for v, inside in zip(values, among, strict=True)])

@@ -1,4 +1,4 @@
-"""Evidence: how lanes came by the scores of the hits."""
+"""Checks the evidence: the trees that explain the lane scores of the hits."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .rules import ClaimedLeaf, LaneRule
 from .search import Search
 
 _UNKNOWN = LaneRule()
-"""Of a kind without a file only the arithmetic of the tree is checked."""
+"""For a kind without a file here: only the arithmetic of the tree is checked."""
 
 
 def check_evidence(s: Search) -> None:
-    """Each lane that found a hit says how, and its tree is right down to the leaves it can show."""
+    """Check that each lane that found a hit has a tree, and that the tree gives its score."""
     for n, at in enumerate(s.standing):
         trees = s.body["evidence"][n]
         wanted = [label for label in lanes_run(s) if s.columns[f"{label}.score"][at] is not None]
         if not set(wanted) <= set(trees):
-            s.wrong(f"evidence/{n}", "a lane says nothing")
+            s.wrong(f"evidence/{n}", "the evidence of a lane is missing")
         for label in sorted(set(trees) - set(wanted)):
             s.attested[f"evidence/{n}/{label}"] = None
         for label in [label for label in wanted if label in trees]:
@@ -39,7 +39,7 @@ def _tree(s: Search, label: str, at: int, path: str, root: Data) -> None:
         values = [part["value"] for part in node.get("parts", [])]
         s.same(path, node["value"], OPS[node["op"]](values) if values else 0.0)
         if not rule.shape(above, node):
-            s.wrong(f"{path}/{node['label']}", f"a {lane['kind']} score is not made like this")
+            s.wrong(f"{path}/{node['label']}", f"a {lane['kind']} score has no such node")
 
 
 def _leaf(rule: LaneRule, leaf: ClaimedLeaf, path: str) -> None:
@@ -47,14 +47,14 @@ def _leaf(rule: LaneRule, leaf: ClaimedLeaf, path: str) -> None:
     if rule.leaf is None:
         leaf.s.attested[name] = None
         return
-    for what, value, follows in rule.leaf(leaf):
+    for what, value, expected in rule.leaf(leaf):
         leaf.s.checked[path] = None
-        if value != follows:
-            leaf.s.wrong(f"{name}/{what}", f"is {value!r}, and follows as {follows!r}")
+        if value != expected:
+            leaf.s.wrong(f"{name}/{what}", f"is {value!r}, expected {expected!r}")
 
 
 def _nodes(above: Data, node: Data) -> Iterable[tuple[Data, Data]]:
-    """Every node of a tree, and the one it hangs on."""
+    """(parent, node) for every node of a tree; the root is its own parent."""
     yield above, node
     for part in node.get("parts", []):
         yield from _nodes(node, part)

@@ -1,4 +1,4 @@
-"""The first pass: weighted, reciprocal ranks, smooth; every candidate where its score says."""
+"""Checks the first pass: the fusion of the lanes (weighted, reciprocal rank or smooth)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .search import Search
 
 
 def scaled_by(fuse: Data, label: str, scores: Column) -> Column:
-    """A signal's scores as a weighted fusion counts them; as they are for others."""
+    """The scores of a signal, scaled as a weighted fusion does; unchanged for other fusions."""
     if fuse["kind"] != "weighted":
         return scores
     how = fuse["scale"] if isinstance(fuse["scale"], str) else fuse["scale"].get(label, "none")
@@ -27,7 +27,7 @@ def scaled_by(fuse: Data, label: str, scores: Column) -> Column:
 
 
 def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list[float]:
-    """Each signal's part of the whole weight, never above 1 in sum."""
+    """Each signal's share of the total weight; the shares never add up to more than 1."""
     kept = fuse["absent"] == "keep"
     weights = [
         float(fuse["weights"].get(label, 1.0)) if kept or signals else 0.0
@@ -39,21 +39,23 @@ def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list
     near = [snap(weight / whole) for weight in weights]
     if total_of(near) <= 1.0:
         return near
+    # Rounding to the nearest grid step brought the sum above 1: round all of them down.
     return [math.floor(weight / whole / STEP) * STEP for weight in weights]
 
 
 @dataclass(frozen=True)
 class ClaimedSignals:
-    """What there is to fuse, signal by signal."""
+    """The signals (lanes, and boosts with a weight) that a fusion combines, as parallel lists."""
 
     labels: list[str]
     scores: list[Column]
     ranks: list[Column]
     answered: list[bool]
+    """Whether the signal has a score for any row."""
 
 
 def _fused(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
-    """What each signal adds."""
+    """The contribution of each signal."""
     if fuse["kind"] == "smooth":
         return _smooth(s, fuse, signals)
     if fuse["kind"] == "weighted":
@@ -76,14 +78,15 @@ def _fused(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
 def _weighed(
     s: Search, labels: Sequence[str], weights: Sequence[float], columns: Sequence[Column]
 ) -> None:
-    """The weights as columns, for ties and heads that go by them."""
+    """Add the weights as columns, because ties and heads may refer to them."""
     for label, weight, column in zip(labels, weights, columns, strict=True):
-        made = mapped(lambda _, w=weight: w, column)
-        if any(value is not None for value in made):
-            s.known.setdefault(f"{label}.weight", made)
+        values = mapped(lambda _, w=weight: w, column)
+        if any(value is not None for value in values):
+            s.known.setdefault(f"{label}.weight", values)
 
 
 def _smooth(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
+    """Sum of scores; one signal is lifted where another, the base, is weak."""
     out = [mapped(snap, column) for column in signals.scores]
     if fuse["lifted"] in signals.labels:
         at = signals.labels.index(fuse["lifted"])
@@ -100,15 +103,15 @@ def _smooth(s: Search, fuse: Data, signals: ClaimedSignals) -> list[Column]:
     return out
 
 
-def added(s: Search, stage: str, fuse: Data, signals: ClaimedSignals) -> None:
-    """The contributions, and their sum."""
-    for label, made in zip(signals.labels, _fused(s, fuse, signals), strict=True):
-        s.derived(f"{stage}.{label}", made)
+def add_contributions(s: Search, stage: str, fuse: Data, signals: ClaimedSignals) -> None:
+    """Check the contributions of the signals and their sum."""
+    for label, values in zip(signals.labels, _fused(s, fuse, signals), strict=True):
+        s.derived(f"{stage}.{label}", values)
     s.step(stage, "sum", [f"{stage}.{label}" for label in signals.labels], stage)
 
 
 def check_first(s: Search) -> None:
-    """The first pass: every candidate is scored and stands where its score says."""
+    """Check the first pass: the score of every candidate, and their order by score."""
     step, lanes = s.recipe["pass"][0], lanes_run(s)
     fuse = step["fuse"]
     none: Column = [None] * len(s.rows)
@@ -128,9 +131,9 @@ def check_first(s: Search) -> None:
     labels = [*lanes, *weighed]
     ranks = [s.known.get(f"{label}.rank", none) for label in labels]
     signals = ClaimedSignals(labels, scores, ranks, [*answered, *(True for _ in weighed)])
-    added(s, "fuse", fuse, signals)
+    add_contributions(s, "fuse", fuse, signals)
     boosted(s, "fuse", [n for n in step["boosts"] if applies(s, n)])
     s.first = s.score
     if None in s.score:
-        s.wrong("slate/rows", "a row has no score")
+        s.wrong("slate/rows", "has a row without a score")
     s.standing = s.ordered(s.score, step["ties"] or s.recipe["ties"], range(len(s.rows)))

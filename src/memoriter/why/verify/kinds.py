@@ -1,6 +1,7 @@
-"""The kinds that this verifier knows: one file each in `lanes/`, `boosts/` and `orderings/`.
+"""The rules of the known kinds: one file per kind in `lanes/`, `boosts/` and `orderings/`.
 
-A kind is looked up in the list of these files. A name in a receipt is never imported.
+A kind of a receipt is looked up among these files. A name from a receipt is never imported, because
+a receipt may come from anybody.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .rules import BoostRule, LaneRule, OrderingRule
 @cache
 def lane_rules() -> Mapping[str, LaneRule]:
     """The rules of lanes, by kind."""
-    from . import lanes  # noqa: PLC0415  # read when a receipt is verified, not when one is written
+    from . import lanes  # noqa: PLC0415  # loaded only if a receipt is verified
 
     return _rules(lanes)
 
@@ -26,7 +27,7 @@ def lane_rules() -> Mapping[str, LaneRule]:
 @cache
 def boost_rules() -> Mapping[str, BoostRule]:
     """The rules of boosts, by kind."""
-    from . import boosts  # noqa: PLC0415  # as above
+    from . import boosts  # noqa: PLC0415  # loaded only if a receipt is verified
 
     return _rules(boosts)
 
@@ -34,7 +35,7 @@ def boost_rules() -> Mapping[str, BoostRule]:
 @cache
 def ordering_rules() -> Mapping[str, OrderingRule]:
     """The rules of orderings, by kind."""
-    from . import orderings  # noqa: PLC0415  # as above
+    from . import orderings  # noqa: PLC0415  # loaded only if a receipt is verified
 
     return _rules(orderings)
 

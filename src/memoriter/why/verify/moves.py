@@ -1,4 +1,4 @@
-"""Orderings: what each keeps, and in the end the hits."""
+"""Checks the orderings (which rows each keeps), the limit and the budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .search import Search
 
 
 def orderings(s: Search) -> dict[str, Data]:
-    """The orderings of the recipe by the names of their steps."""
+    """Name of the step → ordering of the recipe; a second ordering of a kind is `kind.2`."""
     steps: dict[str, Data] = {}
     for spec in s.recipe["order"]:
         kind = spec["kind"]
@@ -21,7 +21,7 @@ def orderings(s: Search) -> dict[str, Data]:
 
 
 def check_moves(s: Search) -> None:
-    """Each ordering keeps what its rule says; one of an unknown kind is attested alone."""
+    """Check which rows each ordering keeps; the moves of an unknown kind are attested."""
     steps, floor = orderings(s), s.recipe["final"]["min_score"]
     every = [*steps, "min_score"] if floor is not None else [*steps]
     names = [name for name in every if s.runs(name)]
@@ -34,12 +34,13 @@ def check_moves(s: Search) -> None:
         else:
             s.same(f"{path}/kept", move["kept"], kept)
         if len(set(move["kept"])) != len(move["kept"]) or min(move["kept"], default=0) < 0:
-            s.wrong(f"{path}/kept", "keeps a place twice, or none")
+            s.wrong(f"{path}/kept", "has a place twice or a negative one")
+        # Continue with what the receipt says, so that one wrong move is reported once.
         s.standing = [s.standing[at] for at in move["kept"]]
 
 
 def _kept(s: Search, steps: dict[str, Data], move: Data, path: str) -> list[int] | None:
-    """The places that an ordering keeps; None where its kind is unknown."""
+    """The places that an ordering must keep; None if its kind is unknown."""
     spec = steps[move["name"]]
     rule = ordering_rules().get(spec["kind"])
     if rule is None:
@@ -50,23 +51,23 @@ def _kept(s: Search, steps: dict[str, Data], move: Data, path: str) -> list[int]
 
 
 def _above(s: Search, floor: Any) -> list[int]:
-    """Rows with enough of the first pass's score."""
+    """The places whose first-pass score reaches min_score."""
     return [n for n, at in enumerate(s.standing) if either(s.first[at], -math.inf) >= floor]
 
 
 def check_hits(s: Search) -> None:
-    """The answer is the first rows, and of those what the budget has room for."""
+    """Check that the hits are the first rows up to the limit that fit into the budget."""
     query = s.body["query"]
     s.standing = s.standing[: query["limit"]]
-    asked = [query.get("budget_tokens"), query.get("budget_chars")]
-    if asked != [None, None]:
-        s.same("budget/kept", s.body["budget"]["kept"], _fitting(s, asked))
+    bounds = [query.get("budget_tokens"), query.get("budget_chars")]
+    if bounds != [None, None]:
+        s.same("budget/kept", s.body["budget"]["kept"], _fitting(s, bounds))
         s.standing = [s.standing[at] for at in s.body["budget"]["kept"]]
     s.same("hits", s.body["hits"], [s.ids[at] for at in s.standing])
 
 
-def _fitting(s: Search, asked: list[int | None]) -> list[int]:
-    """Whole entries, the best first; one that does not fit is passed over."""
+def _fitting(s: Search, bounds: list[int | None]) -> list[int]:
+    """The places whose entries fit whole, best first; one that does not fit is passed over."""
     budget = s.body["budget"]
     s.attested["budget/sizes"] = None
     used, out = list(budget["head"]), list[int]()
@@ -74,12 +75,12 @@ def _fitting(s: Search, asked: list[int | None]) -> list[int]:
     if any(n is not None and n < 0 for each in (used, *sizes) for n in each):
         s.wrong("budget/sizes", "a size is negative")
     if len(sizes) != len(s.standing):
-        s.wrong("budget/tokens", "not one size for each row within the limit")
+        s.wrong("budget/tokens", "does not have one size for each row within the limit")
     for at, size in enumerate(sizes):
-        if None in size:
+        if None in size:  # the record was forgotten after the view was opened
             continue
-        then = [have + more for have, more in zip(used, size, strict=True)]
-        if all(most is None or have <= most for have, most in zip(then, asked, strict=True)):
+        after = [have + more for have, more in zip(used, size, strict=True)]
+        if all(most is None or have <= most for have, most in zip(after, bounds, strict=True)):
             out.append(at)
-            used = then
+            used = after
     return out

@@ -1,4 +1,7 @@
-"""Numbers on the grid, columns and vectors: the arithmetic of IEEE 754 doubles, nothing else."""
+"""The arithmetic of receipts with plain Python floats: the grid, columns, vectors, canonical JSON.
+
+Python floats are IEEE 754 doubles, so the results here are those of the engine, bit for bit.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 Column = list[float | None]
-"""A number per row of the slate; None where there is none."""
+"""One number per row of the slate; None if the row has no value."""
 Data = dict[str, Any]
-"""A piece of the receipt."""
+"""A part of the receipt, as parsed from JSON."""
 STEP: Final = 2.0**-32
-"""The grid: scores are multiples of it, so sums are exact in any order."""
+"""The grid step: scores are multiples of it, so sums are exact in any order."""
 
 
 def snap(value: float) -> float:
@@ -22,25 +25,27 @@ def snap(value: float) -> float:
     return round(value * 2.0**32) * STEP
 
 
-def columns_of(columns: Mapping[str, Mapping[str, Sequence[float | None]]]) -> dict[str, Column]:
-    """Columns by name, from what the receipt holds: `grid` steps, `whole` numbers, `float`s."""
+def unpacked_columns(
+    columns: Mapping[str, Mapping[str, Sequence[float | None]]],
+) -> dict[str, Column]:
+    """The columns of a receipt as plain numbers, by name."""
     return {name: unpacked(packed) for name, packed in columns.items()}
 
 
 def unpacked(packed: Mapping[str, Sequence[float | None]]) -> Column:
-    """A column as plain numbers."""
+    """A column as plain numbers; it is stored as `grid` steps, `whole` numbers or `float`s."""
     ((unit, values),) = packed.items()
     step = {"grid": STEP, "whole": 1.0, "float": 1.0}[unit]
     return [None if value is None else value * step for value in values]
 
 
 def mapped(make: Callable[[float], float], column: Column) -> Column:
-    """What is made of every known value."""
+    """The column with a function applied to every value that is not None."""
     return [None if value is None else make(value) for value in column]
 
 
 def either(value: float | None, other: float) -> float:
-    """The value, or another where there is none."""
+    """The value, or `other` if it is None."""
     return other if value is None else value
 
 
@@ -63,31 +68,32 @@ def product_of(values: Iterable[float]) -> float:
 OPS: Final[dict[str, Callable[[list[float]], float]]] = {
     "sum": math.fsum, "max": max, "min": min, "product": lambda values: snap(product_of(values)),
 }  # fmt: skip
-"""How parts make a whole; of a step, those that are known."""
+"""Operation of a step or a node → function of its parts."""
 
 
-def vector_of(spelled: str) -> tuple[float, ...]:
-    """A vector from its float32 bytes in base64."""
-    body = base64.b64decode(spelled, validate=True)
+def decoded_vector(encoded: str) -> tuple[float, ...]:
+    """A vector from base64 of little-endian float32 numbers."""
+    body = base64.b64decode(encoded, validate=True)
     return struct.unpack(f"<{len(body) // 4}f", body)
 
 
 def dot_of(one: Sequence[float], other: Sequence[float]) -> float:
-    """Exact: elements are multiples of 2^-23."""
+    """The dot product; exact, because elements of unit vectors are multiples of 2^-23."""
     return total_of(a * b for a, b in zip(one, other, strict=True))
 
 
 def unit_of(values: Sequence[float]) -> tuple[float, ...]:
-    """At unit length, on the grid of vectors; zeros stay."""
+    """The vector at unit length, elements rounded to 2^-23; a zero vector stays zero."""
     if not any(values):
         return tuple(0.0 for _ in values)
+    # First scaled by a power of two, which is exact, so that squares neither overflow nor vanish.
     wide = [math.ldexp(v, -math.frexp(max(map(abs, values)))[1]) for v in values]
     norm = math.sqrt(math.fsum(v * v for v in wide))
     return tuple(round(v / norm * 2.0**23) * 2.0**-23 for v in wide)
 
 
 def canonical(value: object) -> bytes:
-    """The one spelling of data as JSON: keys sorted, no spaces, shortest floats."""
+    """Canonical JSON: sorted keys, no spaces, shortest floats, UTF-8."""
     text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )

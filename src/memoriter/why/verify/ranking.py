@@ -1,4 +1,4 @@
-"""Ranks follow from scores, and some scores from their parts."""
+"""Checks the lanes: their ranks follow from their scores, and some scores from their parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def lanes_run(s: Search) -> list[str]:
 
 
 def _brings(s: Search, label: str) -> bool:
-    """Whether a lane only brings rows; one of an unknown kind does when no fusion counts it."""
+    """Whether a lane adds rows without scores; for an unknown kind, if no fusion uses it."""
     rule = lane_rules().get(s.recipe["lanes"][label]["kind"])
     if rule is not None:
         return rule.brings
@@ -25,10 +25,10 @@ def _brings(s: Search, label: str) -> bool:
 
 
 def check_lanes(s: Search) -> None:
-    """Ranks follow from scores, and some scores from their parts."""
+    """Check ranks, pools and, where the kind allows it, scores of all rows."""
     for label in s.recipe["lanes"]:
         if s.runs(label) != (f"{label}.score" in s.columns):
-            s.wrong(f"skipped/{label}", "a lane that ran has scores, and no other")
+            s.wrong(f"skipped/{label}", "does not agree with the presence of the lane's scores")
     ties = [tie for tie in s.recipe["ties"] if tie.lstrip("-") in ATTRIBUTES]
     for label in lanes_run(s):
         lane, scores = s.recipe["lanes"][label], s.columns[f"{label}.score"]
@@ -37,16 +37,16 @@ def check_lanes(s: Search) -> None:
             rule.scores(s, label)
         scored = [at for at, value in enumerate(scores) if value is not None]
         if len(scored) > lane.get("pool", math.inf):
-            s.wrong(f"slate/columns/{label}.score", f"the pool of the lane holds {lane['pool']}")
+            s.wrong(f"slate/columns/{label}.score", f"exceeds the lane's pool of {lane['pool']}")
         if rule is None:
             _falling(s, label, scored)
         else:
             order = s.ordered(scores, rule.ties(lane, ties), scored)
-            s.derived(f"{label}.rank", ranked(len(scores), order))
+            s.derived(f"{label}.rank", rank_column(len(scores), order))
 
 
-def ranked(size: int, order: Sequence[int]) -> Column:
-    """Ranks from 1 in this order; none for the others."""
+def rank_column(size: int, order: Sequence[int]) -> Column:
+    """A column with ranks from 1 in the order of these places, None for all others."""
     out: Column = [None] * size
     for nth, at in enumerate(order, start=1):
         out[at] = float(nth)
@@ -54,10 +54,10 @@ def ranked(size: int, order: Sequence[int]) -> Column:
 
 
 def _falling(s: Search, label: str, scored: Sequence[int]) -> None:
-    """A lane of an unknown kind: its ranks count from 1, and its scores never rise."""
+    """Check a lane of an unknown kind: ranks count from 1, and scores never increase with them."""
     ranks, scores = s.columns[f"{label}.rank"], s.columns[f"{label}.score"]
     order = sorted(scored, key=lambda at: either(ranks[at], math.inf))
-    s.derived(f"{label}.rank", ranked(len(ranks), order))
+    s.derived(f"{label}.rank", rank_column(len(ranks), order))
     values = [either(scores[at], math.nan) for at in order]
     if values != sorted(values, reverse=True):
         s.wrong(f"slate/columns/{label}.rank", "a better rank has a lower score")

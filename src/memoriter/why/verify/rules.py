@@ -1,4 +1,4 @@
-"""What the file of a kind declares, and the small rules that several kinds share."""
+"""The classes in which the file of a kind declares its rule, and rules that several kinds share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .numbers import Column, Data, either, mapped, snap
 from .search import Search
 
 Comparison = tuple[str, object, object]
-"""What is compared, its value in the receipt, and the value that follows."""
+"""(name of what is compared, value in the receipt, expected value)."""
 
 
 # -- lanes -----------------------------------------------------------------------------------------
@@ -18,30 +18,34 @@ Comparison = tuple[str, object, object]
 
 @dataclass(frozen=True)
 class ClaimedLeaf:
-    """A leaf of a lane's evidence, and where it hangs."""
+    """A leaf of a lane's evidence for one row, as the receipt claims it."""
 
     s: Search
     lane: Data
+    """The lane's part of the recipe."""
     label: str
+    """The lane's name in the recipe."""
     at: int
+    """The place of the row in the slate."""
     root: Data
     above: Data
+    """The parent node; the root is its own parent."""
     node: Data
 
     @property
     def facts(self) -> Data:
-        """What stands beside its value."""
+        """The inputs that are recorded with the value."""
         return self.node.get("facts", {})
 
 
 def any_shape(above: Data, node: Data) -> bool:
-    """Nothing is known of how the tree is built."""
+    """Any tree is allowed."""
     del above, node
     return True
 
 
 def no_parts(above: Data, node: Data) -> bool:
-    """The score is one leaf."""
+    """The score is a single leaf, so no inner node is allowed."""
     del above, node
     return False
 
@@ -52,37 +56,37 @@ def one_sum(above: Data, node: Data) -> bool:
 
 
 def recipe_ties(lane: Data, ties: Sequence[str]) -> Sequence[str]:
-    """Equals stand as the recipe says."""
+    """Ties are broken as the recipe says."""
     del lane
     return ties
 
 
 def may_be_idle(s: Search, label: str) -> bool:
-    """Something outside the receipt may keep it from running."""
+    """Something outside the receipt may prevent the lane from running."""
     del s, label
     return False
 
 
 @dataclass(frozen=True)
 class LaneRule:
-    """What can be derived of a kind of lane."""
+    """What can be checked of a kind of lane."""
 
     leaf: Callable[[ClaimedLeaf], list[Comparison]] | None = None
-    """What a leaf of its evidence follows from; None: leaves are attested."""
+    """The comparisons for a leaf of its evidence; None: leaves are attested."""
     shape: Callable[[Data, Data], bool] = any_shape
-    """Whether a node (under the node it hangs on) may stand in its evidence."""
+    """(parent, inner node) → whether its evidence may contain such a node."""
     scores: Callable[[Search, str], None] | None = None
-    """Checks the scores of all rows, also of those that are no hits."""
+    """Checks the scores of all candidates, not only of the hits."""
     ties: Callable[[Data, Sequence[str]], Sequence[str]] = recipe_ties
-    """How it puts equals in order, given the attributes that the recipe names."""
+    """(lane, tie attributes of the recipe) → the attributes that break its ties."""
     must_run: Callable[[Search, str], bool] = may_be_idle
-    """Whether nothing can keep it from running."""
+    """Whether the lane always runs if it is enabled."""
     brings: bool = False
-    """Whether it brings rows without scoring them."""
+    """Whether it adds rows without scoring them."""
 
 
-def agrees(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Comparison]:
-    """What counts for a whole lane, or for one of its words, is the same at every hit."""
+def same_at_every_hit(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Comparison]:
+    """Comparisons of facts that must be equal in the evidence of all hits (N, df, mean length)."""
     out: list[Comparison] = []
     for name, value in facts:
         first = leaf.s.common.setdefault(f"{leaf.label}/{name}", value)
@@ -91,15 +95,15 @@ def agrees(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Comparison]:
 
 
 def idf(records: int, df: int, form: str) -> float:
-    """How rare a word is that stands in `df` of the records."""
+    """The inverse document frequency of a word that `df` of the records contain."""
     odds = (records - df + 0.5) / (df + 0.5)
     if form == "positive":
         return snap(math.log(1.0 + odds))
     return snap(math.log(odds) if odds > 1.0 else 1e-6)
 
 
-def led(leaf: ClaimedLeaf, facts: Data) -> list[Comparison]:
-    """A path leads to the hit, and is as long as its distance."""
+def path_checks(leaf: ClaimedLeaf, facts: Data) -> list[Comparison]:
+    """Comparisons for a path: it ends at the hit, and its length is the distance."""
     path = facts["path"]
     return [
         ("distance", facts["distance"], len(path) - 1),
@@ -112,7 +116,7 @@ def led(leaf: ClaimedLeaf, facts: Data) -> list[Comparison]:
 
 @dataclass(frozen=True)
 class BoostColumn:
-    """A boost whose values are wanted, and the column that they stand in."""
+    """A boost whose values are to be computed, and the name of their column."""
 
     s: Search
     label: str
@@ -121,7 +125,7 @@ class BoostColumn:
 
     @property
     def lane_scores(self) -> list[float]:
-        """The raw scores of the lane that the boost goes by; 0 for what it did not find."""
+        """The raw scores of the lane that the boost depends on; 0 for rows it did not find."""
         none: Column = [None] * len(self.s.rows)
         scores = self.s.known.get(f"{self.spec['lane']}.score", none)
         return [either(value, 0.0) for value in scores]
@@ -139,42 +143,45 @@ def multiplies(spec: Data) -> str:
     return "product"
 
 
-def leans(spec: Data) -> str:
-    """Weight · share is added; with `alpha` the score is multiplied."""
+def adds_or_multiplies(spec: Data) -> str:
+    """Weight · share is added to the score; with `alpha` the score is multiplied."""
     return "sum" if spec["alpha"] is None else "product"
 
 
-def leaning(spec: Data, shares: Column) -> Column:
-    """What shares between 0 and 1 are worth to a boost that adds or leans."""
+def share_values(spec: Data, shares: Column) -> Column:
+    """The values of a boost from shares between 0 and 1.
+
+    With `alpha` they are factors around 1, and a row without a share counts as ½, which is 1.
+    """
     if spec["alpha"] is None:
         return mapped(lambda share: snap(spec["weight"] * share), shares)
     return [snap(1.0 + spec["alpha"] * (either(share, 0.5) - 0.5)) for share in shares]
 
 
 def never_idle(s: Search, spec: Data) -> bool:
-    """A boost that is on always has something to go by."""
+    """An enabled boost always runs."""
     del s, spec
     return False
 
 
 def by_the_question(s: Search, spec: Data) -> bool:
-    """Whether it has something to do depends on the words of the question, which are not read."""
+    """Whether it runs depends on the words of the query, which the verifier does not parse."""
     del s, spec
     return True
 
 
 @dataclass(frozen=True)
 class BoostRule:
-    """What can be derived of a kind of boost."""
+    """What can be checked of a kind of boost."""
 
     op: Callable[[Data], str] = adds
-    """How it changes a score."""
+    """The operation that combines its value with the score."""
     values: Callable[[BoostColumn], Column | None] | None = None
-    """Its values, where what they follow from is in the receipt; None: they are attested."""
+    """Computes its values; None, or a result of None: they are attested."""
     reads_score: bool = False
-    """Whether its values follow from the score so far."""
+    """Whether its values depend on the score so far, so that it needs a step of its own."""
     may_skip: Callable[[Search, Data], bool] = never_idle
-    """Whether it may have nothing to go by although it is on."""
+    """Whether it may be skipped although it is enabled."""
 
 
 # -- orderings -------------------------------------------------------------------------------------
@@ -182,7 +189,7 @@ class BoostRule:
 
 @dataclass(frozen=True)
 class OrderingRule:
-    """What can be derived of a kind of ordering."""
+    """What can be checked of a kind of ordering."""
 
     kept: Callable[[Search, Data, Data, str], list[int]]
-    """(search, spec, move, path of the move) → the places that it keeps, in order."""
+    """(search, ordering of the recipe, move, path of the move) → the places it keeps, in order."""

@@ -1,4 +1,4 @@
-"""A receipt while it is read: what was derived of it so far, and its problems."""
+"""The state of a verification: what was derived from a receipt so far, and its problems."""
 
 from __future__ import annotations
 
@@ -38,11 +38,15 @@ ATTRIBUTES: Final = frozenset(
         "row",
     }
 )
-"""What a tie may go by beside columns: attributes of records."""
+"""The attributes of records that may break ties; other tie names are columns."""
 
 
 class Search:
-    """A receipt, what was derived of it so far, and its problems."""
+    """A receipt, what was derived from it so far, and its problems.
+
+    A place is an index into the rows of the slate. `checked`, `attested` and `problems` are
+    dictionaries used as ordered sets.
+    """
 
     def __init__(self, body: Data) -> None:
         self.body = body
@@ -54,33 +58,34 @@ class Search:
         self.rows: list[int] = []
         self.ids: list[str] = []
         self.columns: dict[str, Column] = {}
-        """The columns as the receipt has them."""
+        """The columns as the receipt claims them."""
         self.known: dict[str, Column] = {}
-        """The columns as they follow, with those that the receipt leaves out."""
+        """The columns as derived here, with those that the receipt leaves out."""
         self.valued: set[str] = set()
-        """Columns of boosts that were derived or attested."""
+        """Columns of boosts that were already derived or attested."""
         self.score: Column = []
-        """The score of every row so far."""
+        """The current score of every row."""
         self.first: Column = []
-        """The score that the first pass gave."""
+        """The score after the first pass."""
         self.common: dict[str, object] = {}
-        """What must be the same at every hit, as it came first."""
+        """Facts that must be equal at every hit, with the value at the first hit."""
         self.steps: list[Data] = []
+        """The steps as derived here."""
         self.standing: list[int] = []
-        """The places of the slate, in the order so far."""
+        """The places of the remaining rows, in their current order."""
 
     def wrong(self, path: str, what: str) -> None:
-        """Note a problem."""
+        """Report a problem."""
         self.problems[f"{path}: {what}"] = None
 
     def same(self, path: str, value: object, expected: object) -> None:
-        """A value must be what follows."""
+        """Check a value against the one that was derived."""
         self.checked[path] = None
         if value != expected:
-            self.wrong(path, f"is {_brief(value)}, and follows as {_brief(expected)}")
+            self.wrong(path, f"is {_brief(value)}, expected {_brief(expected)}")
 
     def derived(self, name: str, expected: Column) -> None:
-        """A column must be what follows."""
+        """Check a column against the one that was derived; later stages use the derived one."""
         path = f"slate/columns/{name}"
         self.checked[path] = None
         self.known[name] = expected
@@ -88,29 +93,30 @@ class Search:
         if column is None:
             self.wrong(path, "is missing")
             return
-        for at, (is_, made) in enumerate(zip(column, expected, strict=True)):
-            if is_ != made:
-                self.wrong(path, f"at row {self.rows[at]} is {is_!r}, and follows as {made!r}")
+        for at, (claimed, value) in enumerate(zip(column, expected, strict=True)):
+            if claimed != value:
+                self.wrong(path, f"at row {self.rows[at]} is {claimed!r}, expected {value!r}")
                 return
 
     def step(self, stage: str, op: str, inputs: Sequence[str], out: str) -> None:
-        """A score must be what its parts make."""
+        """Derive a score from its input columns and check it; a row without inputs has none."""
         columns = [self.known[name] for name in inputs]
-        made: Column = []
+        result: Column = []
         for at in range(len(self.rows)):
             parts = [value for column in columns if (value := column[at]) is not None]
-            made.append(OPS[op](parts) if parts else None)
-        self.derived(out, made)
-        spelled = sorted(inputs) if op == "sum" else list(inputs)
-        self.steps.append({"stage": stage, "op": op, "inputs": spelled, "out": out})
-        self.score = [b if a is None else a for a, b in zip(made, self.score, strict=True)]
+            result.append(OPS[op](parts) if parts else None)
+        self.derived(out, result)
+        # A receipt stores the inputs of a sum sorted, as their order does not matter.
+        names = sorted(inputs) if op == "sum" else list(inputs)
+        self.steps.append({"stage": stage, "op": op, "inputs": names, "out": out})
+        self.score = [b if a is None else a for a, b in zip(result, self.score, strict=True)]
 
     def runs(self, name: str) -> bool:
-        """Whether a step took part."""
+        """Whether a lane, a boost or an ordering was not skipped."""
         return name not in self.skipped
 
     def ordered(self, scores: Column, ties: Sequence[str], among: Iterable[int]) -> list[int]:
-        """These places by score, equals by attributes and columns, in the end by row."""
+        """These places by descending score; ties by attributes and columns, finally by row."""
         keys = [key for tie in ties if (key := self._key(tie)) is not None]
 
         def place(at: int) -> tuple[float, ...]:

@@ -1,26 +1,26 @@
-"""Vectors: every one is of unit length and on the grid; a given one was brought there."""
+"""Checks the vectors: each has unit length and is on the grid, also one that the caller passed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
-from .numbers import unit_of, vector_of
+from .numbers import decoded_vector, unit_of
 from .search import Search
 
 
 def check_units(s: Search) -> None:
-    """A cosine is a dot product of unit vectors: what is no unit vector has none."""
-    for path, spelled in _spelled(s):
-        vector = vector_of(spelled)
-        if not _is_unit(vector):
-            s.wrong(path, "is no unit vector on the grid")
-    given, vector = s.body["query"].get("vector"), s.body["outcomes"].get("vector")
-    if given is not None and vector is not None:
-        s.same("outcomes/vector", vector_of(vector), unit_of(given))
+    """Check every vector: cosines are computed as dot products, which assumes unit vectors."""
+    for path, encoded in _encoded(s):
+        if not _is_unit(decoded_vector(encoded)):
+            s.wrong(path, "is not a unit vector on the grid")
+    passed, vector = s.body["query"].get("vector"), s.body["outcomes"].get("vector")
+    if passed is not None and vector is not None:
+        s.same("outcomes/vector", decoded_vector(vector), unit_of(passed))
 
 
-def _spelled(s: Search) -> Iterator[tuple[str, str]]:
+def _encoded(s: Search) -> Iterator[tuple[str, str]]:
+    """(path, encoded vector) of every vector in the receipt."""
     outcomes, vectors = s.body["outcomes"], s.body["vectors"]
     if "vector" in outcomes:
         yield "outcomes/vector", outcomes["vector"]
@@ -32,7 +32,7 @@ def _spelled(s: Search) -> Iterator[tuple[str, str]]:
 
 
 def _is_unit(vector: Sequence[float]) -> bool:
-    """Whether each element is a multiple of 2^-23, and the length 1 but for that, or 0."""
+    """Whether each element is a multiple of 2^-23 and the length is 1 up to that rounding, or 0."""
     steps = [value * 2.0**23 for value in vector]
     if not all(math.isfinite(step) and step == round(step) for step in steps):
         return False

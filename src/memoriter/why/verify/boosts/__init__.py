@@ -1,1 +1,1 @@
-"""One file for each kind of boost: `RULE` says how its values change a score."""
+"""One file per kind of boost; its `RULE` says how to check it."""

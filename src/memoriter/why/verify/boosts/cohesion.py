@@ -1,4 +1,4 @@
-"""By the distance to the nearest row that a lane found well."""
+"""Cohesion: rows near (by position) to a row that a lane scored highly gain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..rules import BoostColumn, BoostRule
 
 
 def _values(b: BoostColumn) -> Column | None:
-    """Sessions are not in the receipt: where they matter, the values are attested."""
+    """The values; None if sessions matter, because the receipt does not hold them."""
     if b.spec["same_session"]:
         return None
     pairs = list(zip(b.s.columns["of.position"], b.lane_scores, strict=True))
@@ -19,6 +19,7 @@ def _values(b: BoostColumn) -> Column | None:
     for place, score in pairs:
         away = 0.0
         if place is not None and seeds:
+            # The nearest seed is the last one before the place or the first one at or after it.
             after = bisect_left(seeds, place)
             away = min(abs(seed - place) for seed in seeds[max(after - 1, 0) : after + 1])
         gains = score < b.spec["weak"] and 1.0 <= away <= radius

@@ -1,4 +1,4 @@
-"""Weight · confidence."""
+"""Confidence: weight · confidence is added."""
 
 from __future__ import annotations
 

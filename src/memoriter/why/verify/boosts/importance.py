@@ -1,4 +1,4 @@
-"""The distance of the importance from one half, by how well a lane found the record."""
+"""Importance: its distance from ½, times the score of a lane."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..rules import BoostColumn, BoostRule
 
 def _values(b: BoostColumn) -> Column:
     out: Column = []
-    for given, score in zip(b.s.columns[f"{b.label}.given"], b.lane_scores, strict=True):
+    for importance, score in zip(b.s.columns[f"{b.label}.given"], b.lane_scores, strict=True):
         share = score * b.spec["found"] if score > 0.0 else b.spec["bare"]
-        out.append(0.0 if given is None else snap((given - 0.5) * share))
+        out.append(0.0 if importance is None else snap((importance - 0.5) * share))
     return out
 
 

@@ -1,4 +1,4 @@
-"""The product of the factors that stand beside it."""
+"""Intent: the product of factors that are recorded in columns next to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from ..rules import BoostColumn, BoostRule, by_the_question, multiplies
 
 
 def _values(b: BoostColumn) -> Column:
-    """In the order that the engine took them, which the receipt does not keep."""
+    """The product of each row's factors.
+
+    A product of floats depends on the order of its factors, which the receipt does not record: the
+    claimed value is accepted if any order gives it.
+    """
     factors_of = [
         column
         for name, column in b.s.columns.items()
@@ -18,9 +22,9 @@ def _values(b: BoostColumn) -> Column:
     out: Column = []
     for at, value in enumerate(b.s.columns[b.name]):
         factors = [v for column in factors_of if (v := column[at]) is not None]
-        some = {snap(product_of(each)) for each in permutations(factors[:5])}
-        looked_at = value is not None or bool(factors)
-        out.append((value if value in some else min(some)) if looked_at else None)
+        products = {snap(product_of(each)) for each in permutations(factors[:5])}
+        applies = value is not None or bool(factors)
+        out.append((value if value in products else min(products)) if applies else None)
     return out
 
 

@@ -1,7 +1,7 @@
-"""Nearness to the time that a question names: attested, since the question is not read here."""
+"""Nearness to a time that the query names: attested, as the verifier does not parse the query."""
 
 from __future__ import annotations
 
-from ..rules import BoostRule, by_the_question, leans
+from ..rules import BoostRule, adds_or_multiplies, by_the_question
 
-RULE = BoostRule(op=leans, may_skip=by_the_question)
+RULE = BoostRule(op=adds_or_multiplies, may_skip=by_the_question)

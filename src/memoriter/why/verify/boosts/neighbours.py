@@ -1,4 +1,4 @@
-"""What linked candidates pass on: links are not in the receipt, so the values are attested."""
+"""Neighbours: linked candidates. Links are not in the receipt, so the values are attested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How new rows are: by place, by cycle, by clock."""
+"""Recency: how new a row is, by position, by cycle or by clock."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from ..numbers import Column, Data, either, mapped, snap
-from ..rules import BoostColumn, BoostRule, leaning, leans
+from ..rules import BoostColumn, BoostRule, adds_or_multiplies, share_values
 from ..search import Search
 
 
@@ -16,10 +16,11 @@ def _values(b: BoostColumn) -> Column:
         none: Column = [None] * len(shares)
         known = b.s.known.get(f"{b.spec['beside']}.score", none)
         shares = [None if k is None else v for v, k in zip(shares, known, strict=True)]
-    return leaning(b.spec, shares)
+    return share_values(b.spec, shares)
 
 
 def _newness(b: BoostColumn) -> Column:
+    """A share between 0 (old) and 1 (new) per row."""
     unit, half = b.spec["unit"], b.spec["half_life"]
     if unit == "position":
         places, lengths = b.s.columns["of.position"], b.s.columns["of.length"]
@@ -28,25 +29,26 @@ def _newness(b: BoostColumn) -> Column:
         return [0.0 if p is None else snap(p / end if end > 0.0 else 1.0) for p, end in pairs]
     if unit == "cycle":
         now = b.s.body["query"]["cycle"]
-        return [_halved(now - v, half) if v is not None else 0.0 for v in b.s.columns["of.cycle"]]
+        return [_decay(now - v, half) if v is not None else 0.0 for v in b.s.columns["of.cycle"]]
+    # The other units read the clock: `seconds` decays by half-life, `days` by 1 / (1 + days).
     now, times = _micros(b.s.body["query"]["now"]), b.s.columns[f"of.{b.spec['of']}"]
     if unit == "seconds":
-        return [0.0 if v is None else _halved((now - v) / 1e6, half) for v in times]
+        return [0.0 if v is None else _decay((now - v) / 1e6, half) for v in times]
     return mapped(lambda v: snap(1.0 / (1.0 + max((now - v) / 86_400e6, 0.0))), times)
 
 
-def _halved(age: float, half: float) -> float:
+def _decay(age: float, half: float) -> float:
     return snap(math.exp(-math.log(2.0) * max(age, 0.0) / half))
 
 
-def _micros(spelled: str) -> int:
+def _micros(time: str) -> int:
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    return (datetime.fromisoformat(spelled) - epoch) // timedelta(microseconds=1)
+    return (datetime.fromisoformat(time) - epoch) // timedelta(microseconds=1)
 
 
 def _may_skip(s: Search, spec: Data) -> bool:
-    """Cycles need the call to say which one it is."""
+    """By cycle, it needs the query to name the current cycle."""
     return spec["unit"] == "cycle" and s.body["query"].get("cycle") is None
 
 
-RULE = BoostRule(op=leans, values=_values, may_skip=_may_skip)
+RULE = BoostRule(op=adds_or_multiplies, values=_values, may_skip=_may_skip)

@@ -1,4 +1,4 @@
-"""A factor for reflections; which rows are reflections is attested."""
+"""Reflection: a constant factor; which rows are reflections is attested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A share of the score of the better neighbour in the same session, which is named beside it."""
+"""Session: a share of the score of the best neighbour in the same session, which is recorded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ def _values(b: BoostColumn) -> Column:
     out: Column = []
     for row, neighbour in zip(b.s.rows, b.s.columns[f"{b.label}.row"], strict=True):
         if neighbour == row:
-            b.s.wrong(f"slate/columns/{b.label}.row", f"row {row} stands beside itself")
+            b.s.wrong(f"slate/columns/{b.label}.row", f"row {row} is its own neighbour")
         best = None if neighbour is None else score[int(neighbour)]
-        lent = 0.0 if best is None else snap(b.spec["weight"] * best)
-        out.append(lent if lent > 0.0 else None)
+        gain = 0.0 if best is None else snap(b.spec["weight"] * best)
+        out.append(gain if gain > 0.0 else None)
     return out
 
 

@@ -1,4 +1,4 @@
-"""What reflections lend to their sources: links are not in the receipt, so it is attested."""
+"""Sources of reflections: links are not in the receipt, so the values are attested."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..rules import BoostRule
 
 
 def _op(spec: Data) -> str:
-    """The larger score counts."""
+    """The larger of score and value counts."""
     del spec
     return "max"
 

@@ -1,7 +1,7 @@
-"""By a table: the trust of a record is no number, so the values are attested."""
+"""Trust: a table by the record's trust, which the receipt does not hold; attested."""
 
 from __future__ import annotations
 
-from ..rules import BoostRule, leans
+from ..rules import BoostRule, adds_or_multiplies
 
-RULE = BoostRule(op=leans)
+RULE = BoostRule(op=adds_or_multiplies)

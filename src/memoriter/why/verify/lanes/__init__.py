@@ -1,1 +1,1 @@
-"""One file for each kind of lane: `RULE` says what of its numbers follows, and from what."""
+"""One file per kind of lane; its `RULE` says how to check it."""

@@ -1,4 +1,4 @@
-"""Words: a share from its counts, or the likeness of a misspelt word."""
+"""BM25: the contribution of each word from its counts, or the similarity of a misspelt word."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import math
 import re
 
 from ..numbers import Data, snap
-from ..rules import ClaimedLeaf, Comparison, LaneRule, agrees, idf
+from ..rules import ClaimedLeaf, Comparison, LaneRule, idf, same_at_every_hit
 
 
 def _word(leaf: ClaimedLeaf) -> list[Comparison]:
-    """What a word adds, through a field or a whole row, from its counts."""
+    """Comparisons for the contribution of a word, per field or over all fields."""
     facts, lane = leaf.facts, leaf.lane
     if "similarity" in facts:
-        return _spelled_alike(leaf)
+        return _similar(leaf)
     field, rarity = facts.get("field", ""), 0.0
-    out = agrees(
+    out = same_at_every_hit(
         leaf,
         ("records", facts["records"]),
         (f"mean/{field}", facts["mean"]),
@@ -24,7 +24,7 @@ def _word(leaf: ClaimedLeaf) -> list[Comparison]:
     if lane["score"] != "tf":
         rarity = idf(facts["records"], facts["df"], lane["idf"])
         out.append(("idf", facts["idf"], rarity))
-    weights = _open(lane, facts)
+    weights = _open_fields(lane, facts)
     weight = facts.get("boost", 1.0)
     if "field" in facts:
         out.append(("weight", facts["weight"], weights.get(facts["field"])))
@@ -33,12 +33,16 @@ def _word(leaf: ClaimedLeaf) -> list[Comparison]:
         whole = math.fsum(snap(weights.get(name, 0.0) * n) for name, n in facts["fields"].items())
         out.append(("tf", facts["tf"], whole))
     out.append(("mean", facts["mean"], max(facts["mean"], lane["least_mean"])))
+    # A word that the query repeats counts as often; the product with an integer stays on the grid.
     value = facts.get("times", 1) * snap(_measured(lane, facts, weight, rarity))
     return [*out, ("value", leaf.node["value"], value)]
 
 
-def _open(lane: Data, facts: Data) -> dict[str, float]:
-    """The fields that count for a word, with their weights."""
+def _open_fields(lane: Data, facts: Data) -> dict[str, float]:
+    """The fields that count for a word, with their weights.
+
+    In a large store a field may be closed to words that are too frequent there (`gate`).
+    """
     weights: dict[str, float] = {name: w for name, w in lane["fields"].items() if w}
     gate, records = lane["gate"], facts["records"]
     if not gate or records < lane["gate_from"]:
@@ -47,7 +51,7 @@ def _open(lane: Data, facts: Data) -> dict[str, float]:
 
 
 def _measured(lane: Data, facts: Data, weight: float, rarity: float) -> float:
-    """Counts as the lane measures them: BM25, tf · idf, or tf."""
+    """The score of a word by the lane's formula: BM25, tf · idf, or tf."""
     tf, k1, b = float(facts["tf"]), lane["k1"], lane["b"]
     if lane["score"] == "tf":
         return weight * tf
@@ -57,8 +61,8 @@ def _measured(lane: Data, facts: Data, weight: float, rarity: float) -> float:
     return weight * rarity * (tf * (k1 + 1.0) / (tf + norm))
 
 
-def _spelled_alike(leaf: ClaimedLeaf) -> list[Comparison]:
-    """The share of trigrams that two words have in common."""
+def _similar(leaf: ClaimedLeaf) -> list[Comparison]:
+    """Comparisons for a fuzzy match: the Jaccard similarity of the trigrams of two words."""
     one, two = _trigrams(leaf.facts["typed"]), _trigrams(leaf.facts["word"])
     both = len(one & two)
     alike = snap(both / (len(one) + len(two) - both)) if both else 0.0

@@ -1,4 +1,4 @@
-"""All records by an attribute: the attribute itself is attested."""
+"""All records ordered by an attribute; the attribute itself is attested."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..rules import LaneRule
 
 
 def _ties(lane: Data, ties: Sequence[str]) -> Sequence[str]:
-    """Where all score 0, the attribute alone puts them in order."""
+    """If all scores are 0 (`flat`), the attribute alone decides the order."""
     return [lane["by"]] if lane["flat"] else ties
 
 

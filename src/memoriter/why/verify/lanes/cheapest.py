@@ -1,21 +1,21 @@
-"""The cheapest way: minus its cost."""
+"""Cheapest path: the score is minus its cost."""
 
 from __future__ import annotations
 
 import math
 
 from ..numbers import snap
-from ..rules import ClaimedLeaf, Comparison, LaneRule, led, no_parts
+from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts, path_checks
 
 
 def _reached(leaf: ClaimedLeaf) -> list[Comparison]:
-    """Each link costs its weight, or 1."""
+    """Comparisons for a path; each link costs its weight, or 1."""
     facts = leaf.facts
     hops = facts["path"][1:]
     by_weight = leaf.lane["cost"] == "weight"
     cost = math.fsum(snap(hop["weight"]) for hop in hops) if by_weight else float(len(hops))
     return [
-        *led(leaf, facts),
+        *path_checks(leaf, facts),
         ("cost", facts["cost"], cost),
         ("value", leaf.node["value"], 0.0 - cost),
     ]

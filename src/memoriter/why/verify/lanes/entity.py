@@ -1,4 +1,4 @@
-"""Shared entities: tanh(½ · how many)."""
+"""Shared entities: the score is tanh(½ · count)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts
 
 
 def _shared(leaf: ClaimedLeaf) -> list[Comparison]:
-    """The entities are named, so they can be counted."""
+    """Comparisons for a score; the evidence lists the entities, so they can be counted."""
     count = len(leaf.facts["entities"])
     value = snap(math.tanh(0.5 * count))
     return [("shared", leaf.facts["shared"], count), ("value", leaf.node["value"], value)]

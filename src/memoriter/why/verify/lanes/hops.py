@@ -1,16 +1,16 @@
-"""Few links away: minus the distance."""
+"""Hops: the score is minus the number of links."""
 
 from __future__ import annotations
 
-from ..rules import ClaimedLeaf, Comparison, LaneRule, led, no_parts
+from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts, path_checks
 
 
 def _reached(leaf: ClaimedLeaf) -> list[Comparison]:
-    """Each link costs 1."""
+    """Comparisons for a path; each link costs 1."""
     facts = leaf.facts
     cost = float(len(facts["path"]) - 1)
     return [
-        *led(leaf, facts),
+        *path_checks(leaf, facts),
         ("cost", facts["cost"], cost),
         ("value", leaf.node["value"], 0.0 - cost),
     ]

@@ -1,18 +1,18 @@
-"""Similar words: the weight of a query word times how near the word is that it met."""
+"""Kin: the weight of a query word times its cosine to the nearest word of the record."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from ..numbers import snap
-from ..rules import ClaimedLeaf, Comparison, LaneRule, agrees, idf, one_sum
+from ..rules import ClaimedLeaf, Comparison, LaneRule, idf, one_sum, same_at_every_hit
 
 _MOST: Final = 1.0 + 2.0**-10
-"""No cosine is more, however the lengths of two vectors are rounded."""
+"""Upper bound of a cosine, with room for rounding."""
 
 
 def _met(leaf: ClaimedLeaf) -> list[Comparison]:
-    """A word met another: its weight among the words of the query, times their cosine."""
+    """Comparisons for a pair of words: the query word's weight, the cosine, their product."""
     facts = leaf.facts
     rarity = idf(facts["records"], facts["df"], "positive")
     whole = leaf.root["facts"]["said"]
@@ -20,13 +20,14 @@ def _met(leaf: ClaimedLeaf) -> list[Comparison]:
     word = facts["asked"]
     least = snap(leaf.lane["min_cosine"])
     return [
-        *agrees(
+        *same_at_every_hit(
             leaf,
             ("records", facts["records"]),
             ("said", whole),
             (f"df/{word}", facts["df"]),
             (f"norm/{word}", facts["norm"]),
         ),
+        # Each word of the query may match only once.
         ("asked", [p["facts"]["asked"] for p in leaf.above["parts"]].count(word), 1),
         ("cosine", facts["cosine"], min(max(facts["cosine"], least), _MOST)),
         ("idf", facts["idf"], rarity),

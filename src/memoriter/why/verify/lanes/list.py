@@ -1,4 +1,4 @@
-"""A list of the caller's own: the query holds its scores."""
+"""A list that the caller passes; the query holds its scores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from ..rules import ClaimedLeaf, Comparison, LaneRule, no_parts
 from ..search import Search
 
 
-def _given(leaf: ClaimedLeaf) -> list[Comparison]:
-    """The value of a hit is the score that the list gives it."""
+def _leaf(leaf: ClaimedLeaf) -> list[Comparison]:
+    """The value of a hit is its score in the list."""
     return [("value", leaf.node["value"], leaf.s.known[f"{leaf.label}.score"][leaf.at])]
 
 
 def _listed(s: Search, label: str) -> None:
-    """The scores are those of the query, of an id that comes twice the best."""
+    """Check the scores against the query; of an id that occurs twice, the best counts."""
     best: dict[str, float] = {}
     for one, score in s.body["query"].get("lists", {}).get(label, ()):
         best[one] = max(score, best.get(one, score))
@@ -24,9 +24,9 @@ def _listed(s: Search, label: str) -> None:
     s.derived(f"{label}.score", scores)
 
 
-def _is_given(s: Search, label: str) -> bool:
-    """A list that comes with the call is read."""
+def _is_passed(s: Search, label: str) -> bool:
+    """A list that the call passes is always used."""
     return label in s.body["query"].get("lists", {})
 
 
-RULE = LaneRule(leaf=_given, shape=no_parts, scores=_listed, must_run=_is_given)
+RULE = LaneRule(leaf=_leaf, shape=no_parts, scores=_listed, must_run=_is_passed)

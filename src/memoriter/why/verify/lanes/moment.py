@@ -1,4 +1,4 @@
-"""Nearness to the time that a question names: attested, since the question is not read here."""
+"""Nearness to a time that the query names: attested, as the verifier does not parse the query."""
 
 from __future__ import annotations
 

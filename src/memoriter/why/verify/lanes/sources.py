@@ -1,4 +1,4 @@
-"""What reflections were made from: it brings rows without scoring them."""
+"""Sources of reflections: the lane adds rows without scoring them."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Cosines: from the vectors of the hits and of the query."""
+"""Vector: cosines, from the vectors of the hits and of the query."""
 
 from __future__ import annotations
 
-from ..numbers import Data, dot_of, snap, vector_of
+from ..numbers import Data, decoded_vector, dot_of, snap
 from ..rules import ClaimedLeaf, Comparison, LaneRule
 from ..search import Search
 
 
 def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
-    """The cosine of the best part, or what it counts while vectors are missing."""
+    """Comparisons for the cosine of the best part, or for its weight (`fresh` or `stale`)."""
     if leaf.node["label"] != "cosine":
         known = (leaf.lane["fresh"], leaf.lane["stale"])
         weighs = leaf.above is not leaf.node and leaf.node["value"] in known
@@ -17,7 +17,7 @@ def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
     spaces = {name: rows[row] for name, rows in body["vectors"]["best"].items() if row in rows}
     space = leaf.above["label"] if leaf.root["op"] == "max" else next(iter(spaces), "")
     query = body["outcomes"].get("vectors", {}).get(space) or body["outcomes"]["vector"]
-    cosine = snap(dot_of(vector_of(spaces[space]), vector_of(query)))
+    cosine = snap(dot_of(decoded_vector(spaces[space]), decoded_vector(query)))
     distance = leaf.facts.get("distance", 1.0 - cosine)
     return [
         ("value", leaf.node["value"], cosine),
@@ -27,7 +27,7 @@ def _cosine(leaf: ClaimedLeaf) -> list[Comparison]:
 
 
 def _weighed(above: Data, node: Data) -> bool:
-    """A cosine times what it counts; where there are several spaces, the best of these."""
+    """A product of cosine and weight; with several spaces, the maximum of such products."""
     if node["op"] == "max":
         return node is above and all(part["op"] == "product" for part in node["parts"])
     labels = [part["label"] for part in node["parts"] if part["op"] == "leaf"]
@@ -35,11 +35,11 @@ def _weighed(above: Data, node: Data) -> bool:
 
 
 def _near_enough(s: Search, label: str) -> None:
-    """No cosine is less than the lane takes, weighed as fresh vectors or as stale ones."""
+    """Check that no score is below the lane's min_cosine times its smaller weight."""
     lane = s.recipe["lanes"][label]
     least = min(snap(lane[weight] * lane["min_cosine"]) for weight in ("fresh", "stale"))
     if any(value is not None and value < least for value in s.columns[f"{label}.score"]):
-        s.wrong(f"slate/columns/{label}.score", f"a score is less than {least!r}")
+        s.wrong(f"slate/columns/{label}.score", f"has a score below {least!r}")
 
 
 RULE = LaneRule(leaf=_cosine, shape=_weighed, scores=_near_enough)

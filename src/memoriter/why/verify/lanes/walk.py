@@ -1,14 +1,14 @@
-"""A walk over links: distance, the best link of the path, further seeds."""
+"""Walk over links: a sum of nearness, the best link of the path, and further seeds."""
 
 from __future__ import annotations
 
 from ..numbers import Column, snap, total_of
-from ..rules import ClaimedLeaf, Comparison, LaneRule, led, one_sum
+from ..rules import ClaimedLeaf, Comparison, LaneRule, one_sum, path_checks
 from ..search import Search
 
 
 def _walked(leaf: ClaimedLeaf) -> list[Comparison]:
-    """By the distance, the most valuable link of the path, and how many seeds lead there."""
+    """Comparisons for one part: `graph` (nearness), `relation` (best link) or `seed_support`."""
     facts, lane, name = leaf.root["facts"], leaf.lane, leaf.node["label"]
     depth = facts["distance"]
     near = max(float(depth), 1.0)
@@ -21,11 +21,11 @@ def _walked(leaf: ClaimedLeaf) -> list[Comparison]:
         further = min(facts["seed_paths"] - 1.0, lane["support_most"])
         value = snap(further * lane["support"])
     column = leaf.s.columns[f"{leaf.label}.{name}"][leaf.at]
-    return [*led(leaf, facts), ("value", leaf.node["value"], value), (name, column, value)]
+    return [*path_checks(leaf, facts), ("value", leaf.node["value"], value), (name, column, value)]
 
 
 def _sums(s: Search, label: str) -> None:
-    """The score is the sum of its parts."""
+    """Check that the score of every row is the sum of its three parts."""
     parts = [s.columns[f"{label}.{part}"] for part in ("graph", "relation", "seed_support")]
     sums: Column = [
         None if None in some else total_of(v for v in some if v is not None)

@@ -1,1 +1,1 @@
-"""One file for each kind of ordering: `RULE` says which places it keeps."""
+"""One file per kind of ordering; its `RULE` says how to check it."""

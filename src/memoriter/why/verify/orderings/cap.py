@@ -1,4 +1,4 @@
-"""Of one kind of record, the first few; which rows are of that kind is attested."""
+"""Cap: keeps only the first few rows of one kind; which rows are of it is attested."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..search import Search
 
 def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     del path
-    of_the_kind = sorted(move["looked"]["of"])
-    over = set(of_the_kind[int(spec["share"] * s.recipe["window"]) :])
+    capped = sorted(move["looked"]["of"])
+    over = set(capped[int(spec["share"] * s.recipe["window"]) :])
     return [n for n in range(len(s.standing)) if n not in over]
 
 

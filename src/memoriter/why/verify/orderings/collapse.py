@@ -1,4 +1,4 @@
-"""Of records that say the same, the best or the newest few; which ones do is attested."""
+"""Collapse: keeps a few rows of each group of near duplicates; the groups are attested."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..search import Search
 
 
 def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
-    """Of each group, the best or the newest few, at the best places of the group."""
+    """The kept places: of each group the best or the newest rows, at the group's best places."""
     size, count = len(s.standing), min(spec["head"], len(s.standing))
     looked, stays = move["looked"], dict[int, int]()
-    standing: Column = [None] * size
+    sizes: Column = [None] * size
     grouped = {at for places in looked["groups"] for at in places}
     for nth, places in enumerate(looked["groups"]):
         kept = places
@@ -21,14 +21,14 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
             kept = _newest(s, places, looked["created"][nth])
         stays |= dict(zip(places, kept[: spec["most"]], strict=False))
         for at in places:
-            standing[at] = float(len(places))
+            sizes[at] = float(len(places))
     stays |= {at: at for at in range(count) if at not in grouped}
-    s.same(f"{path}/beside/group", unpacked(move["beside"]["group"]), standing)
+    s.same(f"{path}/beside/group", unpacked(move["beside"]["group"]), sizes)
     return [*(stays[at] for at in sorted(stays)), *range(count, size)]
 
 
 def _newest(s: Search, places: Sequence[int], created: Sequence[int]) -> list[int]:
-    """Places by age, the newest first, of equals the younger row."""
+    """Places from the newest to the oldest; ties by row, the higher first."""
     ages = dict(zip(places, created, strict=True))
     return sorted(places, key=lambda at: (-ages[at], -s.rows[s.standing[at]]))
 

@@ -1,4 +1,7 @@
-"""Maximal marginal relevance: who was taken, one by one, as far as vectors are here."""
+"""MMR (maximal marginal relevance): repeats the greedy selection up to the last hit.
+
+The receipt holds the vectors of rows only as far as the hits depend on them; the rest is attested.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..numbers import Data, dot_of, either, snap, unpacked, vector_of
+from ..numbers import Data, decoded_vector, dot_of, either, snap, unpacked
 from ..rules import OrderingRule
 from ..search import Search
 
 
 def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
-    """Who was taken, one by one, as far as vectors are here: up to the last hit."""
+    """The kept places: those taken one by one, rows without vectors, then the others."""
     size, bare = len(s.standing), list(move["looked"]["bare"])
     tiers = s.known.get("tier", [1.0] * len(s.rows))
     head = min(spec["head"], sum(tiers[at] == 1.0 for at in s.standing))
@@ -20,7 +23,7 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
     count = min(spec["take"], len(part)) if spec["take"] else len(part)
     taken = move["kept"][:count]
     if not set(taken) <= set(part):
-        s.wrong(f"{path}/kept", "takes what has no vector")
+        s.wrong(f"{path}/kept", "takes a row without a vector")
         return []
     _picked(s, spec, move, _Taking(path, head, part, taken))
     gone = {*taken, *bare}
@@ -30,7 +33,7 @@ def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
 
 @dataclass(frozen=True)
 class _Taking:
-    """Of the first `head` places those of `part` have vectors, and `taken` were taken in turn."""
+    """A selection: of the first `head` places, `part` have vectors; `taken` in this order."""
 
     path: str
     head: int
@@ -39,10 +42,10 @@ class _Taking:
 
 
 def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
-    """Each place that was taken had the most left, as far as vectors are here."""
+    """Check that each place taken had the largest marginal relevance at its turn."""
     path, part, taken = taking.path, taking.part, taking.taken
     penalty, cause = (unpacked(move["beside"][key]) for key in ("penalty", "cause"))
-    units = {int(row): vector_of(v) for row, v in s.body["vectors"].get("units", {}).items()}
+    units = {int(row): decoded_vector(v) for row, v in s.body["vectors"].get("units", {}).items()}
     names = [s.rows[at] for at in s.standing]
     sure = next((n for n, at in enumerate(taken) if names[at] not in units), len(taken))
     hits = set(s.body["hits"])
@@ -60,7 +63,7 @@ def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
         most = {n: _least(spec, worth[n], penalty[n], nth) for n in rest}
         best = max([*value.items(), *most.items()], key=lambda pair: (pair[1], -pair[0]))[0]
         if best != at:
-            s.wrong(f"{path}/kept", f"place {at} is taken, and {best} has more")
+            s.wrong(f"{path}/kept", f"place {at} is taken, but place {best} has a larger value")
         made[at] = (cost[at], float(names[nearest[at]]) if nth else None)
         free.discard(at)
         for n in free:
@@ -74,14 +77,17 @@ def _picked(s: Search, spec: Data, move: Data, taking: _Taking) -> None:
 
 
 def _least(spec: Data, worth: float, penalty: float | None, nth: int) -> float:
-    """The least that a row was worth when another was taken, which is taken later or never."""
+    """A lower bound of the value of a row whose vector is not in the receipt.
+
+    Its penalty only grows from turn to turn, so the final penalty bounds every earlier one.
+    """
     if not nth:
         return worth
     return -math.inf if penalty is None else snap(spec["trade"] * worth) - penalty
 
 
 def _worths(s: Search, spec: Data, part: Sequence[int], head: int) -> list[float]:
-    """How relevant rows are: their score, or its place between the least and the greatest."""
+    """The relevance of rows: their score, or the score scaled to 0 … 1 (`unit`)."""
     scores = [either(s.score[at], math.nan) for at in s.standing[:head]]
     if spec["relevance"] == "unit" and scores:
         low, high = min(scores), max(scores)

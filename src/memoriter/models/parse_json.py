@@ -1,4 +1,4 @@
-"""JSON from somebody else: a value of the expected kind, or one line that says what is wrong."""
+"""Parses JSON from a server or a model folder into a value of an expected type."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from pydantic import TypeAdapter, ValidationError
 _Any = TypeVar("_Any")
 
 
-def parsed(content: bytes, kind: type[_Any]) -> _Any:
-    """The value that the JSON spells; a ValueError names the first place that is wrong.
+def parse_json(content: bytes, kind: type[_Any]) -> _Any:
+    """The JSON as a value of type `kind`; raises ValueError with the first path that is wrong.
 
-    >>> parsed(b"[1, 2]", list[int])
+    >>> parse_json(b"[1, 2]", list[int])
     [1, 2]
     """
     try:
         return TypeAdapter(kind).validate_json(content)
     except ValidationError as wrong:
+        # Without the input: it may be long, and it may repeat a key.
         first = wrong.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "JSON"
         raise ValueError(f"{where}: {first['msg']}") from None
