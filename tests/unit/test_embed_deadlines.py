@@ -15,11 +15,11 @@ import memoriter
 from memoriter.embed import call
 from memoriter.embed.call import MOST_LEFT, Late, Patience, in_time
 from memoriter.embed.http import HttpEmbedder
+from memoriter.embed.vector_space import space_of
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.models.worker_thread import apart
 from memoriter.testing.fakes import START, ToyEmbedder
-from memoriter.write.template import space_of
 
 TIMES = (0.05, 0.05)
 

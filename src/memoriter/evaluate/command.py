@@ -14,7 +14,7 @@ from memoriter.evaluate.protocols import Protocol, compared, protocol_of
 from memoriter.evaluate.run import Score, evaluate
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
-from memoriter.write.progress import progress
+from memoriter.write.progress import show_progress
 
 
 def run_eval(
@@ -70,7 +70,7 @@ def _say(lines: Iterator[str] | Sequence[str]) -> None:
 def _watched(dataset: Dataset, recipes: dict[str, Recipe]) -> list[Score]:
     """The scores, with progress on stderr when somebody watches."""
     total = dataset.questions * len(recipes)
-    with progress(sys.stderr.isatty(), dataset.name, total) as told:
+    with show_progress(sys.stderr.isatty(), dataset.name, total) as told:
         return evaluate(dataset, recipes, told)
 
 

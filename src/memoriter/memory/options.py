@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict
 
-from memoriter.core.given import Given
 from memoriter.core.options import Option
+from memoriter.core.record_fields import RecordFields
 from memoriter.core.times import TimeLike
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ WhereLike = Mapping[str, object]
 _KEY: Final = Option("Idempotency key: a second call with the same key changes nothing.", str)
 
 
-class Whose(TypedDict, total=False):
+class ScopeOptions(TypedDict, total=False):
     """Whose memories, within the tenant."""
 
     agent: Annotated[str | None, Option("Of this agent alone.", str)]
@@ -38,7 +38,7 @@ class Whose(TypedDict, total=False):
     session: Annotated[str | None, Option("Of this session alone.", str)]
 
 
-class SelectOptions(Whose, total=False):
+class SelectOptions(ScopeOptions, total=False):
     """Which memories."""
 
     where: Annotated[
@@ -63,7 +63,7 @@ class SelectOptions(Whose, total=False):
     ]
 
 
-class Ask(SelectOptions, total=False):
+class SearchOptions(SelectOptions, total=False):
     """What a search takes beside its text and limit."""
 
     recipe: Annotated[
@@ -131,13 +131,13 @@ class Ask(SelectOptions, total=False):
     ]
 
 
-class QuestionOptions(Ask, total=False):
+class QuestionOptions(SearchOptions, total=False):
     """What a question takes beside its text: of a recall, of a hook, through every door."""
 
     limit: Annotated[int | None, Option("How many memories at most.", int)]
 
 
-class Look(SelectOptions, total=False):
+class BrowseOptions(SelectOptions, total=False):
     """What browsing takes beside sort, cursor and limit."""
 
     archived: Annotated[Show, Option("Whether to show archived memories.", Show, "hide")]
@@ -170,18 +170,18 @@ class WriteOptions(TypedDict, total=False):
     ]
 
 
-class Fields(Given, WriteOptions, total=False):
+class RememberOptions(RecordFields, WriteOptions, total=False):
     """What `remember` takes beside its text."""
 
 
-class Changes(Given, total=False):
+class UpdateOptions(RecordFields, total=False):
     """What `update` takes beside the id; None takes an optional field away."""
 
     text: Annotated[str | None, Option("What it says now.", str)]
     key: Annotated[str | None, _KEY]
 
 
-class Tied(TypedDict, total=False):
+class LinkOptions(TypedDict, total=False):
     """What `link` takes beside the two memories and the kind."""
 
     weight: Annotated[float, Option("How strongly.", float, 1.0)]
@@ -203,7 +203,7 @@ class AgentFields(TypedDict, total=False):
     key: Annotated[str | None, _KEY]
 
 
-class Erase(TypedDict, total=False):
+class ForgetOptions(TypedDict, total=False):
     """What `forget` takes beside ids."""
 
     where: Annotated[
@@ -213,7 +213,7 @@ class Erase(TypedDict, total=False):
     key: Annotated[str | None, _KEY]
 
 
-class How(TypedDict, total=False):
+class ReflectOptions(TypedDict, total=False):
     """What `reflect` takes beside `dry_run`."""
 
     algorithm: Annotated[

@@ -39,14 +39,14 @@ def refuse(plan: Plan, query: Query) -> None:
 
 
 def _given(query: Query) -> list[str]:
-    told = {"query": bool(query.text.strip()), "vector": query.given is not None}
+    told = {"query": bool(query.text.strip()), "vector": query.vector is not None}
     return [field for field, given in told.items() if given]
 
 
 def _takes(recipe: Recipe, label: str, field: str, query: Query) -> bool:
     """Whether a lane uses the text or the vector; a vector that is given needs no text."""
     reads = recipe.lanes[label].reads
-    return field in reads and not (field == "query" and "vector" in reads and query.given)
+    return field in reads and not (field == "query" and "vector" in reads and query.vector)
 
 
 def _stuck(recipe: Recipe, label: str, reason: str, query: Query) -> BadQuery | Unavailable:

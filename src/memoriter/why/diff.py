@@ -215,7 +215,7 @@ def _inputs(was: _Answer, now: _Answer) -> Iterator[Input]:
 
 def _text(answer: _Answer) -> tuple[str, object]:
     """What the query's vector is made from."""
-    return answer.case.query.text, answer.case.query.given
+    return answer.case.query.text, answer.case.query.vector
 
 
 def _brief(value: object, short: bool) -> object:  # noqa: FBT001  # of a value that nobody reads
