@@ -31,14 +31,14 @@ VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any], type]] = {
     "remember": (
         memoriter.Memory.remember,
         memoriter.AsyncMemory.remember,
-        options.RememberOptions,
+        options.RememberKwargs,
     ),
-    "recall": (memoriter.Memory.recall, memoriter.AsyncMemory.recall, options.SearchOptions),
-    "browse": (memoriter.Memory.browse, memoriter.AsyncMemory.browse, options.BrowseOptions),
-    "update": (memoriter.Memory.update, memoriter.AsyncMemory.update, options.UpdateOptions),
-    "forget": (memoriter.Memory.forget, memoriter.AsyncMemory.forget, options.ForgetOptions),
-    "link": (memoriter.Memory.link, memoriter.AsyncMemory.link, options.LinkOptions),
-    "reflect": (memoriter.Memory.reflect, memoriter.AsyncMemory.reflect, options.ReflectOptions),
+    "recall": (memoriter.Memory.recall, memoriter.AsyncMemory.recall, options.SearchKwargs),
+    "browse": (memoriter.Memory.browse, memoriter.AsyncMemory.browse, options.BrowseKwargs),
+    "update": (memoriter.Memory.update, memoriter.AsyncMemory.update, options.UpdateKwargs),
+    "forget": (memoriter.Memory.forget, memoriter.AsyncMemory.forget, options.ForgetKwargs),
+    "link": (memoriter.Memory.link, memoriter.AsyncMemory.link, options.LinkKwargs),
+    "reflect": (memoriter.Memory.reflect, memoriter.AsyncMemory.reflect, options.ReflectKwargs),
 }
 
 

@@ -101,7 +101,7 @@ class Question(Scoped):
         }
 
 
-Ask = with_options("Ask", Question, options.SearchOptions)
+Ask = with_options("Ask", Question, options.SearchKwargs)
 
 
 class Detailed(Question):
@@ -119,8 +119,8 @@ class Paged(Question):
     offset: Annotated[int, Field(description="How many bundles to leave out.")] = 0
 
 
-Recall = with_options("Recall", Detailed, options.SearchOptions)
-Bundles = with_options("Bundles", Paged, options.SearchOptions)
+Recall = with_options("Recall", Detailed, options.SearchKwargs)
+Bundles = with_options("Bundles", Paged, options.SearchKwargs)
 
 
 class Explain(Scoped):
@@ -151,7 +151,7 @@ class Sorted(Scoped):
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 
-Browse = with_options("Browse", Sorted, options.BrowseOptions)
+Browse = with_options("Browse", Sorted, options.BrowseKwargs)
 
 
 class Named(Scoped):
@@ -173,7 +173,7 @@ class New(Request):
     text: Annotated[str, Field(description="What to remember, one fact in plain words.")]
 
 
-Draft = with_options("Draft", New, options.RememberOptions)
+Draft = with_options("Draft", New, options.RememberKwargs)
 
 
 class Several(Request):
@@ -194,7 +194,7 @@ class Changed(Request):
     key: Key = None
 
 
-Update = with_options("Update", Changed, options.UpdateOptions, "refs")
+Update = with_options("Update", Changed, options.UpdateKwargs, "refs")
 
 
 class Expire(Named):
@@ -213,7 +213,7 @@ class Ends(Scoped):
     key: Key = None
 
 
-Link = with_options("Link", Ends, options.LinkOptions)
+Link = with_options("Link", Ends, options.LinkKwargs)
 
 
 class Ids(Scoped):
@@ -222,7 +222,7 @@ class Ids(Scoped):
     id: Annotated[str | list[str] | None, Field(description="One id, or several.")] = None
 
 
-Forget = with_options("Forget", Ids, options.ForgetOptions)
+Forget = with_options("Forget", Ids, options.ForgetKwargs)
 
 
 class Dry(Scoped):
@@ -231,7 +231,7 @@ class Dry(Scoped):
     dry_run: Annotated[bool, Field(description="Say what would be written.")] = False
 
 
-Reflect = with_options("Reflect", Dry, options.ReflectOptions)
+Reflect = with_options("Reflect", Dry, options.ReflectKwargs)
 
 
 class OfRecipe(Request):

@@ -17,7 +17,7 @@ from memoriter.core.where import dated, parse_where, tagged
 from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
-from memoriter.memory.options import BrowseOptions
+from memoriter.memory.options import BrowseKwargs
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Page(Hinting):
 def browse_page(
     engine: Engine,
     scope: Scope,
-    options: BrowseOptions,
+    options: BrowseKwargs,
     sort: Sort,
     cursor: str | None,
     limit: int,
@@ -53,7 +53,7 @@ def browse_page(
     integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
     skip = integer(options.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
     after = None if cursor is None else Cursor.read(cursor)
-    check_known(options, BrowseOptions, BadQuery, "sort", "cursor", "limit")
+    check_known(options, BrowseKwargs, BadQuery, "sort", "cursor", "limit")
     scope = scope.narrowed(options)
     clock = engine.clock.now
     known_at = _time(options.get("known_at"), "known_at", clock)
@@ -90,7 +90,7 @@ def matching_records(engine: Engine, scope: Scope, where: object) -> list[Record
     return [record for record in fetch(rows) if record is not None]
 
 
-def _criteria(scope: Scope, options: BrowseOptions, now: int) -> Criteria:
+def _criteria(scope: Scope, options: BrowseKwargs, now: int) -> Criteria:
     for key in ("archived", "expired", "superseded"):
         choice(options.get(key, "hide"), key, ("hide", "show"), BadQuery)
     return Criteria(

@@ -21,7 +21,7 @@ from memoriter.core.query import (
 from memoriter.core.scope import Scope
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import Where, dated, parse_where, tagged
-from memoriter.memory.options import SearchOptions
+from memoriter.memory.options import SearchKwargs
 from memoriter.pipeline.alone import alone
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
@@ -29,13 +29,13 @@ from memoriter.pipeline.spoken import both, by_name, settled
 
 
 def build_query(
-    query: str, limit: int | None, options: SearchOptions, caller: tuple[Scope, Now]
+    query: str, limit: int | None, options: SearchKwargs, caller: tuple[Scope, Now]
 ) -> tuple[Query, Recipe]:
     """The query and its recipe; `caller` is the scope and the clock.
 
     Raises BadQuery or BadRecipe, with the name of the option.
     """
-    check_known(options, SearchOptions, BadQuery, "query", "limit")
+    check_known(options, SearchKwargs, BadQuery, "query", "limit")
     scope, clock = caller
     scope = scope.narrowed(options)
     recipe, overrides, tests = recipe_for(options, "memoriter")
@@ -71,7 +71,7 @@ def build_query(
     return built, recipe
 
 
-def recipe_for(options: SearchOptions, default: str) -> tuple[Recipe, dict[str, object], Where]:
+def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, object], Where]:
     """The recipe of a call: (recipe with its overrides, the overrides by path, filter tests).
 
     Some systems' recipes take filters as overrides; those become tests.
@@ -86,7 +86,7 @@ def recipe_for(options: SearchOptions, default: str) -> tuple[Recipe, dict[str, 
         raise by_name(recipe, overrides, error) from None
 
 
-def word_lanes_only(options: SearchOptions, clock: Now) -> SearchOptions:
+def word_lanes_only(options: SearchKwargs, clock: Now) -> SearchKwargs:
     """The options of the same search with only the word lanes of its recipe."""
     recipe, _, tests = recipe_for(options, "lexical")
     now = _time(options.get("now"), "now", clock)
@@ -94,7 +94,7 @@ def word_lanes_only(options: SearchOptions, clock: Now) -> SearchOptions:
         parse_where(dated(options.get("where"), clock if now is None else lambda: now)), tests
     )
     changes = {"recipe": alone(recipe, "bm25"), "overrides": None, "mode": None, "where": where}
-    return cast("SearchOptions", {**options, **changes})
+    return cast("SearchKwargs", {**options, **changes})
 
 
 def _limit(limit: int | None, recipe: Recipe) -> int:

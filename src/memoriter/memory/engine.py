@@ -32,7 +32,7 @@ IN_MEMORY: Final = 20_000
 
 
 class AnalyzedView(NamedTuple):
-    """A view, and why it is not read through the analyzer that was asked for."""
+    """A view, and why it is not read through the requested analyzer."""
 
     view: View
     unread: str | None

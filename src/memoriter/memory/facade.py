@@ -28,13 +28,13 @@ from memoriter.index.pages import Sort
 from memoriter.memory.browsing import Page, browse_page, matching_records
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import (
-    BrowseOptions,
-    ForgetOptions,
-    LinkOptions,
-    ReflectOptions,
-    RememberOptions,
-    SearchOptions,
-    UpdateOptions,
+    BrowseKwargs,
+    ForgetKwargs,
+    LinkKwargs,
+    ReflectKwargs,
+    RememberKwargs,
+    SearchKwargs,
+    UpdateKwargs,
     WhereLike,
 )
 from memoriter.memory.status import Report, Status, check_store, status_of
@@ -113,8 +113,8 @@ class Memory:
         self._engine.index_cache.wrote(commit.tenant, len(commit.ids))
         return commit
 
-    @takes(RememberOptions)
-    def remember(self, text: str, **fields: Unpack[RememberOptions]) -> Commit:
+    @takes(RememberKwargs)
+    def remember(self, text: str, **fields: Unpack[RememberKwargs]) -> Commit:
         """Write one memory: its text and other fields."""
         return self._wrote(self._writer.remember({"text": text, **fields}))
 
@@ -126,8 +126,8 @@ class Memory:
         with show_progress(progress, "remembering", total) as report:
             return self._wrote(self._writer.remember_many(drafts, report))
 
-    @takes(UpdateOptions)
-    def update(self, id: str, **changes: Unpack[UpdateOptions]) -> Commit:
+    @takes(UpdateKwargs)
+    def update(self, id: str, **changes: Unpack[UpdateKwargs]) -> Commit:
         """Change fields of a memory by writing a new version; the old one stays in its history.
 
         None removes an optional field.
@@ -139,21 +139,21 @@ class Memory:
         """Hide a memory from answers from a moment on, now by default; `update` can undo it."""
         return self._wrote(self._writer.expire(id, at, key))
 
-    @takes(LinkOptions)
+    @takes(LinkKwargs)
     def link(
-        self, source: str, target: str, kind: str = "related_to", **options: Unpack[LinkOptions]
+        self, source: str, target: str, kind: str = "related_to", **options: Unpack[LinkKwargs]
     ) -> Commit:
         """Link two memories by a typed edge."""
-        check_known(options, LinkOptions, BadRecord, "source", "target", "kind")
+        check_known(options, LinkKwargs, BadRecord, "source", "target", "kind")
         fields: dict[str, object] = {k: v for k, v in options.items() if k != "key"}
         return self._wrote(self._writer.link(source, target, kind, fields, options.get("key")))
 
-    @takes(ForgetOptions)
+    @takes(ForgetKwargs)
     def forget(
-        self, id: str | Sequence[str] | None = None, **options: Unpack[ForgetOptions]
+        self, id: str | Sequence[str] | None = None, **options: Unpack[ForgetKwargs]
     ) -> Erasure:
         """Erase memories, by id or by a filter: they are gone at once, from past views too."""
-        check_known(options, ForgetOptions, InputError, "id")
+        check_known(options, ForgetKwargs, InputError, "id")
         where, key = options.get("where"), options.get("key")
         if (id is None) == (where is None):
             raise InputError("forget: pass either an id or a where", field="id")
@@ -165,8 +165,8 @@ class Memory:
             raise BadQuery("id: expected text, or a list of texts", field="id")
         return self._writer.forget([id] if isinstance(id, str) else id, key)
 
-    @takes(ReflectOptions)
-    def reflect(self, *, dry_run: bool = False, **options: Unpack[ReflectOptions]) -> Reflected:
+    @takes(ReflectKwargs)
+    def reflect(self, *, dry_run: bool = False, **options: Unpack[ReflectKwargs]) -> Reflected:
         """Write reflections that summarise clusters of memories; archive orphaned ones."""
         from memoriter.memory.reflecting import reflect  # noqa: PLC0415  # rarely used
 
@@ -205,25 +205,25 @@ class Memory:
 
     # -- reading -------------------------------------------------------------------------------
 
-    @takes(SearchOptions)
+    @takes(SearchKwargs)
     def recall(
-        self, query: str, limit: int | None = None, **options: Unpack[SearchOptions]
+        self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
         """Search: ranked memories, each with the exact arithmetic of its score."""
         from memoriter.memory.search import search  # noqa: PLC0415  # imports the pipeline
 
         return search(self._engine, *self._query(query, limit, options))
 
-    @takes(SearchOptions)
-    def plan(self, query: str, limit: int | None = None, **options: Unpack[SearchOptions]) -> Plan:
+    @takes(SearchKwargs)
+    def plan(self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]) -> Plan:
         """The plan of a `recall`: which lanes and passes would run, without running them."""
         from memoriter.memory.search import plan_search  # noqa: PLC0415  # imports the pipeline
 
         return plan_search(self._engine, *self._query(query, limit, options))
 
-    @takes(SearchOptions)
+    @takes(SearchKwargs)
     def keywords(
-        self, query: str, limit: int | None = None, **options: Unpack[SearchOptions]
+        self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
         """Search by the word lanes of a recipe only, without a reranker."""
         from memoriter.memory.build_query import word_lanes_only  # noqa: PLC0415  # imports pydantic
@@ -232,14 +232,14 @@ class Memory:
         only_words = word_lanes_only(options, self._engine.clock.now)
         return run_recipe(self._engine, *self._query(query, limit, only_words))
 
-    @takes(SearchOptions)
+    @takes(SearchKwargs)
     def bundles(
         self,
         query: str,
         limit: int | None = None,
         *,
         offset: int = 0,
-        **options: Unpack[SearchOptions],
+        **options: Unpack[SearchKwargs],
     ) -> Bundles:
         """Search by words; each hit comes with the records linked to it. No reranker is used.
 
@@ -251,9 +251,9 @@ class Memory:
         built, recipe = self._query(query, limit, {"recipe": "linked", **options})
         return run_bundles(self._engine, built, recipe, offset)
 
-    @takes(SearchOptions)
+    @takes(SearchKwargs)
     def reflections(
-        self, query: str = "", limit: int | None = None, **options: Unpack[SearchOptions]
+        self, query: str = "", limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
         """Search reflections only, by meaning; without a query, all of them. No reranker is used.
 
@@ -277,7 +277,7 @@ class Memory:
 
         return run_why_not(self._engine, self._scope, receipt, name(id, "id", BadQuery))
 
-    def _query(self, query: str, limit: int | None, options: SearchOptions) -> tuple[Query, Recipe]:
+    def _query(self, query: str, limit: int | None, options: SearchKwargs) -> tuple[Query, Recipe]:
         from memoriter.memory.build_query import build_query  # noqa: PLC0415  # imports pydantic
 
         return build_query(query, limit, options, (self._scope, self._engine.clock.now))
@@ -285,20 +285,20 @@ class Memory:
     def _time(self, value: TimeLike | None, field: str) -> int | None:
         return None if value is None else micros(value, field, BadQuery, self._engine.clock.now)
 
-    @takes(BrowseOptions)
+    @takes(BrowseKwargs)
     def browse(
         self,
         sort: Sort = "newest",
         *,
         cursor: str | None = None,
         limit: int = 20,
-        **options: Unpack[BrowseOptions],
+        **options: Unpack[BrowseKwargs],
     ) -> Page:
         """Records by date, in stable pages over one view, with the total count."""
         return browse_page(self._engine, self._scope, options, sort, cursor, limit)
 
-    @takes(BrowseOptions)
-    def count(self, **options: Unpack[BrowseOptions]) -> int:
+    @takes(BrowseKwargs)
+    def count(self, **options: Unpack[BrowseKwargs]) -> int:
         """How many memories `browse` would list with the same options."""
         return self.browse(limit=1, **options).total
 

@@ -25,7 +25,7 @@ from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.vectors import vectors_of
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
-from memoriter.memory.options import ReflectOptions
+from memoriter.memory.options import ReflectKwargs
 from memoriter.write.reflect import (
     ALGORITHMS,
     Cluster,
@@ -48,7 +48,7 @@ _TRIES: Final = 5
 _FORMS: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
-def reflect(engine: Engine, writer: Writer, options: ReflectOptions, *, dry_run: bool) -> Reflected:
+def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: bool) -> Reflected:
     """Write missing reflections, and archive those whose members are gone.
 
     Raises NothingToRun without an embedder. If another writer interferes, it starts again.
@@ -82,8 +82,8 @@ def reflect(engine: Engine, writer: Writer, options: ReflectOptions, *, dry_run:
     raise AssertionError("unreachable")
 
 
-def _rule(options: ReflectOptions) -> Rule:
-    check_known(options, ReflectOptions, InputError, "dry_run")
+def _rule(options: ReflectKwargs) -> Rule:
+    check_known(options, ReflectKwargs, InputError, "dry_run")
     plain = Rule()
     choice(options.get("algorithm", plain.algorithm), "algorithm", ALGORITHMS, InputError)
     least = integer(options.get("min_size", plain.min_size), "min_size", 2, EXACT_INT, InputError)
@@ -98,7 +98,7 @@ def _rule(options: ReflectOptions) -> Rule:
 class _SummaryWriter:
     """Calls the caller's summary function once per cluster, even if the write is retried."""
 
-    def __init__(self, options: ReflectOptions) -> None:
+    def __init__(self, options: ReflectKwargs) -> None:
         self._summary = options.get("summary")
         cycle = options.get("cycle")
         if self._summary is not None and not callable(self._summary):

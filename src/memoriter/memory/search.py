@@ -48,7 +48,7 @@ def plan_search(engine: Engine, query: Query, recipe: Recipe) -> Plan:
 
 
 def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
-    """Raise BadQuery if the recipe or mode would ignore the memory's reranker without being told.
+    """Raise BadQuery if the recipe or mode would silently ignore the memory's reranker.
 
     Who opens a memory with a reranker expects it to be used; an override can switch it off.
     """

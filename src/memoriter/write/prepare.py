@@ -168,7 +168,7 @@ def prepare_version(
 def embed_all(contents: Sequence[Content], context: WriteContext) -> list[Outcomes]:
     """The vectors of records, all texts in one call; a record fails if any of its parts does."""
     vectors, space = context.vectors, context.space
-    registry = context.registry() if vectors.reads_registry else {}
+    registry: AgentRegistry = context.registry() if vectors.reads_registry else {}
     texts = [embedded_texts(content, vectors.embedder, registry) for content in contents]
     made = iter(vectors.embed([part for parts in texts for part in parts], "record"))
     # An empty vector marks "nothing to embed", so that upkeep does not try the record again.

@@ -20,7 +20,7 @@ import typer
 import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.options import declared
-from memoriter.memory.options import QuestionOptions, ScopeOptions, SelectOptions, UpdateOptions
+from memoriter.memory.options import QuestionOptions, ScopeOptions, SelectOptions, UpdateKwargs
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
@@ -74,7 +74,7 @@ KnownAtOption = Annotated[
     str | None, typer.Option("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about)
 ]
 KeyOption = Annotated[
-    str | None, typer.Option("--key", help=declared(UpdateOptions)["key"].option.about)
+    str | None, typer.Option("--key", help=declared(UpdateKwargs)["key"].option.about)
 ]
 RerankerOption = Annotated[
     str | None,

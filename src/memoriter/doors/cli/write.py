@@ -159,7 +159,7 @@ def _fail_on_refused(reports: Sequence[Imported]) -> None:
 class UpdateOptions:
     """New values of fields, and a new owner."""
 
-    changes: Annotated[dict[str, Any], Flags(options.UpdateOptions, panel=_PANEL)]
+    changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
     to_agent: Annotated[
         str | None, typer.Option("--to-agent", metavar="NAME", help="Give it to this agent.")
     ] = None
@@ -203,7 +203,7 @@ def update(id: IdArgument, at: ScopedOptions, new: UpdateOptions) -> None:
 class LinkOptions:
     """What a link says."""
 
-    declared: Annotated[dict[str, Any], Flags(options.LinkOptions)]
+    declared: Annotated[dict[str, Any], Flags(options.LinkKwargs)]
     kind: Annotated[
         str, typer.Option("--kind", metavar="KIND", help="How the first relates to the second.")
     ] = "related_to"
@@ -246,7 +246,7 @@ def expire(
 class ForgetOptions:
     """Which memories beside ids, and whether to ask."""
 
-    declared: Annotated[dict[str, Any], Flags(options.ForgetOptions)]
+    declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be forgotten; forget nothing.")
@@ -341,7 +341,7 @@ def _counted(count: int) -> str:
 class ReflectOptions:
     """Which memories belong together."""
 
-    declared: Annotated[dict[str, Any], Flags(options.ReflectOptions)]
+    declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what it would do; write nothing.")
     ] = False
