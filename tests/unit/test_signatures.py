@@ -159,7 +159,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     src = root / "src" / "memoriter"
     shutil.copytree(SOURCE, src, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tools", root / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    insert(src / "memory" / "options.py", 'beside its text and limit."""\n\n', OPTION)
+    insert(src / "memory" / "options.py", 'besides its text and limit."""\n\n', OPTION)
     insert(src / "core" / "record.py", '"A short title.")] = None\n', FIELD)
     run(root, "-m", "tools.record_fields")  # what `make format` does
     return root

@@ -12,7 +12,7 @@ import json
 from typing import Final
 
 SUM_BYTES: Final = 8
-"""Length of the checksum beside every derived row: the first bytes of its SHA-256."""
+"""Length of the checksum of a derived row: the first bytes of its SHA-256."""
 
 _ENCODER: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False

@@ -266,7 +266,7 @@ def _path(attribute: str) -> tuple[str, ...]:
 
 
 def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
-    """The test that a bare value, or a bare list of them, stands for."""
+    """The test that a bare value, or a bare list of values, abbreviates."""
     for_one, for_many = SHORT[kind]
     items = several(value)
     if items is None:

@@ -192,7 +192,7 @@ class Embedding:
                 field="embedder",
             )
         if gate is not None and not gate():
-            raise Conflict(f"the gate keeps {embedder} out", hint="the old space goes on serving")
+            raise Conflict(f"the gate refused {embedder}", hint="the old space still serves")
         settings = embedding_settings(self._engine.log, self._tenant)
         before = settings["before"]
         if settings["space"] != vectors.name:

@@ -65,7 +65,7 @@ class SelectOptions(ScopeOptions, total=False):
 
 
 class SearchKwargs(SelectOptions, total=False):
-    """What a search takes beside its text and limit."""
+    """The keyword arguments of a search besides its text and limit."""
 
     recipe: Annotated[
         "str | Path | Recipe | Mapping[str, object] | None",
@@ -133,13 +133,13 @@ class SearchKwargs(SelectOptions, total=False):
 
 
 class QuestionOptions(SearchKwargs, total=False):
-    """What a search takes beside its text, with the limit; for hooks, HTTP and MCP."""
+    """The keyword arguments of a search with its limit, for hooks, HTTP and MCP."""
 
     limit: Annotated[int | None, Option("How many memories at most.", int)]
 
 
 class BrowseKwargs(SelectOptions, total=False):
-    """What `browse` takes beside sort, cursor and limit."""
+    """The keyword arguments of `browse` besides sort, cursor and limit."""
 
     archived: Annotated[Show, Option("Whether to show archived memories.", Show, "hide")]
     expired: Annotated[Show, Option("Whether to show expired memories.", Show, "hide")]
@@ -148,7 +148,7 @@ class BrowseKwargs(SelectOptions, total=False):
 
 
 class WriteOptions(TypedDict, total=False):
-    """What `remember` takes beside the fields of a record."""
+    """The keyword arguments of `remember` besides the fields of a record."""
 
     id: Annotated[str | None, Option("An id of your own (default: a new UUIDv7).", str)]
     key: Annotated[str | None, _KEY]
@@ -172,18 +172,18 @@ class WriteOptions(TypedDict, total=False):
 
 
 class RememberKwargs(RecordFields, WriteOptions, total=False):
-    """What `remember` takes beside its text."""
+    """The keyword arguments of `remember` besides its text."""
 
 
 class UpdateKwargs(RecordFields, total=False):
-    """What `update` takes beside the id; None removes an optional field."""
+    """The keyword arguments of `update` besides the id; None removes an optional field."""
 
     text: Annotated[str | None, Option("The new text.", str)]
     key: Annotated[str | None, _KEY]
 
 
 class LinkKwargs(TypedDict, total=False):
-    """What `link` takes beside the two memories and the kind."""
+    """The keyword arguments of `link` besides the two memories and the kind."""
 
     weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
     valid_from: Annotated["TimeLike | None", Option("When it begins to hold.", str, metavar="TIME")]
@@ -205,7 +205,7 @@ class AgentFields(TypedDict, total=False):
 
 
 class ForgetKwargs(TypedDict, total=False):
-    """What `forget` takes beside ids."""
+    """The keyword arguments of `forget` besides ids."""
 
     where: Annotated[
         "WhereLike | None",
@@ -219,7 +219,7 @@ class ForgetKwargs(TypedDict, total=False):
 
 
 class ReflectKwargs(TypedDict, total=False):
-    """What `reflect` takes beside `dry_run`."""
+    """The keyword arguments of `reflect` besides `dry_run`."""
 
     algorithm: Annotated[
         "Algorithm", Option('How clusters are found: "propagation" or "agglomerative".', str)
@@ -233,7 +233,7 @@ class ReflectKwargs(TypedDict, total=False):
 
 
 class OpenOptions(TypedDict, total=False):
-    """What `open` takes beside the place and the tenant."""
+    """The keyword arguments of `open` besides the place and the tenant."""
 
     read_only: Annotated[bool, Option("Refuse every write.", default=False)]
     durability: Annotated[

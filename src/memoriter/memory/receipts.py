@@ -169,7 +169,7 @@ class Rerun:
             return self._case.vector
         if self._live and self._engine.vectors.name == self._case.generations.vectors:
             return query_vector(self._engine.vectors, query, self.view)
-        return Skipped("nobody asked for a vector then")
+        return Skipped("no vector was made then")
 
     def _judge(self, query: Query) -> Judge | None:
         recorded = self._case.judgement

@@ -202,11 +202,11 @@ def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[s
 
 def _repair(context: CheckContext, tenant: str, findings: _Findings) -> bool:
     """Repair what can be; returns whether that was everything."""
-    anew = _again(context, tenant, findings.words)
-    if anew or findings.vectors:
-        context.log.mend(tenant, anew, findings.vectors)
+    words = _recomputed(context, tenant, findings.words)
+    if words or findings.vectors:
+        context.log.mend(tenant, words, findings.vectors)
     own = context.index_cache.index(tenant).name
-    whole = len(anew) == len(findings.words)
+    whole = len(words) == len(findings.words)
     for index in findings.indexes:
         whole = context.index_cache.discard(tenant, index) and whole
         if index == own and not findings.problems:
@@ -214,7 +214,7 @@ def _repair(context: CheckContext, tenant: str, findings: _Findings) -> bool:
     return whole
 
 
-def _again(context: CheckContext, tenant: str, damaged: Sequence[WordsRow]) -> list[WordsRow]:
+def _recomputed(context: CheckContext, tenant: str, damaged: Sequence[WordsRow]) -> list[WordsRow]:
     """The words of known analyzers, computed again from those records that can be read."""
     out: list[WordsRow] = []
     for row in damaged:

@@ -33,7 +33,7 @@ _NOISE_BYTES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """What preparing a write needs beside the draft: models, clock, randomness, registry."""
+    """What preparing a write needs besides the draft: models, clock, randomness, registry."""
 
     analyzer: Analyzer
     vectors: VectorSpace

@@ -154,7 +154,7 @@ class Cluster:
         return tuple(keywords(member.text for member in self.group.members))
 
     def reflection(self, summary: str | None = None) -> Reflection:
-        """The reflection of this cluster; without a summary, its keywords stand for one."""
+        """The reflection of this cluster; without a summary, its keywords are used."""
         words = self.keywords
         plain = f"REFLECTION [{', '.join(words[:_SUMMARY_WORDS])}]"
         return Reflection(self.id, self.ids, words, plain if summary is None else summary)
