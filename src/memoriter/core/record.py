@@ -135,6 +135,7 @@ FIELDS: Final[dict[str, Field]] = {
 """The declaration of every field, by name."""
 CONTENT_FIELDS: Final = tuple(f.name for f in fields(Content))
 _SOURCE_FIELDS: Final = tuple(f.name for f in fields(Source))
+# One attrgetter for all fields: encoding a record is on the path of every write.
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
 _TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
 
@@ -172,6 +173,7 @@ def encode(record_id: str, content: Content) -> bytes:
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
     """Read what `encode` wrote; raises Corrupt if the body cannot be read."""
     try:
+        # JSON has no tuples and no times; everything else is stored as the field holds it.
         data = cast("dict[str, object]", json.loads(body))
         for key in ("tags", "concepts", "entities", "refs"):
             if key in data:

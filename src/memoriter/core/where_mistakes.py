@@ -149,6 +149,7 @@ def operator_error(
     if meant is None:
         hint = _nearest(str(op), OPERATORS[kind])
         return _refused(f"{at}: there is no operator {op!r}", f"{hint}{_menu(attribute, kind)}", at)
+    # `contains` on a text means a substring elsewhere, which no operator here tests.
     inside = kind == "string" and meant == "any" and op != "any"
     if meant.startswith("prefix") and isinstance(value, str) and op != meant:  # LIKE of SQL
         inside, value = value.startswith("%"), value.rstrip("%")
@@ -268,6 +269,7 @@ def shape_error(
 
 def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
     """The error for a key that is not an attribute: suggests a group, an attribute or metadata."""
+    # Groups first: `not` or `filter` could also pass for the name of an attribute.
     if (group := group_meant(name)) is not None:
         return _group_misnamed(name, group, spec, at, fits)
     known = f"known: {', '.join(ATTRIBUTES)}, metadata.<key>; {_PAGE}"

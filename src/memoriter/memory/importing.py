@@ -301,11 +301,13 @@ class _Run:
     def _fresh(self, batch: list[tuple[str, Any]], counts: Counts) -> list[tuple[str, Any]]:
         """The rows of a batch whose keys are not in the log, so that none is embedded twice."""
         known = self._engine.log.keys(self._writer.tenant, [one.key.name for _, one in batch])
+        # A dry run writes nothing, so it has to remember the keys of earlier batches itself.
         here: dict[str, bytes] = {} if not self._dry else self._seen
         fresh: list[tuple[str, Any]] = []
         for where, one in batch:
             name, digest = one.key.name, one.key.asked
             row = known.get(name)
+            # An empty digest is that of a forgotten record: it is not imported again.
             if row is not None and row.asked not in (b"", digest):
                 self._count(counts, BadRow(where, _CHANGED, _OTHERWISE))
             elif here.get(name, digest) != digest:

@@ -43,6 +43,7 @@ def run_replay(engine: Engine, scope: Scope, what: Handed) -> Replay:
     case = case_within(Case.of(receipt), scope)
     again = Rerun(engine, case)
     gone: tuple[str, ...] = ()
+    # A forget pierces every view, so that even the past view of the receipt may have lost records.
     forgotten = _forgotten(engine, case)
     if forgotten:
         gone = missing_from(again.view, named_in(receipt, case.query))
@@ -140,6 +141,7 @@ class Rerun:
         case, fetch = self._case, self._engine.fetch(self._tenant)
         view = self._view(self._engine.log.head(self._tenant).seq) if present else self.view
         recorded = None if query.as_of is None else case.recorded
+        # `recorded` limits as_of to what was appended by then; it depends on the view.
         if present and recorded is not None and query.as_of is not None:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
         effects = Effects(fetch, self._judge(query))

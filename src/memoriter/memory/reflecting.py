@@ -155,7 +155,9 @@ class _Candidates:
     def clusters(self, rule: Rule, candidates: int) -> _Clusters:
         """Cluster the newest candidates, separately for each agent and user."""
         rows, matrix = vectors_of(self._reading, self._standing.rows(self._reading))
+        # Rows ascend with time, and near pairs cost quadratic time: only the newest are compared.
         rows, matrix = rows[-candidates:], matrix[-candidates:]
+        # Never across owners: a reflection must not mix memories of two agents or users.
         owned: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         records = self._fetch(rows.tolist())
         for at, record in enumerate(records):

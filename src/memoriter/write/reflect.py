@@ -166,6 +166,7 @@ def hash_of(ids: Sequence[str]) -> str:
     >>> hash_of(["m20", "m10", "m09"])
     '27f3fb890d43dbb7'
     """
+    # Plain json.dumps, not canonical JSON: ids of stored reflections depend on these bytes.
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:_HASH]
 
 
@@ -249,7 +250,7 @@ def draft_of(cluster: Cluster, summary: str, now: int, cycle: int | None) -> Dra
             "summary": summary,
             "kind": REFLECTION,
             "priority": "P2",
-            "trust": max((member.trust for member in members), key=TRUST.index),
+            "trust": max((member.trust for member in members), key=TRUST.index),  # the least
             "source": {"channel": f"{DREAMING}{cluster.hash}"},
             "agent": first.agent,
             "user": first.user,

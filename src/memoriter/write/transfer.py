@@ -143,6 +143,7 @@ def _read(lines: list[bytes], name: str) -> _Export:
         first, *middle, last = [json.loads(line) for line in lines]
         sound = last["end"] == len(lines) - 1
         sound = sound and last["sha256"] == hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+        # The remaining key is the name of the program; an earlier name is read too.
         ((program, version),) = [p for p in first.items() if p[0] not in ("head", "tenant")]
         if version != FORMAT:
             raise Corrupt(f"{name} has export format {version}, this version reads {FORMAT}")
@@ -168,6 +169,7 @@ def _rich(value: Any, kind: type) -> Any:
     """Decode what `_plain` wrote; raises ValueError if it is not of the column's type."""
     if kind is bytes and isinstance(value, str) and value.startswith(_BINARY):
         return base64.b64decode(value[len(_BINARY) :], validate=True)
+    # Exact types: True would pass for an int, and SQLite has no integers beyond 64 bits.
     fits = type(value) is kind
     if not fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")

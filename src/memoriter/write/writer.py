@@ -172,6 +172,7 @@ class Writer:
                 hint="remember keeps a single one",
                 field="drafts",
             )
+        # A list is validated as a whole first: an error in its last draft must not leave half.
         stream = iter(self._checked(drafts, 0) if isinstance(drafts, Sequence) else drafts)
         commits: list[Commit] = []
         count = 0
@@ -249,6 +250,7 @@ class Writer:
             try:
                 return self.commit([prepare_version(record, content, kept, self._context, key())])
             except Conflict as error:
+                # A conflict about the key is final; any other means that a newer version exists.
                 if error.field == "key" or attempt == _TRIES - 1:
                     raise
         raise AssertionError("unreachable")
@@ -329,6 +331,7 @@ class Writer:
         for first in range(0, len(rows), PORTION):
             some = rows[first : first + PORTION]
             records = [r for r in self._log.records(tenant, some) if r is not None]
+            # Rows that the log no longer has were forgotten: nothing is left to embed.
             done = set(some) - {record.row for record in records}
             acts: list[Act] = []
             outcomes = embed_all(records, self._context)
