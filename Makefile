@@ -71,7 +71,7 @@ pictures: $(DEV_READY)  ## draw the pictures of the README anew
 	@$(BIN)/python -m tools.picture
 
 format: $(DEV_READY)  ## write what follows from declarations, format, mend what the linter can
-	@$(BIN)/python -m tools.given
+	@$(BIN)/python -m tools.record_fields
 	@$(BIN)/python -m tools.kinds
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .

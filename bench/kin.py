@@ -16,7 +16,7 @@ from bench.words import TOP, _lane, _times
 from memoriter.core.ranking import Ranking
 from memoriter.lanes.port import Context
 from memoriter.memory.facade import Memory
-from memoriter.memory.search import bound_to
+from memoriter.memory.search import bind_query
 from memoriter.pipeline.load import overridden, recipe_of
 
 RARE = {"session": "some"}
@@ -77,7 +77,7 @@ def _kin(
 
     def ask(question: str) -> tuple[Context, Ranking]:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
-        ctx = bound_to(engine, query, recipe)
+        ctx = bind_query(engine, query, recipe)
         return ctx, recipe.lanes["kin"].rank(ctx)
 
     return ask

@@ -24,7 +24,7 @@ from memoriter.index.selection import Selection
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.memory.facade import Memory
-from memoriter.memory.search import bound_to
+from memoriter.memory.search import bind_query
 from memoriter.pipeline.load import overridden, recipe_of
 from memoriter.rank.grid import UNIT_STEP, unit
 from memoriter.text.default import DefaultAnalyzer
@@ -158,7 +158,7 @@ def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[np.n
     def ask(question: np.ndarray) -> Ranking:
         more = {"where": where} if where else {}
         query, _ = memory._query("x", TOP, {"vector": question.tolist(), **more})
-        ctx = engine.spaces(bound_to(engine, query, recipe), asking=True)
+        ctx = engine.with_spaces(bind_query(engine, query, recipe), embed=True)
         return recipe.lanes["meaning"].rank(ctx)
 
     return ask

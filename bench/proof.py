@@ -16,7 +16,7 @@ import memoriter
 from bench.tools import Corpus, Options, profiled, table
 from memoriter.lanes.port import Context
 from memoriter.memory.facade import Memory
-from memoriter.memory.search import bound_to
+from memoriter.memory.search import bind_query
 from memoriter.pipeline import run as running
 from memoriter.pipeline.plan import plan
 from memoriter.why.answer import answer
@@ -110,7 +110,7 @@ def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], R
     """A question whose lanes have run: what is left to do for the answer."""
     engine = memory._engine  # what recall itself uses
     query, recipe = memory._query(question, 10, ask)  # type: ignore[arg-type]  # as a caller asks
-    ctx: Context = engine.spaces(bound_to(engine, query, recipe), asking=True)
+    ctx: Context = engine.with_spaces(bind_query(engine, query, recipe), embed=True)
     made = plan(recipe, ctx)
     lanes = running._waves(made, ctx)
     records = dict(_fetched(engine, query, lanes))

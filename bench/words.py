@@ -17,7 +17,7 @@ import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
 from memoriter.core.ranking import Ranking
 from memoriter.memory.facade import Memory
-from memoriter.memory.search import bound_to
+from memoriter.memory.search import bind_query
 from memoriter.pipeline.load import overridden, recipe_of
 
 TOP = 50
@@ -88,7 +88,7 @@ def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[str]
 
     def ask(question: str) -> Ranking:
         query, _ = memory._query(question, TOP, {"where": where} if where else {})
-        return recipe.lanes["words"].rank(bound_to(engine, query, recipe))
+        return recipe.lanes["words"].rank(bind_query(engine, query, recipe))
 
     return ask
 

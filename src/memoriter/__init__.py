@@ -1,4 +1,4 @@
-"""Memoriter: a memory engine for agents that can say why it recalled what it recalled.
+"""Memoriter: an embedded memory engine for agents that explains every score.
 
 >>> import memoriter
 >>> memory = memoriter.open(":memory:")
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memoriter.core.record import Record
     from memoriter.doors.hook import Hook
     from memoriter.memory.facade import Memory
-    from memoriter.memory.opening import open_memory as open  # the word users type
+    from memoriter.memory.opening import open_memory as open  # the public name
     from memoriter.why.diff import diff
     from memoriter.why.receipt import Receipt, verify
     from memoriter.why.result import Hit, Result
@@ -67,7 +67,7 @@ _LAZY = {
     "open": "memoriter.memory.opening",
     "verify": "memoriter.why.receipt",
 }
-"""Names that are loaded when first used, so that importing the package costs nothing."""
+"""Names and their modules, imported on first use, so that `import memoriter` stays fast."""
 
 __all__ = [
     "AsyncMemory",
@@ -109,18 +109,18 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-if not TYPE_CHECKING:  # type checkers know what is there
+if not TYPE_CHECKING:  # type checkers read the imports above
 
     def __getattr__(name: str) -> object:
-        import importlib  # noqa: PLC0415  # only when something is loaded
+        import importlib  # noqa: PLC0415  # not needed for a plain `import memoriter`
 
         if name == "rank":
             return importlib.import_module("memoriter.rank")
         if name not in _LAZY:
             words = importlib.import_module("memoriter.core.other_words")
             raise words.no_such_name(name)
-        found = getattr(
+        value = getattr(
             importlib.import_module(_LAZY[name]), "open_memory" if name == "open" else name
         )
-        globals()[name] = found
-        return found
+        globals()[name] = value  # the next access does not come here
+        return value

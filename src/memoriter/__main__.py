@@ -1,4 +1,4 @@
-"""`python -m memoriter` is the command `memoriter`."""
+"""`python -m memoriter` runs the command line, as `memoriter` does."""
 
 from __future__ import annotations
 

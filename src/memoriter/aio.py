@@ -1,4 +1,7 @@
-"""The same memory for async code: verbs run in threads; cancelling never cancels a commit."""
+"""`AsyncMemory`: every method of `Memory` as a coroutine that runs in a thread pool.
+
+Cancelling a coroutine does not stop its thread, so that a commit is never cut off.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ R = TypeVar("R")
 Inner = TypeVar("Inner")
 
 
-class _Awaited(Generic[Inner]):
-    """Something whose verbs block, and the threads that they run in."""
+class _AsyncWrapper(Generic[Inner]):
+    """An object with blocking methods, and the threads to run them in."""
 
     def __init__(self, inner: Inner, threads: ThreadPoolExecutor) -> None:
         self._inner = inner
@@ -40,95 +43,95 @@ class _Awaited(Generic[Inner]):
     async def _run(self, act: Callable[[], R]) -> R:
         try:
             running = asyncio.get_running_loop().run_in_executor(self._threads, act)
-        except RuntimeError as error:  # the threads have gone
+        except RuntimeError as error:  # the pool was shut down by `close`
             raise Unavailable("this memory is closed", hint="open it again") from error
         return await running
 
 
-def _lifted(
-    verb: Callable[Concatenate[Any, P], R],
+def _as_coroutine(
+    method: Callable[Concatenate[Any, P], R],
 ) -> Callable[Concatenate[Any, P], Awaitable[R]]:
-    """The verb, run in a thread of the memory."""
+    """The method as a coroutine function with the same signature."""
 
-    @wraps(verb)
-    async def run(self: _Awaited[Any], *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._run(partial(verb, self._inner, *args, **kwargs))  # pyright: ignore[reportPrivateUsage]  # of the same module
+    @wraps(method)
+    async def run(self: _AsyncWrapper[Any], *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._run(partial(method, self._inner, *args, **kwargs))  # pyright: ignore[reportPrivateUsage]  # of the same module
 
     return run
 
 
-class AsyncAgents(_Awaited[Agents]):
-    """The registry of agents, awaited."""
+class AsyncAgents(_AsyncWrapper[Agents]):
+    """The registry of agents, async."""
 
-    upsert = _lifted(Agents.upsert)
-    describe = _lifted(Agents.describe)
-    alias = _lifted(Agents.alias)
-    get = _lifted(Agents.get)
-    list = _lifted(Agents.list)
-    search = _lifted(Agents.search)
-
-
-class AsyncAnalyzers(_Awaited[Analyzers]):
-    """The analyzers whose words the store keeps, awaited."""
-
-    list = _lifted(Analyzers.list)
-    add = _lifted(Analyzers.add)
-    remove = _lifted(Analyzers.remove)
+    upsert = _as_coroutine(Agents.upsert)
+    describe = _as_coroutine(Agents.describe)
+    alias = _as_coroutine(Agents.alias)
+    get = _as_coroutine(Agents.get)
+    list = _as_coroutine(Agents.list)
+    search = _as_coroutine(Agents.search)
 
 
-class AsyncEmbedding(_Awaited[Embedding]):
-    """The spaces that records are embedded into, awaited."""
+class AsyncAnalyzers(_AsyncWrapper[Analyzers]):
+    """The analyzers whose words the store keeps, async."""
 
-    status = _lifted(Embedding.status)
-    migrate = _lifted(Embedding.migrate)
-    begin = _lifted(Embedding.begin)
-    promote = _lifted(Embedding.promote)
-    rollback = _lifted(Embedding.rollback)
+    list = _as_coroutine(Analyzers.list)
+    add = _as_coroutine(Analyzers.add)
+    remove = _as_coroutine(Analyzers.remove)
 
 
-class AsyncMemory(_Awaited[Memory]):
-    """A memory whose verbs are awaited."""
+class AsyncEmbedding(_AsyncWrapper[Embedding]):
+    """The vector spaces of the tenant, async."""
+
+    status = _as_coroutine(Embedding.status)
+    migrate = _as_coroutine(Embedding.migrate)
+    begin = _as_coroutine(Embedding.begin)
+    promote = _as_coroutine(Embedding.promote)
+    rollback = _as_coroutine(Embedding.rollback)
+
+
+class AsyncMemory(_AsyncWrapper[Memory]):
+    """A memory whose methods are coroutines."""
 
     if not TYPE_CHECKING:  # type checkers know what is there
 
         def __getattr__(self, name: str) -> None:
             raise no_such_verb(self, name)
 
-    remember = _lifted(Memory.remember)
-    remember_many = _lifted(Memory.remember_many)
-    update = _lifted(Memory.update)
-    expire = _lifted(Memory.expire)
-    link = _lifted(Memory.link)
-    links = _lifted(Memory.links)
-    forget = _lifted(Memory.forget)
-    reflect = _lifted(Memory.reflect)
-    recall = _lifted(Memory.recall)
-    plan = _lifted(Memory.plan)
-    keywords = _lifted(Memory.keywords)
-    bundles = _lifted(Memory.bundles)
-    reflections = _lifted(Memory.reflections)
-    replay = _lifted(Memory.replay)
-    why_not = _lifted(Memory.why_not)
-    browse = _lifted(Memory.browse)
-    count = _lifted(Memory.count)
-    get = _lifted(Memory.get)
-    history = _lifted(Memory.history)
-    export = _lifted(Memory.export)
-    load = _lifted(Memory.load)
-    import_file = _lifted(Memory.import_file)
-    maintain = _lifted(Memory.maintain)
-    status = _lifted(Memory.status)
-    verify_store = _lifted(Memory.verify_store)
-    doctor = _lifted(Memory.doctor)
+    remember = _as_coroutine(Memory.remember)
+    remember_many = _as_coroutine(Memory.remember_many)
+    update = _as_coroutine(Memory.update)
+    expire = _as_coroutine(Memory.expire)
+    link = _as_coroutine(Memory.link)
+    links = _as_coroutine(Memory.links)
+    forget = _as_coroutine(Memory.forget)
+    reflect = _as_coroutine(Memory.reflect)
+    recall = _as_coroutine(Memory.recall)
+    plan = _as_coroutine(Memory.plan)
+    keywords = _as_coroutine(Memory.keywords)
+    bundles = _as_coroutine(Memory.bundles)
+    reflections = _as_coroutine(Memory.reflections)
+    replay = _as_coroutine(Memory.replay)
+    why_not = _as_coroutine(Memory.why_not)
+    browse = _as_coroutine(Memory.browse)
+    count = _as_coroutine(Memory.count)
+    get = _as_coroutine(Memory.get)
+    history = _as_coroutine(Memory.history)
+    export = _as_coroutine(Memory.export)
+    load = _as_coroutine(Memory.load)
+    import_file = _as_coroutine(Memory.import_file)
+    maintain = _as_coroutine(Memory.maintain)
+    status = _as_coroutine(Memory.status)
+    verify_store = _as_coroutine(Memory.verify_store)
+    doctor = _as_coroutine(Memory.doctor)
 
     @property
     def memory(self) -> Memory:
-        """The memory itself, for code that may wait."""
+        """The blocking memory."""
         return self._inner
 
     @property
     def scope(self) -> Scope:
-        """Who asks."""
+        """The scope of this memory: tenant, agent, user, session."""
         return self._inner.scope
 
     @property
@@ -143,7 +146,7 @@ class AsyncMemory(_Awaited[Memory]):
 
     @property
     def embedding(self) -> AsyncEmbedding:
-        """The spaces that records are embedded into, and which one serves."""
+        """The vector spaces of the tenant, and how to change the embedder."""
         return AsyncEmbedding(self._inner.embedding, self._threads)
 
     def scoped(
@@ -153,7 +156,7 @@ class AsyncMemory(_Awaited[Memory]):
         return AsyncMemory(self._inner.scoped(agent, user, session), self._threads)
 
     async def close(self) -> None:
-        """Wait for running verbs, then close the store."""
+        """Wait for running methods, then close the store."""
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self._inner.close)
 
@@ -170,10 +173,10 @@ class AsyncMemory(_Awaited[Memory]):
 
 
 class AsyncOpening:
-    """A memory that is being opened: await it, or use it with `async with`."""
+    """The result of `aopen`: await it for an AsyncMemory, or use it with `async with`."""
 
-    def __init__(self, make: Callable[[], Memory]) -> None:
-        self._make = make
+    def __init__(self, open_memory: Callable[[], Memory]) -> None:
+        self._open_memory = open_memory
         self._memory: AsyncMemory | None = None
 
     def __repr__(self) -> str:
@@ -186,7 +189,7 @@ class AsyncOpening:
             raise AttributeError(f"{type(self).__name__} has no {name!r}: {hint}", name=name)
 
     async def _open(self) -> AsyncMemory:
-        memory = await asyncio.to_thread(self._make)
+        memory = await asyncio.to_thread(self._open_memory)
         return AsyncMemory(memory, ThreadPoolExecutor(8, "memoriter"))
 
     def __await__(self) -> Generator[Any, None, AsyncMemory]:

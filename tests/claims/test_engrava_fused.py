@@ -12,7 +12,7 @@ from tests.sound import sound
 import memoriter
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.memory.facade import Memory
-from memoriter.memory.options import Ask, OpenOptions
+from memoriter.memory.options import OpenOptions, SearchKwargs
 from memoriter.pipeline.load import is_path, library, recipe_of, value_at
 from memoriter.pipeline.plan import reranks
 from memoriter.testing.fakes import START, ToyEmbedder
@@ -317,7 +317,7 @@ def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
         more |= {"pass.1.enabled": True} if asks else {}
         found = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=more)
         places: dict[str, object] = {
-            "ask": {"query": "", **Ask.__annotations__, "overrides": {"lanes": {}}},
+            "ask": {"query": "", **SearchKwargs.__annotations__, "overrides": {"lanes": {}}},
             "open": {"tenant": "", **OpenOptions.__annotations__},
             "record": found[0].record, "result": found, "hit": found[0], "memory": memory,
         }  # fmt: skip

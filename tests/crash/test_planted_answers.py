@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import memoriter
+import memoriter.embed.vector_space
 import memoriter.index.tenant
 import memoriter.rank.top
 import memoriter.store.io_errors
@@ -21,7 +22,6 @@ import memoriter.store.sqlite.group
 import memoriter.store.sqlite.store
 import memoriter.why.explain
 import memoriter.write.doctor
-import memoriter.write.prepare
 from memoriter.core.explanation import Explanation, reconciles
 from memoriter.core.times import to_datetime
 from memoriter.index.segment import Segment
@@ -151,7 +151,7 @@ def _dishonest(plant: pytest.MonkeyPatch) -> None:
 
 
 def _credulous(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(memoriter.write.prepare, "sound", lambda vector, dimension: vector)
+    plant.setattr(memoriter.embed.vector_space, "check_embedding", lambda vector, dimension: vector)
 
 
 def _meddling(plant: pytest.MonkeyPatch) -> None:

@@ -448,7 +448,7 @@ def test_a_total_is_shown_only_where_every_line_is_a_row(
         shown[label.partition(" ")[2]] = total
         yield lambda *_: None
 
-    monkeypatch.setattr("memoriter.memory.importing.progress", watched)
+    monkeypatch.setattr("memoriter.memory.importing.show_progress", watched)
     said = {"role": "user", "content": "hello"}
     for name, text in {
         "notes.jsonl": '"one"\n"two"\n"three"',

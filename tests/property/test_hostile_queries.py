@@ -21,7 +21,7 @@ from memoriter import MemoriterError
 from memoriter.core.names import text as checked
 from memoriter.index import field_stats, match
 from memoriter.lanes.port import Effects, Ready, Wording
-from memoriter.memory.build_query import asked_for
+from memoriter.memory.build_query import build_query
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.load import recipe_of
@@ -132,9 +132,9 @@ def memory() -> Iterator[Memory]:
 def searching(memory: Memory, how: Recipe) -> Callable[[str], object]:
     """The word lane of a recipe, bound to the memory once; it does not explain."""
     parts, lane, reader = memory._engine, how.lanes["words"], analyzer_of(how.analyzer)
-    query, _ = asked_for("", None, {"recipe": how}, (memory.scope, parts.clock.now))
+    query, _ = build_query("", None, {"recipe": how}, (memory.scope, parts.clock.now))
     tenant = memory.scope.tenant
-    view, unread = parts.read_by(reader, tenant, None)
+    view, unread = parts.view_through(reader, tenant, None)
     ctx = bind(query, how, view, Effects(parts.fetch(tenant)), Wording(reader, unread))
 
     def search(text: str) -> object:

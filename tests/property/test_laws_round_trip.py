@@ -20,7 +20,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.draft import Draft
 from memoriter.core.record import decode, encode
 from memoriter.core.times import iso, to_datetime
-from memoriter.core.where import parse, to_data
+from memoriter.core.where import parse_where, to_data
 from memoriter.pipeline.load import library, overridden, recipe_of, source
 from memoriter.pipeline.recipe import Recipe
 from memoriter.testing.fakes import START, HandClock
@@ -109,11 +109,11 @@ def test_round_trip_of_a_store(
 
 @given(wheres())
 def test_round_trip_of_a_filter(data: dict[str, Any]) -> None:
-    where = parse(data)
+    where = parse_where(data)
     spelled = to_data(where)
-    assert parse(spelled) == where
-    assert parse(json.loads(canonical(spelled))) == where
-    assert to_data(parse(spelled)) == spelled
+    assert parse_where(spelled) == where
+    assert parse_where(json.loads(canonical(spelled))) == where
+    assert to_data(parse_where(spelled)) == spelled
 
 
 def _spelled(body: dict[str, Any]) -> dict[str, Any]:

@@ -234,7 +234,7 @@ class Histories(RuleBasedStateMachine):
     @rule(failing=st.booleans())
     def embedder_turns(self, *, failing: bool) -> None:
         for memory in (self.ram, *self.handles):
-            memory._engine.write_context.embedder.failing = failing  # type: ignore[union-attr]
+            memory._engine.vectors.embedder.failing = failing  # type: ignore[union-attr]
 
     @rule(which=st.integers(0, 1))
     def maintain(self, which: int) -> None:
@@ -245,12 +245,12 @@ class Histories(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), rebuild=st.booleans())
     def reopen(self, which: int, *, rebuild: bool) -> None:
         which %= len(self.handles)
-        failing = self.ram._engine.write_context.embedder.failing  # type: ignore[union-attr]
+        failing = self.ram._engine.vectors.embedder.failing  # type: ignore[union-attr]
         self.handles[which].close()
         if rebuild and len(self.handles) == 1:
             shutil.rmtree(self.folder / "m.db.idx", ignore_errors=True)
         self.handles[which] = self.fresh()
-        self.handles[which]._engine.write_context.embedder.failing = failing  # type: ignore[union-attr]
+        self.handles[which]._engine.vectors.embedder.failing = failing  # type: ignore[union-attr]
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -316,7 +316,7 @@ class Histories(RuleBasedStateMachine):
         self.look_back_to(data.draw(st.sampled_from(self.past)))
 
     def look_back_to(self, noted: Noted) -> None:
-        failing = self.ram._engine.write_context.embedder.failing  # type: ignore[union-attr]
+        failing = self.ram._engine.vectors.embedder.failing  # type: ignore[union-attr]
         # Under a clock that was set back, later commits carry the noted time as well.
         alone = log_of(self.ram).seq_at("default", noted.moment) == noted.seq
         for text, recipe, then in noted.seen:

@@ -15,9 +15,9 @@ from tests.oracle.world import Ask, World
 from tests.property.worlds import OWN, asked, log_of, query_vector
 
 import memoriter
+from memoriter.embed.vector_space import space_of
 from memoriter.pipeline.load import recipe_of
 from memoriter.store.verify import verify
-from memoriter.write.template import space_of
 
 _WORKER = """
 import json, random, sys
@@ -87,7 +87,7 @@ def check(path: Path, workers: int, count: int) -> None:
         assert [c.time for c in dump.commits] == sorted(c.time for c in dump.commits)
         assert dump.head.published > 0, "segments were published on the way"
         assert list(path.with_name(path.name + ".idx").glob("*.seg"))
-        space = space_of(memory._engine.write_context.embedder)  # the name of the space
+        space = space_of(memory._engine.vectors.embedder)  # the name of the space
         world = World.at(dump, dump.head.seq, OWN, space)
         now = memory._engine.clock.now()  # the answer is for one moment
         ours = {}

@@ -32,7 +32,7 @@ from memoriter.core.canonical import canonical
 from memoriter.core.errors import MemoriterError
 from memoriter.core.query import Query
 from memoriter.core.scope import Scope
-from memoriter.core.where import parse
+from memoriter.core.where import parse_where
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START, HandClock, ToyReranker
 from memoriter.why.result import Result
@@ -178,7 +178,7 @@ QUERY: dict[str, st.SearchStrategy[Any]] = {
     "scope": scopes,
     "now": st.integers(-(2**55), 2**55),
     "limit": st.integers(1, 10_000),
-    "where": wheres().map(parse),
+    "where": wheres().map(parse_where),
     "as_of": st.none() | st.sampled_from(MOMENTS),
     "known_at": st.none() | st.sampled_from(MOMENTS),
     "overrides": st.sampled_from(OVERRIDES),
@@ -211,5 +211,5 @@ def test_a_deep_filter_is_read_back(title: str, text: str) -> None:
     told: dict[str, Any] = {"title": title}
     for _ in range(15):
         told = {"text": text, "not": told}
-    query = Query(text=text, scope=Scope(), now=0, limit=1, where=parse(told))
+    query = Query(text=text, scope=Scope(), now=0, limit=1, where=parse_where(told))
     assert Query.of(query.to_dict()) == query

@@ -10,7 +10,7 @@ from tests.oracle.wheres import passes
 from tests.property.strategies import EXAMPLES, conditions, drafts, wheres
 from tests.property.worlds import log_of, open_toy
 
-from memoriter.core.where import parse
+from memoriter.core.where import parse_where
 
 
 def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list[Any]]:
@@ -54,5 +54,5 @@ def test_boolean_algebra_holds(
 
 @given(wheres())
 def test_a_parsed_filter_is_taken_as_it_is(where: dict[str, Any]) -> None:
-    tree = parse(where)
-    assert parse(tree) is tree
+    tree = parse_where(where)
+    assert parse_where(tree) is tree

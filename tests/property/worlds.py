@@ -11,9 +11,9 @@ from tests.oracle.world import Ask, World
 
 import memoriter
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
-from memoriter.core.query import lists_of
+from memoriter.core.query import parse_lists
 from memoriter.memory.facade import Memory
-from memoriter.memory.search import by_lanes
+from memoriter.memory.search import run_recipe
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
 from memoriter.store.port import Dump, Log
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
@@ -36,12 +36,14 @@ class Lenient(Memory):
     """A memory that asks by any recipe, whether it has a place for the reranker or not."""
 
     def recall(self, query: str, limit: int | None = None, **ask: Any) -> Result:
-        return by_lanes(self._engine, *self._query(query, limit, cast("Any", ask)))
+        return run_recipe(self._engine, *self._query(query, limit, cast("Any", ask)))
 
     def scoped(
         self, agent: str | None = None, user: str | None = None, session: str | None = None
     ) -> Memory:
-        return Lenient(self._engine, super().scoped(agent, user, session).scope)
+        return Lenient(
+            self._engine, self._writer.context, super().scoped(agent, user, session).scope
+        )
 
 
 def open_toy(
@@ -61,7 +63,9 @@ def open_toy(
         **more,
     }
     memory = memoriter.open(place, **options)
-    return Lenient(memory._engine, memory.scope)  # random recipes need not rerank
+    return Lenient(
+        memory._engine, memory._writer.context, memory.scope
+    )  # random recipes need not rerank
 
 
 def log_of(memory: Memory) -> Log:
@@ -103,7 +107,7 @@ def world_of(
 
 def query_vector(memory: Memory, text: str) -> Any:
     """What the embedder answers, if it does."""
-    embedder = memory._engine.write_context.embedder  # the outcome of the one effect
+    embedder = memory._engine.vectors.embedder  # the outcome of the one effect
     if embedder is None or not text.strip() or getattr(embedder, "failing", False):
         return None
     (vector,) = embedder.embed([text], "query")
@@ -121,7 +125,7 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> Answer:
     known_at = ask.get("known_at")
     seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)
     now = ask.get("now")
-    lists = lists_of(ask.get("lists"))
+    lists = parse_lists(ask.get("lists"))
     told = with_lists(overridden(recipe_of(recipe), ask.get("overrides", {})), lists).to_data()
     reranker = memory._engine.reranker  # the outcome of the other effect
     question = Ask(

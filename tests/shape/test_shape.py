@@ -28,7 +28,7 @@ FOREIGN_CALLS: dict[str, str] = {
     "memory/background_fill.py": "whatever was raised is raised again where the caller waits",
     "models/worker_thread.py": "whatever was raised is raised again where the caller waits",
     "write/annotate.py": "an extractor may be anybody's code; its failure leaves a record bare",
-    "write/prepare.py": "an embedder may be anybody's code; its failure becomes debt",
+    "embed/vector_space.py": "an embedder may be anybody's code; its failure becomes debt",
     "pipeline/kinds.py": "loads other packages by entry point; one that fails is told of",
 }
 """Modules outside doors/ that may catch everything because they call a stranger's code: why."""

@@ -15,11 +15,11 @@ import memoriter
 from memoriter.embed import call
 from memoriter.embed.call import MAX_ABANDONED, EmbedderTimeout, Patience, call_with_deadline
 from memoriter.embed.http import HttpEmbedder
+from memoriter.embed.vector_space import space_of
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.models.worker_thread import run_in_thread
 from memoriter.testing.fakes import START, ToyEmbedder
-from memoriter.write.template import space_of
 
 TIMES = (0.05, 0.05)
 

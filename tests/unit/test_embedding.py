@@ -15,10 +15,10 @@ from tests.inside import log_of
 import memoriter
 from memoriter.core.record import Content
 from memoriter.core.times import to_datetime
+from memoriter.embed.vector_space import embedded_texts, space_of
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START, ToyEmbedder
-from memoriter.write.template import embedded_texts, space_of
 
 
 class Sometimes(ToyEmbedder):

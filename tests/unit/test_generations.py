@@ -13,12 +13,12 @@ import memoriter
 from memoriter.core.errors import Unsupported
 from memoriter.embed.callable import FunctionEmbedder
 from memoriter.embed.hash import Hash
+from memoriter.embed.vector_space import parse_space, space_of
 from memoriter.memory import embedding
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import recipe_of
 from memoriter.testing.fakes import ToyEmbedder
-from memoriter.write.template import parts_of, space_of
 
 BLANK = "👍 !!!"
 
@@ -98,7 +98,7 @@ def test_a_vector_goes_when_its_own_template_reads_otherwise() -> None:
 def test_the_name_of_a_space_tells_its_parts(name: str) -> None:
     model = embedder_of(name)
     assert model is not None
-    fingerprint, template, window = parts_of(space_of(model))
+    fingerprint, template, window = parse_space(space_of(model))
     assert fingerprint == model.fingerprint
     assert template == getattr(model, "template", "title-text/1")
     assert window == getattr(model, "window", None)

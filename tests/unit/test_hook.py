@@ -17,7 +17,7 @@ from memoriter import Hook
 from memoriter.core.errors import InputError
 from memoriter.doors.cli.main import app
 from memoriter.memory.facade import Memory
-from memoriter.memory.options import Ask
+from memoriter.memory.options import SearchKwargs
 from memoriter.testing.fakes import START
 
 Run = Callable[..., tuple[int, str, str]]
@@ -102,7 +102,7 @@ def test_a_hook_takes_times_as_python_has_them(memory: Memory, moment: Any) -> N
 
 
 def test_a_hook_shows_its_options() -> None:
-    assert {*Ask.__annotations__, "limit"} <= set(inspect.signature(Hook).parameters)
+    assert {*SearchKwargs.__annotations__, "limit"} <= set(inspect.signature(Hook).parameters)
     assert "budget_tokens: Only what fits" in (Hook.__init__.__doc__ or "")
 
 

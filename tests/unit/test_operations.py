@@ -10,7 +10,7 @@ import pytest
 from tests.http.asks import FIELDS
 
 import memoriter
-from memoriter.core.draft import BESIDE
+from memoriter.core.draft import NOT_FIELDS
 from memoriter.core.errors import Forbidden, InputError, NotFound, UnknownRecipe
 from memoriter.core.record import FIELDS as RECORD
 from memoriter.doors import requests
@@ -19,7 +19,7 @@ from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS, Right
 from memoriter.doors.schema import schema_of
 from memoriter.doors.tenant_session import Receipts, TenantSession, handle_of, weight_of
 from memoriter.memory.facade import Memory
-from memoriter.memory.options import Ask
+from memoriter.memory.options import SearchKwargs
 
 NOW = "2026-11-01T00:00:00Z"
 
@@ -66,8 +66,8 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
 
 
 def test_a_request_has_every_option_of_a_search_and_every_field_of_a_draft() -> None:
-    assert set(Ask.__annotations__) <= set(requests.Ask.model_fields)
-    assert set(requests.Draft.model_fields) == {*RECORD, *BESIDE}
+    assert set(SearchKwargs.__annotations__) <= set(requests.Ask.model_fields)
+    assert set(requests.Draft.model_fields) == {*RECORD, *NOT_FIELDS}
     assert set(requests.Update.model_fields) == {*RECORD, "id", "key"} - {"refs"}
 
 

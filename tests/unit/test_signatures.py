@@ -28,13 +28,17 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "memoriter"
 VERBS: dict[str, tuple[Callable[..., Any], Callable[..., Any], type]] = {
     "open": (memoriter.open, memoriter.aopen, options.OpenOptions),
-    "remember": (memoriter.Memory.remember, memoriter.AsyncMemory.remember, options.Fields),
-    "recall": (memoriter.Memory.recall, memoriter.AsyncMemory.recall, options.Ask),
-    "browse": (memoriter.Memory.browse, memoriter.AsyncMemory.browse, options.Look),
-    "update": (memoriter.Memory.update, memoriter.AsyncMemory.update, options.Changes),
-    "forget": (memoriter.Memory.forget, memoriter.AsyncMemory.forget, options.Erase),
-    "link": (memoriter.Memory.link, memoriter.AsyncMemory.link, options.Tied),
-    "reflect": (memoriter.Memory.reflect, memoriter.AsyncMemory.reflect, options.How),
+    "remember": (
+        memoriter.Memory.remember,
+        memoriter.AsyncMemory.remember,
+        options.RememberKwargs,
+    ),
+    "recall": (memoriter.Memory.recall, memoriter.AsyncMemory.recall, options.SearchKwargs),
+    "browse": (memoriter.Memory.browse, memoriter.AsyncMemory.browse, options.BrowseKwargs),
+    "update": (memoriter.Memory.update, memoriter.AsyncMemory.update, options.UpdateKwargs),
+    "forget": (memoriter.Memory.forget, memoriter.AsyncMemory.forget, options.ForgetKwargs),
+    "link": (memoriter.Memory.link, memoriter.AsyncMemory.link, options.LinkKwargs),
+    "reflect": (memoriter.Memory.reflect, memoriter.AsyncMemory.reflect, options.ReflectKwargs),
 }
 
 
@@ -155,9 +159,9 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     src = root / "src" / "memoriter"
     shutil.copytree(SOURCE, src, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "tools", root / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    insert(src / "memory" / "options.py", 'beside its text and limit."""\n\n', OPTION)
+    insert(src / "memory" / "options.py", 'besides its text and limit."""\n\n', OPTION)
     insert(src / "core" / "record.py", '"A short title.")] = None\n', FIELD)
-    run(root, "-m", "tools.given")  # what `make format` does
+    run(root, "-m", "tools.record_fields")  # what `make format` does
     return root
 
 

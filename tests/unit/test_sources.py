@@ -12,7 +12,7 @@ from tests.inside import log_of, view_of
 
 from memoriter.core.query import Query
 from memoriter.core.scope import Scope
-from memoriter.core.where import parse
+from memoriter.core.where import parse_where
 from memoriter.lanes.port import Context, Effects, Wording
 from memoriter.lanes.sources import sources_of
 from memoriter.memory.facade import Memory
@@ -68,7 +68,7 @@ def test_what_is_not_wanted_counts_against_the_ceiling_and_is_not_lifted() -> No
 
 
 def context(memory: Memory, where: object = None) -> Context:
-    query = Query(text="", scope=Scope(), now=2**60, limit=10, where=parse(where))
+    query = Query(text="", scope=Scope(), now=2**60, limit=10, where=parse_where(where))
     fetch = partial(log_of(memory).records, "default")
     return bind(
         query, recipe_of("lexical"), view_of(memory), Effects(fetch), Wording(DefaultAnalyzer())

@@ -13,7 +13,16 @@ import memoriter
 from memoriter.core import where
 from memoriter.core.attributes import ATTRIBUTES, BOUNDS, OPERATORS
 from memoriter.core.errors import BadFilter
-from memoriter.core.where import DEPTH_LIMIT, EVERYTHING, AllOf, AnyOf, Not, Range, parse, to_data
+from memoriter.core.where import (
+    DEPTH_LIMIT,
+    EVERYTHING,
+    AllOf,
+    AnyOf,
+    Not,
+    Range,
+    parse_where,
+    to_data,
+)
 
 One = where.Test
 
@@ -70,7 +79,7 @@ MISTAKES: list[tuple[object, str, str]] = [
 )
 def test_every_mistake_names_its_place(data: object, place: str, says: str) -> None:
     with pytest.raises(BadFilter) as caught:
-        parse(data)
+        parse_where(data)
     assert caught.value.field == place
     assert says in caught.value.message
     assert caught.value.message.startswith(place)
@@ -179,7 +188,7 @@ RIGHT_FORMS: list[tuple[object, str]] = [
     ({"kind": {"eq": ["a", "b"]}}, 'where.kind.eq: takes one value: {"kind": {"in": ["a", "b"]}}'),
     ({"kind": {"eq_fold": ["a"]}}, '{"kind": {"in_fold": ["a"]}}'),
     ({"metadata.a": {"eq": [1]}}, 'takes one value: {"metadata.a": {"in": [1]}}'),
-    ({"kind": None}, 'what is absent is tested with {"kind": {"exists": false}}'),
+    ({"kind": None}, 'test for an absent attribute with {"kind": {"exists": false}}'),
     ({"tags": None}, '{"tags": {"exists": false}}'),
     ({"kind": {}}, 'where.kind: no test given, for example {"kind": "note"}'),
     # names
@@ -224,23 +233,23 @@ RIGHT_FORMS: list[tuple[object, str]] = [
 )
 def test_a_mistake_is_answered_with_a_form_that_works(data: object, says: str) -> None:
     with pytest.raises(BadFilter) as caught:
-        parse(data)
+        parse_where(data)
     message = caught.value.message
     assert says in message
     form, _ = json.JSONDecoder().raw_decode(message[message.index("{") :])
-    parse(form)
+    parse_where(form)
     assert "docs/where.md" in caught.value.hint
 
 
 def test_what_no_memory_has_is_told_where_it_belongs() -> None:
     with pytest.raises(BadFilter, match="a score belongs to an answer") as caught:
-        parse({"score": {"gt": 0.5}})
+        parse_where({"score": {"gt": 0.5}})
     assert caught.value.hint.startswith("known: id, text")
 
 
 def test_the_hint_of_an_unknown_name_has_the_metadata_and_all_known_names() -> None:
     with pytest.raises(BadFilter) as caught:
-        parse({"type": "note"})
+        parse_where({"type": "note"})
     assert caught.value.hint.startswith(
         'a key of your metadata is written {"metadata.type": "note"}; known: '
     )
@@ -249,16 +258,16 @@ def test_the_hint_of_an_unknown_name_has_the_metadata_and_all_known_names() -> N
 
 def test_an_operator_that_is_misspelled_is_named_and_all_others_after_it() -> None:
     with pytest.raises(BadFilter) as caught:
-        parse({"kind": {"perfix": "a"}})
+        parse_where({"kind": {"perfix": "a"}})
     assert caught.value.hint.startswith("did you mean prefix? kind (text) takes eq, in, prefix,")
 
 
 def test_a_key_of_the_metadata_that_is_called_like_an_operator_is_written_as_a_path() -> None:
     with pytest.raises(BadFilter) as caught:
-        parse({"metadata": {"exists": True}})
+        parse_where({"metadata": {"exists": True}})
     assert '{"metadata.exists": …}' in caught.value.hint
-    assert parse({"metadata.exists": True}) == One("metadata.exists", "any", (True,))
-    assert parse({"metadata.n.like": 1}) == One("metadata.n.like", "any", (1,))
+    assert parse_where({"metadata.exists": True}) == One("metadata.exists", "any", (True,))
+    assert parse_where({"metadata.n.like": 1}) == One("metadata.n.like", "any", (1,))
 
 
 def test_every_operator_on_every_attribute_works_or_leads_to_one_that_does() -> None:
@@ -268,33 +277,33 @@ def test_every_operator_on_every_attribute_works_or_leads_to_one_that_does() -> 
         for op in [*words, *foreign, *(f"${word}" for word in words)]:
             for value in ("a", 0.5, ["a"], [0.5], True, None, "2026-01-01", {"a": 1}, []):
                 try:
-                    parse({attribute: {op: value}})
+                    parse_where({attribute: {op: value}})
                 except BadFilter as error:
                     if op in OPERATORS[ATTRIBUTES.get(attribute, "json")]:
                         continue  # then the value is wrong, and its place is named
                     message = error.message
                     form, _ = json.JSONDecoder().raw_decode(message[message.index("{") :])
-                    parse(form)
+                    parse_where(form)
 
 
 def test_a_filter_may_be_deep_but_not_endless() -> None:
     data: dict[str, Any] = {"kind": "a"}
     for _ in range(DEPTH_LIMIT - 1):
         data = {"not": data}
-    parse(data)
+    parse_where(data)
     with pytest.raises(BadFilter, match="nested deeper than 32"):
-        parse({"not": data})
+        parse_where({"not": data})
     endless: dict[str, Any] = {}
     endless["not"] = endless
     with pytest.raises(BadFilter, match="nested deeper"):
-        parse(endless)
+        parse_where(endless)
     for word in ("and", "or", "metadata", "metadata.a"):
         below: dict[str, Any] = {}
         below["a"] = below
         rings: list[Any] = []
         rings.append({word: rings})
         with pytest.raises(BadFilter, match="nested deeper"):
-            parse({word: below if word.startswith("metadata") else rings})
+            parse_where({word: below if word.startswith("metadata") else rings})
 
 
 def test_mistakes_inside_mistakes_are_told_at_once() -> None:
@@ -302,25 +311,27 @@ def test_mistakes_inside_mistakes_are_told_at_once() -> None:
     for _ in range(DEPTH_LIMIT - 1):
         data = {"$and": [data]}
     with pytest.raises(BadFilter, match=r"'\$and' is written 'all'"):
-        parse(data)
+        parse_where(data)
 
 
 def test_what_filters_mean() -> None:
-    assert parse(None) == parse({}) == EVERYTHING
-    assert parse({"kind": "a"}) == One("kind", "eq", "a")
-    assert parse({"kind": "a", "user": "u"}) == AllOf(
+    assert parse_where(None) == parse_where({}) == EVERYTHING
+    assert parse_where({"kind": "a"}) == One("kind", "eq", "a")
+    assert parse_where({"kind": "a", "user": "u"}) == AllOf(
         (One("kind", "eq", "a"), One("user", "eq", "u"))
     )
-    assert parse({"any": [{"not": {"pinned": True}}]}) == AnyOf(
+    assert parse_where({"any": [{"not": {"pinned": True}}]}) == AnyOf(
         (Not(One("pinned", "eq", value=True)),)
     )
-    assert parse({"kind": {"in_fold": ["ÄB"]}}) == One("kind", "in", ("äb",), folded=True)
+    assert parse_where({"kind": {"in_fold": ["ÄB"]}}) == One("kind", "in", ("äb",), folded=True)
     moment = 1790812800000000
     for spelled in ("2026-10-01", date(2026, 10, 1), datetime(2026, 10, 1, tzinfo=UTC), moment):
-        assert parse({"created": {"gte": spelled}}) == One("created", "range", Range(gte=moment))
-    assert parse({"metadata.a\\.b.c": {"eq": 1}}) == One("metadata.a\\.b.c", "eq", 1)
+        assert parse_where({"created": {"gte": spelled}}) == One(
+            "created", "range", Range(gte=moment)
+        )
+    assert parse_where({"metadata.a\\.b.c": {"eq": 1}}) == One("metadata.a\\.b.c", "eq", 1)
     assert One("metadata.a\\.b.c", "eq", 1).path == ("a.b", "c")
-    assert parse({"tags": {"any": {"b", "a"}}}) == One("tags", "any", ("a", "b"))
+    assert parse_where({"tags": {"any": {"b", "a"}}}) == One("tags", "any", ("a", "b"))
 
 
 SAME: list[tuple[object, dict[str, object]]] = [
@@ -354,8 +365,8 @@ SAME: list[tuple[object, dict[str, object]]] = [
 
 @pytest.mark.parametrize(("short", "whole"), SAME, ids=[str(n) for n in range(len(SAME))])
 def test_short_forms_are_written_out_in_one_way(short: object, whole: dict[str, object]) -> None:
-    assert to_data(parse(short)) == whole
-    assert parse(whole) == parse(short)
+    assert to_data(parse_where(short)) == whole
+    assert parse_where(whole) == parse_where(short)
 
 
 def test_an_operator_that_orders_is_an_operator_of_a_type_that_has_an_order() -> None:

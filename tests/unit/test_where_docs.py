@@ -11,7 +11,7 @@ import pytest
 
 from memoriter.core.attributes import ATTRIBUTES, GROUPS, OPERATORS, PLAIN, SHORT, Type
 from memoriter.core.errors import BadFilter
-from memoriter.core.where import DEPTH_LIMIT, TESTS_LIMIT, VALUES_LIMIT, parse
+from memoriter.core.where import DEPTH_LIMIT, TESTS_LIMIT, VALUES_LIMIT, parse_where
 from memoriter.doors.http.limits import Limits
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -65,14 +65,14 @@ MISTAKES = [(code(wrong)[0], says) for wrong, says in rows("Common mistakes")]
 @pytest.mark.parametrize(("wrong", "says"), MISTAKES, ids=[wrong for wrong, _ in MISTAKES])
 def test_every_mistake_of_the_page_is_answered_as_it_says(wrong: str, says: str) -> None:
     with pytest.raises(BadFilter) as caught:
-        parse(json.loads(wrong))
+        parse_where(json.loads(wrong))
     assert caught.value.message == says
 
 
 def test_every_form_of_the_page_is_taken() -> None:
     for row in rows("Forms"):
         for form in code(row[0]):
-            parse(json.loads(re.sub(r"\{…\}|…", '{"kind": "note"}', form)))
+            parse_where(json.loads(re.sub(r"\{…\}|…", '{"kind": "note"}', form)))
 
 
 def test_each_example_can_be_pasted_alone() -> None:

@@ -1,1 +1,1 @@
-"""What is a memory, and what are the values every other room speaks in?"""
+"""The values that every other package passes around: records, queries, batches, slates, errors."""

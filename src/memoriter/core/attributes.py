@@ -1,4 +1,7 @@
-"""What a `where` can test: every attribute with its type, and the operators of each type."""
+"""The attributes that a `where` filter can test: their types, and the operators of each type.
+
+`core.where` parses with these tables, and `core.where_mistakes` explains errors with them.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ SHORT: Final[Mapping[Type, tuple[str, str | None]]] = {
     "flag": ("eq", None),
     "json": ("any", "any"),
 }
-"""The operator that is meant by a bare value, and by a bare list of values."""
+"""The operator for a bare value, and for a bare list of values (None: a list is refused)."""
 
 PLAIN: Final[Mapping[Type, str]] = {
     "string": "text",
@@ -57,7 +60,7 @@ PLAIN: Final[Mapping[Type, str]] = {
     "flag": "true or false",
     "json": "any JSON value",
 }
-"""What people call each type."""
+"""The name of each type in error messages."""
 
 GROUPS: Final[Mapping[str, Literal["all", "any"]]] = {
     "all": "all",
@@ -65,9 +68,9 @@ GROUPS: Final[Mapping[str, Literal["all", "any"]]] = {
     "any": "any",
     "or": "any",
 }
-"""The words that group conditions; `and` and `or` are other spellings."""
+"""The keys that group conditions; `and` and `or` are synonyms."""
 
 
 def type_of(attribute: str) -> Type | None:
-    """The type of an attribute, None where there is none of that name."""
+    """The type of an attribute; None if no attribute has that name."""
     return "json" if attribute.startswith("metadata.") else ATTRIBUTES.get(attribute)

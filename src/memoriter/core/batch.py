@@ -1,7 +1,7 @@
-"""A write on its way: Draft (asked) → Batch (complete and checked) → Commit (written).
+"""The values of a write: Draft (the request) → Batch (complete and validated) → Commit (written).
 
-A batch is a list of acts. Everything that can be refused without looking at the log has been
-refused before a batch exists; the store settles the rest inside one transaction, all or nothing.
+A batch is a list of acts. Whatever can be validated without reading the log is validated before a
+batch is built; `store.settle` checks the rest inside one transaction, all or nothing.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from memoriter.core.shown import counted, named, shown
 from memoriter.core.times import iso
 
 VectorForm = Literal["unit", "f4", "f8"]
-"""`unit`: float32 of unit length on the grid, by an embedder. `f4`, `f8`: as a caller gave it."""
+"""`unit`: float32 of unit length on the grid, by an embedder. `f4`, `f8`: the caller's own."""
 NOTHING: Final = b""
-"""The body of a vector of a record that has nothing to embed: no debt, and nothing to compare."""
+"""The vector body of a record that has nothing to embed: it owes no vector and matches none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An idempotency key and the digest of what was asked under it."""
+    """An idempotency key, and the digest of the request that used it."""
 
     name: str
     asked: bytes
@@ -44,7 +44,7 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class NewEdge:
-    """An edge that a new record brings along; the record is its source."""
+    """An edge to write together with a new record, which is its source."""
 
     target: str
     kind: str
@@ -68,7 +68,7 @@ class Put:
     """(generation, bytes) for each analyzer."""
     vectors: tuple[Vector, ...] = ()
     owes: tuple[str, ...] = ()
-    """Generations that could not embed it yet: debt."""
+    """Vector spaces that have no vector of it yet, because the embedder failed: debt."""
     ties: tuple[NewEdge, ...] = ()
     key: Key | None = None
 
@@ -85,7 +85,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Erase a record, all its versions and all that hangs on them."""
+    """Erase a record, all its versions, and their words, vectors and edges."""
 
     id: str
     salt: bytes
@@ -104,7 +104,7 @@ class RegisterAgent:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """A vector that came later: debt paid, or None where there is nothing to embed."""
+    """A vector made after the record was written (pays a debt); None if nothing can be embedded."""
 
     row: int
     generation: str
@@ -116,7 +116,7 @@ Act = Put | Link | Forget | RegisterAgent | Embed
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Acts of one tenant that are written together or not at all."""
+    """Acts of one tenant that are committed atomically."""
 
     tenant: str
     acts: tuple[Act, ...]
@@ -125,16 +125,16 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Commit(Hinting):
-    """What was written. A retry with the same keys gives the same commit again."""
+    """The result of a write. A retry with the same idempotency keys returns the same commit."""
 
     tenant: str
     seq: int
-    """The last sequence number it took; the view at this number sees it whole."""
+    """The last sequence number it took; the view at this number contains the whole commit."""
     time: datetime
     ids: tuple[str, ...]
-    """The record each act was about, in the order asked."""
+    """The record (or agent) of each act, in the order of the acts."""
     debt: int = 0
-    """How many vectors it still owes."""
+    """How many vectors are missing because an embedder failed."""
 
     def __repr__(self) -> str:
         what = named(self.ids[0]) if len(self.ids) == 1 else counted(len(self.ids), "record")
@@ -143,7 +143,7 @@ class Commit(Hinting):
 
     @property
     def id(self) -> str:
-        """The only record it was about."""
+        """The id of the only record; raises InputError if there is not exactly one."""
         if len(self.ids) != 1:
             raise InputError(
                 f"a commit of {counted(len(self.ids), 'memory', 'memories')} has no one id",

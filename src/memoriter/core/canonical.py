@@ -1,8 +1,8 @@
-"""One spelling of a value as bytes: what is digested, chained, signed and compared.
+"""Canonical JSON, digests and checksums: one byte string per value, on every machine.
 
 Canonical JSON: UTF-8, keys sorted by code point, no white space, shortest round-trip floats, no
-NaN or infinity, no escapes but those JSON requires. Digests are SHA-256 behind a tag that names
-what is digested, so that bytes of one kind can never pass for another.
+NaN or infinity, no escapes but those JSON requires. Digests are SHA-256 over a tag and the data;
+the tag names what is digested, so that a digest of one kind never equals one of another kind.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from typing import Final
 
 SUM_BYTES: Final = 8
-"""Length of the checksum beside every derived row: the first bytes of its SHA-256."""
+"""Length of the checksum of a derived row: the first bytes of its SHA-256."""
 
 _ENCODER: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
@@ -29,15 +29,18 @@ def canonical(value: object) -> bytes:
 
 
 def digest(tag: str, *parts: bytes) -> bytes:
-    """SHA-256 of the tag and the parts, each behind its length: no two lists of parts collide."""
-    spelled = [tag.encode("ascii"), b"\0"]
+    """SHA-256 of the tag and the parts, each prefixed with its length.
+
+    The prefixes make the encoding injective: ("ab", "c") and ("a", "bc") differ.
+    """
+    encoded = [tag.encode("ascii"), b"\0"]
     for part in parts:
-        spelled += (len(part).to_bytes(8, "little"), part)
-    return hashlib.sha256(b"".join(spelled)).digest()
+        encoded += (len(part).to_bytes(8, "little"), part)
+    return hashlib.sha256(b"".join(encoded)).digest()
 
 
 def checksum(*parts: bytes | memoryview) -> bytes:
-    """Eight bytes that tell whether a derived row was damaged."""
+    """The first eight bytes of a SHA-256, to detect damage of a derived row."""
     state = hashlib.sha256()
     for part in parts:
         state.update(part)

@@ -1,4 +1,4 @@
-"""The one place where wall-clock time and randomness enter, so that tests can replace both."""
+"""The only sources of wall-clock time and randomness, so that tests can replace both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """A source of time; `open(…, clock=…)` takes one."""
 
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
@@ -25,10 +25,10 @@ class SystemClock:
 
 
 class Stamps:
-    """Times for ids: as a clock says, but never earlier than the last one.
+    """Monotonic timestamps for ids.
 
-    Ids sort by their time, so those of one process go on where they stood when the clock is set
-    back. The times that a record carries stay the clock's own.
+    UUIDv7 ids sort by time, so the ids of one process must not go backwards when the clock is set
+    back. The times stored in a record are not changed.
     """
 
     def __init__(self) -> None:
@@ -36,21 +36,21 @@ class Stamps:
         self._lock = threading.Lock()
 
     def after(self, now: int) -> int:
-        """This time, or the latest that was given before."""
+        """This time, or the latest time returned so far if that is later."""
         with self._lock:
             self._last = max(self._last, now)
             return self._last
 
 
 STAMPS: Final = Stamps()
-"""Of the machine's clock, for the whole process."""
+"""Shared by all memories of this process that use the system clock."""
 
 
 class Entropy(Protocol):
-    """Gives random bytes, for ids and salts."""
+    """A source of random bytes for ids and salts; `open(…, entropy=…)` takes one."""
 
     def draw(self, count: int) -> bytes:
-        """That many bytes nobody can guess."""
+        """Return this many unpredictable bytes."""
         ...
 
 
@@ -58,7 +58,7 @@ class SystemEntropy:
     """The machine's own source of randomness."""
 
     def draw(self, count: int) -> bytes:
-        """That many bytes nobody can guess."""
+        """Return this many unpredictable bytes."""
         return os.urandom(count)
 
 
@@ -68,6 +68,8 @@ def uuid7(now: int, random: bytes) -> str:
     >>> uuid7(1_700_000_000_000_000, bytes(10))
     '018bcfe5-6800-7000-8000-000000000000'
     """
+    # RFC 9562 layout: 48 bits of milliseconds, version 7, 12 random bits, variant 0b10, 62 random
+    # bits; the other 6 of the 80 random bits are unused.
     stamp = (now // 1000) & 0xFFFF_FFFF_FFFF
     noise = int.from_bytes(random, "big")
     value = (

@@ -1,4 +1,4 @@
-"""Where two trees of plain data differ."""
+"""Compares two trees of JSON-like data; used to diff receipts, results and recipes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 Difference = tuple[str, object, object]
-"""A path, and what stands there in the first tree and in the second; None where nothing does."""
+"""A path, the value there in the first tree, and in the second; None where it is absent."""
 
 
 def differing(one: object, two: object, path: str = "") -> Iterator[Difference]:
-    """Wherever two trees differ, by key; lists of one length item by item, others as a whole.
+    """Yield every difference; lists of equal length are compared by item, others as a whole.
 
     >>> list(differing({"a": [1, 2], "b": 1}, {"a": [1, 3], "c": 1}))
     [('a.1', 2, 3), ('b', 1, None), ('c', None, 1)]
     """
     first, second = _children(one), _children(two)
+    # Lists of different length are one difference: comparing by index would report shifted items.
     apart = type(one) is not type(two) or (isinstance(one, list) and len(first) != len(second))
     if apart or not isinstance(one, list | Mapping):
         if apart or one != two:
@@ -27,7 +28,7 @@ def differing(one: object, two: object, path: str = "") -> Iterator[Difference]:
 
 
 def _children(tree: object) -> dict[str, object]:
-    """What lies below a tree, by key or place."""
+    """The children of a node, by key or by index."""
     if isinstance(tree, Mapping):
         return dict(cast("Mapping[str, object]", tree))
     if isinstance(tree, list):

@@ -1,4 +1,7 @@
-"""What a caller asks to be remembered, checked field by field before anything else happens."""
+"""A draft: the fields of a record that a caller wants to write, validated one by one.
+
+`write.prepare` turns drafts into a batch. Every check here raises BadRecord with the field's name.
+"""
 
 from __future__ import annotations
 
@@ -20,89 +23,97 @@ from memoriter.core.record import FIELDS, Content
 from memoriter.core.times import Now, duration, micros, to_datetime, to_micros
 
 MAX_DIMENSION: Final = 16_384
-BESIDE: Final = ("id", "key", "vector", "links", *REPLACING)
-"""What may be given beside the fields of a record."""
+NOT_FIELDS: Final = ("id", "key", "vector", "links", *REPLACING)
+"""Arguments of `remember` that are not fields of the record."""
 _OPTIONAL: Final = frozenset(f.name for f in fields(Content) if f.default is None)
-_Spelled = dict[str, object]
-"""Fields as a digest of what was asked covers them."""
+_Normalised = dict[str, object]
+"""Values in the form that the digest of a request covers: equal for a retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Something to remember: the fields that were given, checked, and what comes beside them."""
+    """A record to write: its validated fields, and its id, edges, vector and idempotency key."""
 
-    given: Mapping[str, object]
+    fields: Mapping[str, object]
     id: str | None = None
     ties: tuple[NewEdge, ...] = ()
     vector: tuple[float, ...] | None = None
     key: Key | None = None
-    durations: _Spelled = field(default_factory=dict[str, object])
-    """The times that were given as durations: the same for a retry, whenever it comes."""
-    tied: tuple[_Spelled, ...] = ()
-    """The same of each tie; empty where none was."""
+    durations: _Normalised = field(default_factory=dict[str, object])
+    """Times that were passed as durations. The digest covers the duration, not the moment it gives,
+    so that a retry a minute later is still the same request."""
+    tie_durations: tuple[_Normalised, ...] = ()
+    """The same for each tie; empty if there is none."""
 
     @classmethod
     def of(cls, data: object, now: Now | None = None) -> Draft:
-        """A draft from text, from a mapping of fields, or from a draft already made."""
+        """Build a draft from a text or a mapping of fields; a Draft is returned unchanged.
+
+        Raises BadRecord for a field that is missing, unknown or not valid.
+        """
         if isinstance(data, Draft):
             return data
         if isinstance(data, str):
             data = {"text": data}
         if not isinstance(data, Mapping):
             raise BadRecord(f"expected text or an object, got {type(data).__name__}", field="text")
-        asked = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
-        if "text" not in asked:
-            raise BadRecord("text: is required", hint="say what to remember", field="text")
-        own = {k: v for k, v in asked.items() if k not in BESIDE}
-        given = checked(own, now)
-        lengths = durations(own)
-        ties = tuple(_ties(asked, given, lengths, now))
-        vector = _vector(asked["vector"]) if "vector" in asked else None
-        record_id = name(asked["id"], "id") if "id" in asked else None
+        options = {k: v for k, v in cast("Mapping[str, object]", data).items() if v is not None}
+        if "text" not in options:
+            raise BadRecord("text: is required", hint="pass the text to remember", field="text")
+        raw = {k: v for k, v in options.items() if k not in NOT_FIELDS}
+        checked = check_fields(raw, now)
+        lengths = durations(raw)
+        ties = tuple(_ties(options, checked, lengths, now))
+        vector = parse_vector(options["vector"], "vector") if "vector" in options else None
+        record_id = name(options["id"], "id") if "id" in options else None
         draft = cls(
-            given, record_id, tuple(tie for tie, _ in ties), vector, durations=lengths,
-            tied=tuple(spelled for _, spelled in ties),
+            checked, record_id, tuple(tie for tie, _ in ties), vector, durations=lengths,
+            tie_durations=tuple(lengths for _, lengths in ties),
         )  # fmt: skip
-        key = name(asked["key"], "key") if "key" in asked else None
-        return replace(draft, key=Key(key, draft.asked())) if key else draft
+        key = name(options["key"], "key") if "key" in options else None
+        # The digest covers everything else in the draft, so the key can only be added last.
+        return replace(draft, key=Key(key, draft.request_digest())) if key else draft
 
-    def asked(self) -> bytes:
-        """A digest of what was asked, the same for a retry."""
-        spelled = {key: _spelled(value) for key, value in self.given.items()} | self.durations
-        none: _Spelled = {}
-        lengths = self.tied or (none,) * len(self.ties)
-        ties = [spelled_tie(tie, given) for tie, given in zip(self.ties, lengths, strict=True)]
-        return digest("memoriter/asked/1", canonical([spelled, self.id, ties, self.vector]))
+    def request_digest(self) -> bytes:
+        """The digest of the request, equal for a retry."""
+        fields = {key: _normalised(value) for key, value in self.fields.items()} | self.durations
+        none: _Normalised = {}
+        lengths = self.tie_durations or (none,) * len(self.ties)
+        ties = [normalised_tie(tie, each) for tie, each in zip(self.ties, lengths, strict=True)]
+        return digest("memoriter/asked/1", canonical([fields, self.id, ties, self.vector]))
 
     def complete(self, now: int) -> Content:
-        """The content, with every default in place."""
-        return Content(**{"created": to_datetime(now), **self.given})  # pyright: ignore[reportArgumentType]  # each field was checked
+        """The content, with all defaults filled in; `created` defaults to now."""
+        return Content(**{"created": to_datetime(now), **self.fields})  # pyright: ignore[reportArgumentType]  # each field was checked
 
 
-def checked(given: Mapping[str, object], now: Now | None = None) -> dict[str, object]:
-    """Fields of a record, each checked; an unknown one is an error that names the likely one."""
+def check_fields(raw: Mapping[str, object], now: Now | None = None) -> dict[str, object]:
+    """Return the fields of a record in their stored types.
+
+    Raises BadRecord for a value that is not valid, or for an unknown field, with the likely name.
+    """
     out: dict[str, object] = {}
-    for key, value in given.items():
+    for key, value in raw.items():
         declared = FIELDS.get(key)
         if declared is None:
-            hint = right_word(str(key), (*FIELDS, *BESIDE), "put your own fields into metadata")
+            hint = right_word(str(key), (*FIELDS, *NOT_FIELDS), "put your own fields into metadata")
             raise BadRecord(f"{key}: there is no such field", hint=hint, field=str(key))
         out[key] = declared.kind.check(value, key, now)
     check_interval(out.get("valid_from"), out.get("valid_until"))
     return out
 
 
-def spelled_tie(tie: NewEdge, lengths: Mapping[str, object]) -> list[object]:
-    """A tie as a digest covers it, with the durations that were given for its times."""
+def normalised_tie(tie: NewEdge, lengths: Mapping[str, object]) -> list[object]:
+    """A tie in the form that a digest covers; durations take the place of its times."""
     since = lengths.get("valid_from", tie.valid_from)
     until = lengths.get("valid_until", tie.valid_until)
     return [tie.target, tie.kind, tie.weight, since, until, tie.metadata]
 
 
-def durations(given: Mapping[str, object]) -> dict[str, object]:
-    """The durations among these fields, spelled alike however they were given."""
+def durations(raw: Mapping[str, object]) -> dict[str, object]:
+    """The fields that were passed as durations, in microseconds such as `+7200000000us`."""
     out: dict[str, object] = {}
-    for key, value in given.items():
+    for key, value in raw.items():
         if key in FIELDS and FIELDS[key].kind in TIMES:
             length = duration(value, ahead=FIELDS[key].kind is LATER)
             if length is not None:
@@ -110,14 +121,19 @@ def durations(given: Mapping[str, object]) -> dict[str, object]:
     return out
 
 
-def changed(content: Content, changes: Mapping[str, object], now: Now | None = None) -> Content:
-    """The content with some fields changed; None takes an optional field away."""
+def with_changes(
+    content: Content, changes: Mapping[str, object], now: Now | None = None
+) -> Content:
+    """Return the content with some fields changed; None removes an optional field.
+
+    Raises BadRecord for a field that is unknown, not valid, or cannot be removed.
+    """
     if "refs" in changes:
-        raise BadRecord("refs: are given once, when the record is made", field="refs")
+        raise BadRecord("refs: cannot be changed after the record was written", field="refs")
     cleared = {key for key, value in changes.items() if value is None}
     if stuck := cleared - _OPTIONAL - {"source", "metadata", "tags", "concepts", "entities"}:
-        raise BadRecord(f"{min(stuck)}: cannot be taken away", field=min(stuck))
-    fresh = checked({key: value for key, value in changes.items() if value is not None}, now)
+        raise BadRecord(f"{min(stuck)}: is required and cannot be removed", field=min(stuck))
+    fresh = check_fields({key: value for key, value in changes.items() if value is not None}, now)
     current = {f.name: getattr(content, f.name) for f in fields(Content)}
     kept = {key: value for key, value in current.items() if key not in cleared}
     result = Content(**{**kept, **fresh})  # pyright: ignore[reportArgumentType]  # each field was checked
@@ -126,23 +142,23 @@ def changed(content: Content, changes: Mapping[str, object], now: Now | None = N
 
 
 def check_interval(since: object, until: object) -> None:
-    """Refuse an interval that holds no moment."""
+    """Raise BadRecord if an interval is empty: `until` must lie after `since`."""
     if since is not None and until is not None and cast("int", until) <= cast("int", since):
         raise BadRecord("valid_until: must lie after valid_from", field="valid_until")
 
 
-def tie_of(
-    target: object, kind: object, given: Mapping[str, object], field: str, now: Now | None = None
+def parse_tie(
+    target: object, kind: object, options: Mapping[str, object], field: str, now: Now | None = None
 ) -> NewEdge:
-    """A checked link to a target."""
+    """Validate an edge to a target; raises BadRecord, with `field` as the prefix of its field."""
     known = ("weight", "valid_from", "valid_until", "metadata")
-    if unknown := set(given) - set(known):
+    if unknown := set(options) - set(known):
         raise BadRecord(
             f"{field}: unknown {sorted(map(str, unknown))}",
             hint=f"known: {', '.join(known)}",
             field=field,
         )
-    present = {key: value for key, value in given.items() if value is not None}
+    present = {key: value for key, value in options.items() if value is not None}
     times = {
         k: micros(present[k], f"{field}.{k}", now=now, ahead=FIELDS[k].kind is LATER)
         for k in known[1:3]
@@ -160,48 +176,53 @@ def tie_of(
 
 
 def _ties(
-    asked: Mapping[str, object], given: Mapping[str, object], lengths: _Spelled, now: Now | None
-) -> Iterator[tuple[NewEdge, _Spelled]]:
-    """Each tie, and which of its times were given as durations."""
-    begun = "valid_from" if "valid_from" in given else "created"
-    since = to_micros(cast("datetime", given[begun])) if begun in given else None
-    spelled: _Spelled = {"valid_from": lengths[begun]} if begun in lengths else {}
+    options: Mapping[str, object],
+    fields: Mapping[str, object],
+    lengths: _Normalised,
+    now: Now | None,
+) -> Iterator[tuple[NewEdge, _Normalised]]:
+    """Each tie, and which of its times were passed as durations."""
+    # A replacing edge holds from the moment that its record holds: valid_from, else created. If
+    # neither was passed, `write.prepare` dates it, since the clock is read only there.
+    begin = "valid_from" if "valid_from" in fields else "created"
+    since = to_micros(cast("datetime", fields[begin])) if begin in fields else None
+    length: _Normalised = {"valid_from": lengths[begin]} if begin in lengths else {}
     for kind in REPLACING:
-        if kind in asked:
-            targets = asked[kind]
+        if kind in options:
+            targets = options[kind]
             for target in (targets,) if isinstance(targets, str) else names(targets, kind):
-                yield NewEdge(name(target, kind), kind, valid_from=since), spelled
-    if "links" in asked:
-        yield from _links(asked["links"], now)
+                yield NewEdge(name(target, kind), kind, valid_from=since), length
+    if "links" in options:
+        yield from _links(options["links"], now)
 
 
-def _links(links: object, now: Now | None) -> Iterator[tuple[NewEdge, _Spelled]]:
+def _links(links: object, now: Now | None) -> Iterator[tuple[NewEdge, _Normalised]]:
     if isinstance(links, str | bytes | Mapping) or not isinstance(links, Iterable):
         raise BadRecord("links: expected a list of objects with target and kind", field="links")
     for at, link in enumerate(cast("Iterable[object]", links)):
         rest = dict(cast("Mapping[str, object]", link)) if isinstance(link, Mapping) else {}
         if not {"target", "kind"} <= set(rest):
             raise BadRecord(f"links[{at}]: expected an object with target and kind", field="links")
-        made = tie_of(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
+        made = parse_tie(rest.pop("target"), rest.pop("kind"), rest, f"links[{at}]", now)
         yield made, durations(rest)
 
 
-def _vector(value: object) -> tuple[float, ...]:
-    return vector_of(value, "vector")
-
-
-def vector_of(
+def parse_vector(
     value: object, field: str, error: type[InputError] = BadRecord, *, zero: bool = False
 ) -> tuple[float, ...]:
-    """A caller's own vector: finite numbers, not all zero unless a zero may ask."""
+    """A caller's own vector as floats.
+
+    Raises `error` unless it has 1 to 16,384 finite numbers; all zeros are allowed only with `zero`.
+    """
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise error(f"{field}: expected a list of numbers", field=field)
-    given = tuple(cast("Iterable[object]", value))
-    plain = {float, int}.issuperset(map(type, given))  # nearly always, and soon seen
-    if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in given):
+    raw = tuple(cast("Iterable[object]", value))
+    # Fast path: comparing exact types is much cheaper than isinstance(…, Real) on each number.
+    plain = {float, int}.issuperset(map(type, raw))
+    if not plain and any(isinstance(n, bool) or not isinstance(n, Real) for n in raw):
         raise error(f"{field}: expected a list of numbers", field=field)
     try:
-        items = tuple(float(cast("float", item)) for item in given)
+        items = tuple(float(cast("float", item)) for item in raw)
     except OverflowError:
         raise error(f"{field}: holds a number that is too large", field=field) from None
     if not 1 <= len(items) <= MAX_DIMENSION:
@@ -211,11 +232,11 @@ def vector_of(
             f"{field}: holds NaN or infinity", hint="every number must be finite", field=field
         )
     if not (zero or any(items)):
-        raise error(f"{field}: is all zero, which points nowhere", field=field)
+        raise error(f"{field}: is all zero and has no direction", field=field)
     return items
 
 
-def _spelled(value: object) -> object:
+def _normalised(value: object) -> object:
     if isinstance(value, Source):
         return [value.who, value.channel, value.path]
     if isinstance(value, datetime):
@@ -223,9 +244,9 @@ def _spelled(value: object) -> object:
     return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
 
 
-def spelled_changes(changes: Mapping[str, object], now: Now) -> object:
-    """What an update asks for, the same for a retry however its values were spelled."""
-    given = {key: value for key, value in changes.items() if value is not None}
-    fresh = {key: _spelled(value) for key, value in checked(given, now).items()}
-    gone = sorted(key for key, value in changes.items() if value is None)
-    return [gone, fresh | durations(given)]
+def normalised_changes(changes: Mapping[str, object], now: Now) -> object:
+    """The request of an update in the form that its digest covers: equal for a retry."""
+    raw = {key: value for key, value in changes.items() if value is not None}
+    fresh = {key: _normalised(value) for key, value in check_fields(raw, now).items()}
+    removed = sorted(key for key, value in changes.items() if value is None)
+    return [removed, fresh | durations(raw)]

@@ -1,4 +1,4 @@
-"""Typed, weighted links between records."""
+"""Edges: typed, weighted links between records, as `Memory.links` returns them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ EDGE_KINDS: Final = (
 )  # fmt: skip
 """The typed kinds. Any other name is a custom kind; `consolidated_from` marks a reflection."""
 REPLACING: Final = ("supersedes", "corrects", "invalidates")
-"""Kinds whose target no longer stands."""
+"""Kinds whose target is superseded: recalls leave it out unless a recipe shows it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """One link, valid over a half-open interval; a later one of the same key replaces it.
+    """One link, valid over a half-open interval; a later one with the same key replaces it.
 
     The key is (source, target, kind, valid_from).
     """
@@ -55,7 +55,7 @@ class Edge:
 
 
 def edge_of(seq: int, body: dict[str, Any]) -> Edge:
-    """The edge that the log keeps under a number; times are microseconds there."""
+    """Decode an edge of the log; its times are stored as microseconds."""
     times = {
         k: to_datetime(v) for k in ("valid_from", "valid_until") if (v := body.get(k)) is not None
     }

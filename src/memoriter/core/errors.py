@@ -1,4 +1,4 @@
-"""Every error a user of Memoriter can meet, as one tree.
+"""Every error that Memoriter raises, as one class tree, with exit code and HTTP status.
 
 MemoriterError                exit  1 · HTTP 500
 ├── InputError                      2 ·      400
@@ -24,9 +24,9 @@ MemoriterError                exit  1 · HTTP 500
 ├── TooSlow                         7 ·      408   at the HTTP doors only, retryable
 └── TooMany                         7 ·      429   at the HTTP doors only, retryable
 
-Each carries a `hint`: what to do next. `field` names the offending input where there is one.
-`str(error)` is the message and, on a line of its own, the hint; `error.message` is the message.
-`InvariantError` stands apart: it reports a bug of ours, never a mistake of the caller.
+Each has a `hint` (what to do next) and a `field` (the offending input, or None).
+`str(error)` is the message and, on a second line, the hint; `error.message` is the message alone.
+`InvariantError` is not part of the tree: it reports a bug in Memoriter, not an input error.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ BRING_OVER: Final = (
     "check out commit 778fb88 of this project, write the store to a file with its `export FILE`,"
     " then run `memoriter import FILE` with this version"
 )
-"""How to keep a store that was written under the project's earlier name."""
+"""The hint for stores that were written under the project's earlier name."""
 
 
 def install_hint(extra: str) -> str:
-    """How to install an optional part. It names the clone while no package index has us."""
+    """The hint to install an extra; it names a clone, since the package is on no index yet."""
     return f'in a clone of Memoriter: pip install ".[{extra}]"'
 
 
 class InvariantError(AssertionError):
-    """A value broke a promise that our own code makes: a bug, please report it."""
+    """An internal invariant does not hold: a bug in Memoriter, please report it."""
 
 
 class MemoriterError(Exception):
-    """The root of the tree; catch it to catch everything."""
+    """The base class of all errors here."""
 
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
@@ -66,7 +66,7 @@ class MemoriterError(Exception):
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 
     def to_dict(self) -> dict[str, object]:
-        """The error as plain data, the same through every door."""
+        """The error as plain data, the same over HTTP, MCP and the command line."""
         return {
             "error": type(self).__name__,
             "message": self.message,
@@ -77,12 +77,12 @@ class MemoriterError(Exception):
 
 
 def message_of(error: BaseException) -> str:
-    """What went wrong, without the hint: for a log line, or inside another message."""
+    """The message without the hint, for a log line or inside another message."""
     return error.message if isinstance(error, MemoriterError) else str(error)
 
 
 class InputError(MemoriterError):
-    """What was asked cannot be understood."""
+    """The request is not valid."""
 
     exit_code = 2
     status = 400
@@ -109,14 +109,14 @@ class UnknownRecipe(InputError):
 
 
 class NotFound(MemoriterError):
-    """What was named does not exist here."""
+    """No such record, agent, file or tenant."""
 
     exit_code = 3
     status = 404
 
 
 class Conflict(MemoriterError):
-    """The write contradicts what is already there."""
+    """The write conflicts with what is stored, for example an id or a key that is in use."""
 
     exit_code = 4
     status = 409
@@ -130,14 +130,14 @@ class NothingToRun(MemoriterError):
 
 
 class Forbidden(MemoriterError):
-    """The caller may not do this."""
+    """The caller is not allowed to do this."""
 
     exit_code = 6
     status = 403
 
 
 class Unavailable(MemoriterError):
-    """Something needed is busy or away; trying again may help."""
+    """A resource is busy or unreachable; a retry may succeed."""
 
     exit_code = 7
     status = 503
@@ -152,21 +152,21 @@ class StorageFull(MemoriterError):
 
 
 class Corrupt(MemoriterError):
-    """Stored bytes do not match their digest."""
+    """Stored data does not match its digest or checksum."""
 
     exit_code = 9
     status = 500
 
 
 class Expired(MemoriterError):
-    """A view, a generation or a receipt lies behind its horizon."""
+    """A past view, an analyzer or a vector space is no longer available."""
 
     exit_code = 10
     status = 410
 
 
 class Unsupported(MemoriterError):
-    """The environment or the file is not one we can serve safely."""
+    """This environment, file or option is not supported."""
 
     exit_code = 11
     status = 501
@@ -180,35 +180,35 @@ class Unauthenticated(MemoriterError):
 
 
 class TooLarge(MemoriterError):
-    """The request is larger than the door allows."""
+    """The request body exceeds the size limit."""
 
     exit_code = 2
     status = 413
 
 
 class Misdirected(MemoriterError):
-    """The request names a host that this server is not."""
+    """The Host header names another host."""
 
     exit_code = 6
     status = 421
 
 
 class NoSuchMethod(MemoriterError):
-    """The path is there, but not for this method."""
+    """The path exists, but not for this HTTP method."""
 
     exit_code = 2
     status = 405
 
 
 class NotJson(MemoriterError):
-    """The body is not plain JSON."""
+    """The Content-Type is not JSON."""
 
     exit_code = 2
     status = 415
 
 
 class TooSlow(MemoriterError):
-    """The request did not arrive in time."""
+    """The request body did not arrive in time."""
 
     exit_code = 7
     status = 408
@@ -216,7 +216,7 @@ class TooSlow(MemoriterError):
 
 
 class TooMany(MemoriterError):
-    """The caller asks too often; in `after` seconds it may come again."""
+    """The rate limit is exceeded; retry after `after` seconds."""
 
     exit_code = 7
     status = 429

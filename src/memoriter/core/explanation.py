@@ -1,4 +1,7 @@
-"""Why a score is what it is: a tree whose every node equals its op over its parts."""
+"""The explanation of a score: a tree in which each value is an operation over its parts.
+
+`why` builds it from the slate; `reconciles` checks that every node holds.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,14 @@ from typing import Final, Literal
 from memoriter.core.shown import counted, drawn, plain, shown
 
 Facts = Mapping[str, object]
-"""Plain data beside a number: terms, counts, a cosine, a path."""
+"""Plain data about a number: terms, counts, a cosine, a path."""
 PRODUCT_TOLERANCE: Final = 2.0**-32
+"""One grid step: a stored product is rounded to the grid, and sums are exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One number, and the numbers it came from."""
+    """One number, and the numbers it is computed from."""
 
     label: str
     value: float
@@ -43,10 +47,9 @@ class Explanation:
 
 
 def contributions(node: Explanation) -> list[tuple[str, float]]:
-    """What a score is made of, as addends under their labels.
+    """Split a score into labelled addends.
 
-    A factor is spread over what it multiplies; of the largest and the least only the one that won
-    counts.
+    A product scales the addends of its first part; of a max or min only the winning part counts.
     """
     match node.op:
         case "leaf":

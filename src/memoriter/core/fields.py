@@ -1,7 +1,7 @@
-"""What a field of a record may be: how a caller gives it, how it is checked, how a door spells it.
+"""The kinds of record fields: the accepted types, the validation, and the JSON type of each.
 
-`core.record.Content` declares each field of a record once, with one of these kinds and a line about
-it. Checks, signatures, request models, command-line options and help follow from there.
+`core.record.Content` declares each field once, with one of these kinds and a line of help.
+Validation, signatures, request models, command-line options and help are derived from there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PRIORITIES: Final = ("P1", "P2", "P3", "P4")
 TRUST: Final = ("system", "learned", "external")
 _SHORT: Final = 65_536
 Check = Callable[[object, str, Now | None], object]
-"""The clean value, or BadRecord that names the field; durations count from the present."""
+"""(value, field, now) → the value as it is stored; raises BadRecord that names the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +44,30 @@ class Source:
     path: str | None = None
 
     def __repr__(self) -> str:
-        told = ((each.name, getattr(self, each.name)) for each in fields(self))
-        return shown("Source", ", ".join(f"{key} {named(v)}" for key, v in told if v is not None))
+        pairs = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return shown("Source", ", ".join(f"{key} {named(v)}" for key, v in pairs if v is not None))
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of field."""
 
-    given: str
-    """The type that a caller may give, as source code."""
+    accepts: str
+    """The Python type that a caller may pass, as source code."""
     wire: Any
-    """The type that JSON may hold."""
+    """The type in JSON requests."""
     check: Check
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What is known of one field of a record."""
+    """The declaration of one field of a record."""
 
     kind: Kind
     about: str
+    """One line of help."""
     flag: str | None = ""
-    """Its option on the command line, where that is not its name; None for none."""
+    """Its command-line option; empty: made from its name; None: it has none."""
 
 
 def _written(value: object, field: str) -> str:
@@ -77,10 +78,10 @@ def _written(value: object, field: str) -> str:
 
 
 def _entities(value: object, field: str) -> tuple[str, ...]:
-    given = names(value, field)
-    if any(not one.strip() for one in given):
+    clean = names(value, field)
+    if any(not one.strip() for one in clean):
         raise BadRecord(f"{field}: a name must not be blank", field=field)
-    return given
+    return clean
 
 
 def _source(value: object, field: str) -> Source:
@@ -92,16 +93,16 @@ def _source(value: object, field: str) -> Source:
             hint='for example source={"who": "ana", "channel": "chat"}',
             field=field,
         )
-    given = cast("Mapping[str, object]", value)
+    parts = cast("Mapping[str, object]", value)
     known = {f.name for f in fields(Source)}
-    if unknown := set(given) - known:
+    if unknown := set(parts) - known:
         raise BadRecord(
             f"{field}: unknown {sorted(map(str, unknown))}",
             hint="known: who, channel, path",
             field=field,
         )
     clean = {
-        key: text(v, f"{field}.{key}", limit=_SHORT) for key, v in given.items() if v is not None
+        key: text(v, f"{field}.{key}", limit=_SHORT) for key, v in parts.items() if v is not None
     }
     return Source(**clean)
 
@@ -119,7 +120,7 @@ def _refs(value: object, field: str) -> tuple[int, ...]:
 
 
 def one_of(words: tuple[str, ...]) -> Kind:
-    """A kind that is one of a few words."""
+    """The kind of a field that takes one of these words."""
     return Kind("str", str, lambda v, f, _: choice(v, f, words))
 
 
@@ -141,5 +142,5 @@ TIME: Final = Kind("TimeLike", str, lambda v, f, now: to_datetime(micros(v, f, n
 LATER: Final = Kind(
     "TimeLike", str, lambda v, f, now: to_datetime(micros(v, f, now=now, ahead=True))
 )
-"""A time that lies in the future: a duration counts ahead."""
+"""A time that usually lies in the future: an unsigned duration counts forward from now."""
 TIMES: Final = (TIME, LATER)

@@ -1,4 +1,8 @@
-"""Folding: what makes two spellings one text. Pure, total, in linear time."""
+"""Unicode folding for comparing texts: case, compatible forms, accents.
+
+Pure functions that accept any text and run in linear time. Analyzers, filters and name checks
+use them.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,9 @@ import unicodedata
 from typing import Final
 
 _RUN: Final = 30
-"""The most marks a character may carry before they are parted (UAX 15, stream-safe text)."""
+"""The most combining marks in a row (UAX 15, stream-safe text format)."""
 _JOINER: Final = "\u034f"
-"""The combining grapheme joiner: it stops marks from being reordered and shows nothing."""
+"""The combining grapheme joiner: invisible, and marks are not reordered across it."""
 
 # No mark is a word character, so every run of marks is inside such a stretch.
 _STRETCH: Final = re.compile(rf"[^\w\s!-~]{{{_RUN + 1},}}")
@@ -25,7 +29,7 @@ _BARE: Final = re.compile(f"(?<=[{_LATIN}{_GREEK}{_CYRILLIC}])[{_ACCENTS}]+|[{_P
 
 
 def fold(text: str) -> str:
-    """The text without differences of case and of compatible forms: NFKC, case fold, NFKC.
+    """Remove differences of case and of compatible forms: NFKC, case fold, NFKC.
 
     >>> fold("Straße ﬁne x²")
     'strasse fine x2'
@@ -36,9 +40,9 @@ def fold(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """The text without accents on Latin, Greek and Cyrillic letters, and without optional points.
+    """Remove accents from Latin, Greek and Cyrillic letters, and Hebrew and Arabic points.
 
-    Marks of every other script stay: there they are vowels.
+    Marks of other scripts are kept: there they are vowels.
 
     >>> bare("café naïve ёлка हिन्दी")
     'cafe naive елка हिन्दी'
@@ -49,16 +53,17 @@ def bare(text: str) -> str:
 
 
 def calm(text: str) -> str:
-    """The text with endless runs of marks parted; any text a person wrote comes back as it is.
+    """Break runs of more than 30 combining marks; any ordinary text is returned unchanged.
 
-    Normal forms sort the marks of a character, in time that grows with the square of their number.
+    Normalisation sorts the marks of a character in quadratic time, so that an endless run of them
+    would be a denial of service.
 
     >>> len(calm("a" + "\u0301" * 61))
     64
     """
     if text.isascii():
         return text
-    return _STRETCH.sub(lambda found: _part(found[0]), text)
+    return _STRETCH.sub(lambda match: _part(match[0]), text)
 
 
 def _part(stretch: str) -> str:

@@ -1,4 +1,8 @@
-"""Words of other query languages and memory systems, and the word that a `where` has for each."""
+"""Operators and attribute names of other query languages, mapped to those of a `where`.
+
+Nothing here is accepted as input: `core.where_mistakes` and `core.other_words` use the tables for
+error messages that name the right word.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ _NO_KEY: Final = frozenset({
     "ne", "neq", "nin", "not", "not_in", "not_eq", "contains", "like", "ilike", "startswith",
     "starts_with", "ge", "le", "between", "regex",
 })  # fmt: skip
-"""Words that hardly name a key of anybody's metadata, so that a key of that name is spelled out."""
+"""Operators that are unlikely as metadata keys; a key of that name needs the dotted form."""
 
 _ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("_id", "ids", "uuid", "memory_id", "record_id", "doc_id", "document_id"),
@@ -96,11 +100,11 @@ NOT_KEPT: Final[Mapping[str, str]] = {
     "tenant": "the tenant is chosen when the memory is opened",
     "links": "links are followed by graph lanes, see docs/graph.md",
 }
-"""What is no attribute of a memory: where it belongs."""
+"""Names that are not attributes of a memory, and what to write instead."""
 
 
 def snake(word: str) -> str:
-    """A word as this project spells words.
+    """Convert a word to snake_case, without a leading `$`.
 
     >>> snake("$startsWith"), snake("userId"), snake("not in"), snake("NIN")
     ('starts_with', 'user_id', 'not_in', 'nin')
@@ -110,29 +114,32 @@ def snake(word: str) -> str:
 
 
 def operator_meant(word: str) -> str | None:
-    """Our operator, or `not eq`, `not in`, `between`, `missing`, `match`; None if unknown."""
+    """Our operator for a foreign word, or a form that we write in another way; None if unknown.
+
+    Such forms are `not eq`, `not in`, `between`, `missing` and `match`.
+    """
     plain = snake(word)
     return plain if plain in _OWN else _MEANINGS.get(plain)
 
 
 def no_key(word: str) -> bool:
-    """Whether a word in a nested object is an operator of another language, not a key."""
+    """Whether a word inside a nested object is a foreign operator rather than a metadata key."""
     foreign = word.startswith("$") or not any(map(str.isalnum, word)) or word in _NO_KEY
     return foreign and operator_meant(word) is not None
 
 
 def attribute_meant(name: str) -> str | None:
-    """The attribute that another system calls by this name; None if unknown."""
+    """Our attribute for a name of another system; None if unknown."""
     plain = snake(name)
     return plain if plain in ATTRIBUTES else _NAMES.get(plain)
 
 
 def metadata_meant(name: str) -> str | None:
-    """The path below metadata, where a name says in other words that it is one."""
+    """The path below metadata, if the name starts with another word for it; else None."""
     head, _, rest = name.partition(".")
     return rest if snake(head) in _METADATA else None
 
 
 def group_meant(word: str) -> str | None:
-    """`all`, `any` or `not`, where a word means one of them."""
+    """`all`, `any` or `not` for a foreign word; None if unknown."""
     return _GROUPS.get(snake(word))

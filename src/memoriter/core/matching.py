@@ -1,4 +1,4 @@
-"""Whether a value that a record holds passes a test of a `where`."""
+"""Evaluates one test of a `where` on one value of a record; `index.filter` calls it per value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from memoriter.core.names import Json
 from memoriter.core.where import Range, Scalar, Test
 
 
-def holds(test: Test, value: Json) -> bool:
-    """Whether a present value passes a test; `exists` and absence are the caller's to decide."""
+def value_passes(test: Test, value: Json) -> bool:
+    """Whether a present value passes a test; the caller handles absent values."""
     match test.op:
         case "exists":
             return bool(test.value)
@@ -22,17 +22,17 @@ def holds(test: Test, value: Json) -> bool:
         case "prefix":
             return _prefixed(test, value)
         case "eq":
-            return _same(cast("Scalar", test.value), value, test.folded)
+            return _equal(cast("Scalar", test.value), value, test.folded)
         case "in":
             wanted = cast("tuple[Scalar, ...]", test.value)
-            return any(_same(item, value, test.folded) for item in wanted)
+            return any(_equal(item, value, test.folded) for item in wanted)
         case "range":
             bounds = cast("Range", test.value)
             return _comparable(bounds, value) and bounds.holds(cast("str | float", value))
 
 
 def _member(wanted: Scalar, items: list[Json], folded: bool) -> bool:  # noqa: FBT001  # carried from Test
-    return any(_same(wanted, item, folded) for item in items)
+    return any(_equal(wanted, item, folded) for item in items)
 
 
 def _listed(value: Json) -> list[Json]:
@@ -47,10 +47,10 @@ def _prefixed(test: Test, value: Json) -> bool:
     return any(item.startswith(prefix) for item in texts)
 
 
-def _same(wanted: Scalar, value: Json, folded: bool) -> bool:  # noqa: FBT001  # carried from Test
+def _equal(wanted: Scalar, value: Json, folded: bool) -> bool:  # noqa: FBT001  # carried from Test
     if isinstance(value, str) and isinstance(wanted, str):
         return (fold(value) if folded else value) == wanted
-    if isinstance(value, bool) or isinstance(wanted, bool):
+    if isinstance(value, bool) or isinstance(wanted, bool):  # in Python True == 1; not here
         return value is wanted
     if value is None or wanted is None:
         return value is wanted

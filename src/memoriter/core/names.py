@@ -1,6 +1,6 @@
-"""Checks for what arrives from outside: names, texts, numbers, metadata.
+"""Validation of input values: names, texts, numbers, metadata.
 
-Each function returns the clean value or raises a typed error that names the field.
+Each function returns the normalised value, or raises `error` with the name of the field.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ LIST_LIMIT: Final = 1000
 METADATA_LIMIT: Final = 64 * 1024
 METADATA_DEPTH: Final = 8
 EXACT_INT: Final = 2**53
+"""The largest integer that a float, and so any JSON reader, holds exactly."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Error = type[InputError]
 
 
 def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_LIMIT) -> str:
-    """Any text that UTF-8 can hold, unchanged."""
+    """Any text that UTF-8 can encode, unchanged."""
     if not isinstance(value, str):
         raise error(f"{field}: expected text, got {type(value).__name__}", field=field)
     if len(value) > limit:
@@ -48,6 +49,7 @@ def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_
 
 def name(value: object, field: str, error: Error = BadRecord, limit: int = NAME_LIMIT) -> str:
     """A name: not empty, NFC, no control characters; case and spaces are kept."""
+    # The limit before normalising is generous: NFC may shorten a text, but never 16-fold.
     clean = unicodedata.normalize("NFC", calm(text(value, field, error, 16 * limit)))
     if not clean:
         raise error(f"{field}: must not be empty", field=field)
@@ -72,7 +74,7 @@ def names(value: object, field: str, error: Error = BadRecord) -> tuple[str, ...
 
 
 def listed(items: Iterable[object]) -> list[object]:
-    """The items in the order given; those of a set, which has none, sorted."""
+    """The items as a list; a set is sorted, because its order changes between processes."""
     return sorted(items, key=repr) if isinstance(items, Set) else list(items)
 
 
@@ -107,7 +109,7 @@ def choice(value: object, field: str, allowed: tuple[str, ...], error: Error = B
 
 
 def flag(value: object, field: str, error: Error = BadRecord) -> bool:
-    """True or false, nothing that merely looks like it."""
+    """True or False; 0 and 1 are refused."""
     if not isinstance(value, bool):
         raise error(f"{field}: expected true or false, got {type(value).__name__}", field=field)
     return value
@@ -125,7 +127,7 @@ def metadata(value: object, field: str, error: Error = BadRecord) -> dict[str, J
 
 
 def _size(value: Json) -> int:
-    """An upper estimate of the JSON bytes, without building them."""
+    """An upper bound of the size as JSON, without encoding it."""
     if isinstance(value, dict):
         return 2 + sum(len(key.encode()) + 4 + _size(item) for key, item in value.items())
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""Options that are declared once: a TypedDict whose keys carry an `Option`.
+"""Keyword options of the public methods, each declared once in a TypedDict with an `Option`.
 
-Type checkers and editors read the TypedDict itself. `takes` puts the same options into the
-signature and the docstring that `help()` prints, and the doors build their request models and
-command-line options from `declared`.
+Type checkers read the TypedDict itself. `takes` adds the same options to the signature and the
+docstring that `help()` prints; HTTP, MCP and the command line build their request models and
+options from `declared`.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ _REST: Final = inspect.Parameter.VAR_KEYWORD
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is known of one option of a call."""
+    """The declaration of one option of a call."""
 
     about: str
+    """One line of help."""
     wire: Any = None
-    """The type that JSON may hold; None for what no door offers."""
+    """The type in JSON requests; None if only Python callers can pass it."""
     default: object = None
     flag: str | None = ""
-    """Its spelling on the command line, where that is not its name; None for none."""
+    """Its command-line option; empty: made from its name; None: it has none."""
     metavar: str | None = None
-    """What stands for its value in the help of the command line."""
+    """The placeholder of its value in the command-line help."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An option with its name and the type that a caller may give, as source code."""
+    """An option with its name and the type that a caller may pass, as source code."""
 
     name: str
     type: str
@@ -47,7 +48,7 @@ class Declared:
 
 
 class _Bare(str):
-    """Source code that `help()` prints without quotes."""
+    """A string whose repr has no quotes, so that `help()` prints annotations as source code."""
 
     __slots__ = ()
     __repr__ = str.__str__
@@ -55,13 +56,13 @@ class _Bare(str):
 
 @cache
 def declared(options: type) -> Mapping[str, Declared]:
-    """The options of a TypedDict, in the order in which it lists them."""
+    """The options of a TypedDict, in the order of declaration."""
     out: dict[str, Declared] = {}
     for name, hint in options.__annotations__.items():
         annotated: Any = hint
         inner = annotated.__origin__
-        spelled = inner.__forward_arg__ if isinstance(inner, ForwardRef) else _type(inner)
-        out[name] = Declared(name, spelled, _option(annotated.__metadata__[0]))
+        source = inner.__forward_arg__ if isinstance(inner, ForwardRef) else _type(inner)
+        out[name] = Declared(name, source, _option(annotated.__metadata__[0]))
     return out
 
 
@@ -69,15 +70,15 @@ def _type(hint: Any) -> str:
     return inspect.formatannotation(hint).replace("collections.abc.", "")
 
 
-def _option(told: Option | Field) -> Option:
-    """A field of a record is an option of the calls that write one."""
-    if isinstance(told, Option):
-        return told
-    return Option(told.about, told.kind.wire, flag=told.flag)
+def _option(declaration: Option | Field) -> Option:
+    """The option itself; a record field becomes an option of the calls that write records."""
+    if isinstance(declaration, Option):
+        return declaration
+    return Option(declaration.about, declaration.kind.wire, flag=declaration.flag)
 
 
 def takes(options: type) -> Callable[[Verb], Verb]:
-    """Show the options that a verb takes as `**` by name: in `help()` and to `inspect`."""
+    """Decorator: list the options behind a method's `**` by name, in `help()` and for `inspect`."""
 
     def show(verb: Verb) -> Verb:
         signature = inspect.signature(verb)
@@ -91,7 +92,7 @@ def takes(options: type) -> Callable[[Verb], Verb]:
         ]
         verb.__signature__ = signature.replace(
             parameters=[*named, *more], return_annotation=_Bare(signature.return_annotation)
-        )  # pyright: ignore[reportFunctionMemberAccess]  # how a function tells another signature
+        )  # pyright: ignore[reportFunctionMemberAccess]  # for inspect
         lines = "\n".join(f"    {each.name}: {each.option.about}" for each in known)
         verb.__doc__ = f"{inspect.getdoc(verb)}\n\nOptions:\n{lines}\n"
         return verb
@@ -100,12 +101,12 @@ def takes(options: type) -> Callable[[Verb], Verb]:
 
 
 def _unquoted(parameter: inspect.Parameter) -> inspect.Parameter:
-    told = parameter.annotation
-    return parameter.replace(annotation=_Bare(told)) if isinstance(told, str) else parameter
+    hint = parameter.annotation
+    return parameter.replace(annotation=_Bare(hint)) if isinstance(hint, str) else parameter
 
 
 def explained(owner: type[Owner]) -> type[Owner]:
-    """Refuse calls that do not fit a verb of this class in our own words, with the right one."""
+    """Class decorator: a call with wrong arguments raises InputError with the right option."""
     for name, verb in list(vars(owner).items()):
         if inspect.isfunction(verb) and not name.startswith("_"):
             setattr(owner, name, _explained(verb))
@@ -125,6 +126,7 @@ def _explained(verb: Verb) -> Verb:
         try:
             return verb(*args, **kwargs)
         except TypeError:
+            # Binding is checked only after a TypeError, so that correct calls cost nothing.
             refusal = _misfit(verb.__name__, signature, args, kwargs)
             if refusal is None:  # the call fits: the error comes from inside
                 raise
@@ -135,27 +137,27 @@ def _explained(verb: Verb) -> Verb:
 
 
 def _misfit(
-    verb: str, signature: inspect.Signature, args: tuple[object, ...], given: Mapping[str, object]
+    verb: str, signature: inspect.Signature, args: tuple[object, ...], kwargs: Mapping[str, object]
 ) -> InputError | None:
-    """Why arguments do not fit a signature; None where they do."""
+    """The error for arguments that do not fit a signature; None if they fit."""
     try:
-        signature.bind(*args, **given)
+        signature.bind(*args, **kwargs)
     except TypeError as error:
         names = [name for name in signature.parameters if name != "self"]
-        for name in given:
+        for name in kwargs:
             if name not in names:
                 hint = right_word(name, names)
                 if "receipt" in names:
-                    hint = f"ask first, then give the answer: {verb}(memory.recall(…), …)"
+                    hint = f"recall first, then pass the result: {verb}(memory.recall(…), …)"
                 return InputError(f"{name}: {verb} has no such option", hint=hint, field=name)
         return InputError(f"{verb}: {error}", hint=f"it takes {', '.join(names)}", field=verb)
     return None
 
 
-def check_known(given: Iterable[str], options: type, error: type[InputError], *others: str) -> None:
-    """Refuse an option that is not declared, and name the right one."""
+def check_known(names: Iterable[str], options: type, error: type[InputError], *others: str) -> None:
+    """Raise `error` for an option that is not declared; the hint names the likely one."""
     known = (*others, *declared(options))
-    for name in sorted(given):
+    for name in sorted(names):
         if name not in known:
             raise error(
                 f"{name}: there is no such option", hint=right_word(name, known), field=name

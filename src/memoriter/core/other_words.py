@@ -1,6 +1,6 @@
-"""The words that other libraries use for what is called otherwise here, for errors that help.
+"""Names that other libraries use for our options, methods and attributes, for helpful errors.
 
-Nothing here is accepted as an alias: an error names the right word, and there is one word a thing.
+Nothing here is accepted as an alias: the error names the right word.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("weights", "boosts"), 'overrides={"pass.0.fuse.weights.words": 0.5}'),
     **dict.fromkeys(("question", "q"), "query"),
 }  # fmt: skip
-"""What other libraries call an option, and its name here; `core.foreign` has those of fields."""
+"""Option names of other libraries, and ours; `core.foreign` has the names of record fields."""
 
 ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "Hit": {
@@ -90,7 +90,7 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("next", "next_cursor", "next_page", "token"), "cursor"),
     },
 }  # fmt: skip
-"""What people look for in an object, by its class, and where it is."""
+"""By class: attributes that people expect, and where the value is."""
 
 VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -129,7 +129,7 @@ VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("context", "prompt", "to_prompt"), "recall(query).context()"),
     **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
 }  # fmt: skip
-"""What other libraries call a verb of a memory, and how it is called here."""
+"""Method names of other libraries, and ours."""
 
 MODULE: Final[Mapping[str, str]] = {
     **dict.fromkeys(
@@ -144,43 +144,44 @@ MODULE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("verify_store", "check"), "memory.verify_store()"),
     **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
 }  # fmt: skip
-"""What people look for in the package, and what to write."""
+"""Names that people expect in the package, and what to write."""
 
-_OPENING: Final = ("tenant", "embedder", "reranker", "read_only", "entities", "durability")
-"""What people say in a question, and what belongs to `open`."""
-_SCOPED: Final = "say it afterwards: memory.scoped(user=…, agent=…, session=…)"
-_ASKED: Final[Mapping[str, str]] = {
+_OPEN_OPTIONS: Final = ("tenant", "embedder", "reranker", "read_only", "entities", "durability")
+"""Options of `open` that people pass to a query."""
+_SCOPED: Final = "scope the opened memory: memory.scoped(user=…, agent=…, session=…)"
+_AFTER_OPENING: Final[Mapping[str, str]] = {
     **dict.fromkeys(("user", "agent", "session", "user_id", "agent_id", "session_id"), _SCOPED),
-    "recipe": "say it in the question: memory.recall(query, recipe=…)",
+    "recipe": "pass it with the query: memory.recall(query, recipe=…)",
 }
-"""What people say when they open a memory, and where it belongs."""
-_LATER: Final[Mapping[str, str]] = {
+"""Options that people pass to `open`, and where they belong."""
+_INSTEAD: Final[Mapping[str, str]] = {
     **dict.fromkeys(("explain", "why", "with_explanation", "with_scores"),
                     "every hit has it: result[0].explanation"),
-    **dict.fromkeys(("offset", "skip", "page"), "an answer has no pages: ask for a larger limit"),
+    **dict.fromkeys(("offset", "skip", "page"), "results have no pages: use a larger limit"),
     **dict.fromkeys(("as_of", "at"), "it is called known_at here"),
-    **dict.fromkeys(("ttl", "expires", "in", "after"), "say when as the second argument, or at=…"),
+    **dict.fromkeys(("ttl", "expires", "in", "after"),
+                    "pass the time as the second argument, or at=…"),
 }  # fmt: skip
-"""What people expect to say beforehand, and where it is."""
+"""Other options that people expect, and what to do instead."""
 NEAR: Final = 0.7
-"""How alike two words must be, for one to be named in place of the other."""
+"""How similar (difflib ratio) a known word must be to be suggested."""
 
 
 def no_such_verb(of: object, name: str) -> AttributeError:
-    """What is raised for a verb that a memory does not have."""
+    """The error for a method that a memory does not have."""
     right = VERBS.get(name)
     hint = f": use {right}" if right else ""
     return AttributeError(f"{type(of).__name__} has no {name!r}{hint}")
 
 
 def no_such_name(name: str) -> AttributeError:
-    """What is raised for a name that the package does not have."""
+    """The error for a name that the package does not have."""
     hint = f": use {MODULE[name].format(name=name)}" if name in MODULE else ""
     return AttributeError(f"module 'memoriter' has no attribute {name!r}{hint}")
 
 
 def no_such_attribute(of: object, name: str) -> AttributeError:
-    """What is raised for an attribute that an object of ours does not have."""
+    """The error for an attribute that one of our objects does not have."""
     kind = type(of).__name__
     right = ATTRIBUTES_OF.get(kind, {}).get(name, "").format(name=name)
     if not right:
@@ -194,7 +195,7 @@ def no_such_attribute(of: object, name: str) -> AttributeError:
 
 
 class Hinting:
-    """Gives an object of ours an error that names the right attribute."""
+    """Mixin: an unknown attribute raises AttributeError that names the right one."""
 
     __slots__ = ()
 
@@ -205,7 +206,7 @@ class Hinting:
 
 
 def command_meant(name: str) -> str | None:
-    """The verb that another library calls by this name, without its arguments.
+    """Our method for a method name of another library, without arguments; None if unknown.
 
     >>> command_meant("delete"), command_meant("add_texts"), command_meant("fly")
     ('forget', 'remember_many', None)
@@ -214,38 +215,38 @@ def command_meant(name: str) -> str | None:
     return None if right is None else right.partition("(")[0]
 
 
-def right_word(given: str, known: Collection[str], otherwise: str = "") -> str:
-    """A hint that names the right word for one that is not known here.
+def right_word(name: str, known: Collection[str], otherwise: str = "") -> str:
+    """The hint for an unknown option: the right word, or the list of known ones.
 
     >>> right_word("top_k", ("query", "limit")), right_word("userId", ("user", "tags"))
     ('it is called limit here', 'it is called user here')
     >>> right_word("since", ("query", "where"))
     'use where={"created": {"gte": "7d"}}'
     >>> right_word("tag", ("query", "where")), right_word("reranker", ("query", "where"))
-    ('use where={"tags": …}', 'it is said once, when opening: memoriter.open(…, reranker=…)')
+    ('use where={"tags": …}', 'pass it to open: memoriter.open(…, reranker=…)')
     """
-    field = attribute_meant(given)
-    meant = OPTIONS.get(snake(given), field)
+    field = attribute_meant(name)
+    meant = OPTIONS.get(snake(name), field)
     if meant not in known and field in known:  # an option elsewhere, a field here
         meant = field
     if meant in known:
         return f"it is called {meant} here"
-    if elsewhere := _elsewhere(given, meant, field, known):
+    if elsewhere := _elsewhere(name, meant, field, known):
         return elsewhere
-    near = difflib.get_close_matches(given, list(known), 1, NEAR)
+    near = difflib.get_close_matches(name, list(known), 1, NEAR)
     return f"did you mean {near[0]}?" if near else otherwise or f"known: {', '.join(known)}"
 
 
-def _elsewhere(given: str, meant: str | None, field: str | None, known: Collection[str]) -> str:
-    """How to say it, where no option has that name; empty where that is not known."""
+def _elsewhere(name: str, meant: str | None, field: str | None, known: Collection[str]) -> str:
+    """What to write if no option has that name; empty if unknown."""
     if meant is not None and meant.partition("=")[0] in known:
         return f"use {meant}"
-    opening = meant if meant in _OPENING else given
-    if opening in _OPENING:
-        return f"it is said once, when opening: memoriter.open(…, {opening}=…)"
-    field = given if given == "metadata" else field
+    opening = meant if meant in _OPEN_OPTIONS else name
+    if opening in _OPEN_OPTIONS:
+        return f"pass it to open: memoriter.open(…, {opening}=…)"
+    field = name if name == "metadata" else field
     if field is not None and "where" in known:
         return f'use where={{"{field}": …}}'
-    if "durability" in known and given in _ASKED:  # an option of `open`
-        return _ASKED[given]
-    return _LATER.get(given, "")
+    if "durability" in known and name in _AFTER_OPENING:  # an option of `open`
+        return _AFTER_OPENING[name]
+    return _INSTEAD.get(name, "")

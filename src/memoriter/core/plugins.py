@@ -1,9 +1,8 @@
-"""What installed packages add by entry points: recipes, importers, dialects, lanes and more.
+"""Plugins of installed packages, by entry points: recipes, importers, dialects, lanes and more.
 
-Each sort of thing has a group, `memoriter.recipes` for example, and an entry point of it is named
-as what it adds. The recipes, importers and dialects of the five systems come this way too. The
-installed packages are scanned once in a process, and only when a name is asked for that the core
-does not have itself; nothing is imported before somebody asks for it by name.
+Each sort has an entry point group, `memoriter.recipes` for example; the entry point has the name of
+what it adds. The five systems are plugins too. The installed packages are scanned once per process,
+and only when a name is needed that is not built in; a plugin is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from memoriter.core.errors import message_of
 
 _log: Final = logging.getLogger(__name__)
 _OWN: Final = "memoriter."
-"""How the place of an entry point of this package begins."""
+"""Entry points of this package lead to modules with this prefix."""
 _NOT_INSTALLED: Final = (
     "; this copy of Memoriter is not installed, so what comes by entry points is missing:"
     " `pip install` it"
@@ -28,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class CannotLoad(Exception):
-    """An entry point leads to nothing that can be used; the message says why."""
+    """An entry point cannot be loaded, or is of the wrong type; the message says why."""
 
 
 @cache
@@ -39,9 +38,9 @@ def _installed() -> Any:
 
 @cache
 def points(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name, in the order of their names.
+    """The entry points of a group by name, sorted.
 
-    Of two with one name this package's own stays, else the first that the path leads to.
+    If two have the same name, this package's own wins, else the first on the import path.
     """
     each: list[EntryPoint] = list(_installed().select(group=f"memoriter.{group}"))
     by_name: dict[str, EntryPoint] = {}
@@ -53,7 +52,7 @@ def points(group: str) -> Mapping[str, EntryPoint]:
 
 
 def load(group: str, name: str, kind: type[_T]) -> _T:
-    """What an entry point leads to; `CannotLoad` where it fails or is not of that kind."""
+    """Load one plugin; raises CannotLoad if the import fails or it is not of that type."""
     point = points(group)[name]
     try:
         value = point.load()
@@ -65,7 +64,7 @@ def load(group: str, name: str, kind: type[_T]) -> _T:
 
 
 def load_all(group: str, kind: type[_T], taken: Collection[str] = ()) -> dict[str, _T]:
-    """All of a group by name, without those that cannot be loaded or are taken: logged instead."""
+    """Load all plugins of a group by name; log and skip those that fail or are `taken`."""
     out: dict[str, _T] = {}
     for name in points(group):
         if name in taken:
@@ -79,9 +78,9 @@ def load_all(group: str, kind: type[_T], taken: Collection[str] = ()) -> dict[st
 
 
 def known(names: Iterable[str]) -> str:
-    """The hint of an error about an unknown name: those that there are.
+    """The hint for an unknown name: the list of known names.
 
-    It also says when this package has no metadata, as in a bare copy of its folder.
+    It adds a note if this package is not installed (no metadata), since plugins are missing then.
     """
     listed = f"known: {', '.join(names)}"
     return (

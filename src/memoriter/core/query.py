@@ -1,4 +1,7 @@
-"""What is asked, complete and checked: the answer is a function of this, a view and a recipe."""
+"""A complete, validated query. A result is a function of a query, a view and a recipe.
+
+`memory.build_query` makes it from the options of a call; `Query.of` reads it back from a receipt.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,26 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from memoriter.core.budget import FREE, Budget
-from memoriter.core.draft import vector_of
+from memoriter.core.draft import parse_vector
 from memoriter.core.errors import BadQuery, BadRecipe
 from memoriter.core.names import EXACT_INT, LIST_LIMIT, Json, integer, metadata, name, names, text
 from memoriter.core.scope import Scope
 from memoriter.core.times import iso, micros
-from memoriter.core.where import DEPTH_LIMIT, EVERYTHING, TESTS_LIMIT, Where, parse, to_data
+from memoriter.core.where import DEPTH_LIMIT, EVERYTHING, TESTS_LIMIT, Where, parse_where, to_data
 
 TEXT_LIMIT: Final = 65_536
 LIMIT_LIMIT: Final = 10_000
 OFFSET_LIMIT: Final = 1_000_000
 LISTS_LIMIT: Final = 64
-"""Lists of the caller's own in one question; each becomes a lane."""
+"""The most ranked lists that a caller may pass in one query; each becomes a lane."""
 LARGEST_SCORE: Final = 2.0**53
+"""Scores in a caller's list are exact integers up to here, so that their order is certain."""
 _LABEL: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One search."""
+    """One search. Times are microseconds, UTC."""
 
     text: str
     scope: Scope
@@ -38,23 +42,23 @@ class Query:
     known_at: int | None = None
     overrides: dict[str, Json] = field(default_factory=dict[str, Json])
     require: frozenset[str] = frozenset()
-    given: tuple[float, ...] | None = None
-    """The caller's own query vector."""
+    vector: tuple[float, ...] | None = None
+    """The caller's own query vector; an empty one means that the caller has none."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Other words for a word, for dialects that look them up."""
+    """Synonyms of a word, for dialects that use them."""
     mode: str | None = None
-    """Which of the recipe's modes; None for all of the recipe."""
+    """One of the recipe's modes; None for the whole recipe."""
     seeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The ids that lanes start from, by lane."""
+    """The ids that graph lanes start from, by lane."""
     cycle: int | None = None
-    """The caller's own count of time, for recipes that measure age by it; others ignore it."""
+    """The caller's own time counter, for recipes that measure age in cycles."""
 
     lists: Mapping[str, tuple[tuple[str, float], ...]] = field(
         default_factory=dict[str, tuple[tuple[str, float], ...]]
     )
-    """Ranked lists of the caller's own: (id, score), higher is better."""
+    """Ranked lists of the caller by label: (id, score), higher is better."""
     budget: Budget = FREE
-    """How much of a prompt the hits may take together."""
+    """The limits on tokens and characters of all hits together."""
 
     def to_dict(self) -> dict[str, object]:
         """The query as plain data, times in ISO 8601."""
@@ -76,62 +80,65 @@ class Query:
             "cycle": self.cycle,
             "lists": {label: [list(p) for p in pairs] for label, pairs in self.lists.items()},
             "require": sorted(self.require),
-            "vector": None if self.given is None else list(self.given),
+            "vector": None if self.vector is None else list(self.vector),
             **self.budget.to_dict(),
         }
         return out | {key: value for key, value in more.items() if value not in (None, {}, [])}
 
     @classmethod
     def of(cls, data: object) -> Query:
-        """The query that `to_dict` wrote, every part checked anew."""
-        told = _object(data, "query")
-        if unknown := set(told) - _WRITTEN:
+        """Read what `to_dict` wrote and validate it again; raises BadQuery."""
+        parts = _object(data, "query")
+        if unknown := set(parts) - _WRITTEN:
             raise BadQuery(f"query: no such part: {min(unknown)!r}", field="query")
-        if missing := _ALWAYS - set(told):
+        if missing := _ALWAYS - set(parts):
             raise BadQuery(f"query: has no {min(missing)}", field="query")
-        more = {key: _READ[key](value) for key, value in told.items() if key in _READ}
-        more["budget"] = Budget.of(told.get("budget_tokens"), told.get("budget_chars"))
+        more = {key: _READ[key](value) for key, value in parts.items() if key in _READ}
+        more["budget"] = Budget.of(parts.get("budget_tokens"), parts.get("budget_chars"))
         return cls(
-            text=text(told["text"], "query", BadQuery, TEXT_LIMIT),
-            scope=_scope(told["tenant"], told["scope"]),
-            now=micros(told["now"], "now", BadQuery),
-            limit=integer(told["limit"], "limit", 1, LIMIT_LIMIT, BadQuery),
-            # Several keys of one object are a level of their own when they are written, and the
-            # recipe's own tests stand beside those that were asked with.
-            where=parse(told["where"], depth=2 * DEPTH_LIMIT, tests=2 * TESTS_LIMIT),
-            **cast("dict[str, Any]", {_FIELDS.get(key, key): value for key, value in more.items()}),
+            text=text(parts["text"], "query", BadQuery, TEXT_LIMIT),
+            scope=_scope(parts["tenant"], parts["scope"]),
+            now=micros(parts["now"], "now", BadQuery),
+            limit=integer(parts["limit"], "limit", 1, LIMIT_LIMIT, BadQuery),
+            # A stored filter is larger than what the caller passed: `to_data` writes several keys
+            # of one object as a nested `all`, and the recipe's own tests are added.
+            where=parse_where(parts["where"], depth=2 * DEPTH_LIMIT, tests=2 * TESTS_LIMIT),
+            **cast("dict[str, Any]", more),
         )
 
 
-def aliases_of(given: object) -> dict[str, tuple[str, ...]]:
-    """Other words for a word, checked; keys are folded to lower case."""
-    if given is None:
+def parse_aliases(value: object) -> dict[str, tuple[str, ...]]:
+    """Validate synonyms by word; the words are lowercased. Raises BadQuery."""
+    if value is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(value, Mapping):
         raise BadQuery("aliases: expected an object of word → list of words", field="aliases")
-    told = cast("Mapping[object, object]", given)
-    _few(told, "aliases", LIST_LIMIT)
+    pairs = cast("Mapping[object, object]", value)
+    _check_count(pairs, "aliases", LIST_LIMIT)
     out = {
         name(word, "aliases", BadQuery).lower(): names(others, f"aliases.{word}", BadQuery)
-        for word, others in told.items()
+        for word, others in pairs.items()
     }
-    _few([other for others in out.values() for other in others], "aliases", LIST_LIMIT)
+    _check_count([other for others in out.values() for other in others], "aliases", LIST_LIMIT)
     return out
 
 
-def _few(given: Sized, field: str, limit: int) -> None:
-    """Refuse more than a question can hold."""
-    if len(given) > limit:
+def _check_count(items: Sized, field: str, limit: int) -> None:
+    """Raise BadQuery if there are too many entries."""
+    if len(items) > limit:
         raise BadQuery(
-            f"{field}: {len(given):,} entries, at most {limit:,} are taken",
-            hint="leave out those that this question does not need",
+            f"{field}: {len(items):,} entries, at most {limit:,} are taken",
+            hint="leave out those that this query does not need",
             field=field,
         )
 
 
-def seeds_of(given: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The ids to start from, by lane: a list serves every lane that takes seeds."""
-    if given is None:
+def parse_seeds(value: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Validate the ids to start from, by lane; a plain list applies to every lane in `lanes`.
+
+    Raises BadQuery if a lane takes no seeds.
+    """
+    if value is None:
         return {}
     if not lanes:
         raise BadQuery(
@@ -139,68 +146,71 @@ def seeds_of(given: object, lanes: Sequence[str]) -> dict[str, tuple[str, ...]]:
             hint="graph lanes do; docs/graph.md shows one",
             field="seeds",
         )
-    if not isinstance(given, Mapping):
-        ids = names(given, "seeds", BadQuery)
+    if not isinstance(value, Mapping):
+        ids = names(value, "seeds", BadQuery)
         return {lane: ids for lane in lanes if ids}
-    told = cast("Mapping[object, object]", given)
-    for lane in told:
+    by_lane = cast("Mapping[object, object]", value)
+    for lane in by_lane:
         if lane not in lanes:
             raise BadQuery(
                 f"seeds: no lane {lane!r} takes any",
                 hint=f"lanes that do: {', '.join(lanes)}",
                 field="seeds",
             )
-    found = {lane: names(told.get(lane, ()), f"seeds.{lane}", BadQuery) for lane in lanes}
-    return {lane: ids for lane, ids in found.items() if ids}
+    seeds = {lane: names(by_lane.get(lane, ()), f"seeds.{lane}", BadQuery) for lane in lanes}
+    return {lane: ids for lane, ids in seeds.items() if ids}
 
 
 Pairs = tuple[tuple[str, float], ...]
 
 
-def lists_of(given: object) -> dict[str, Pairs | str]:
-    """Ranked lists by label: (id, score) pairs, or the name of an attribute to rank by."""
-    if given is None:
+def parse_lists(value: object) -> dict[str, Pairs | str]:
+    """Validate ranked lists by label: (id, score) pairs, or the name of an attribute to rank by.
+
+    Raises BadQuery.
+    """
+    if value is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(value, Mapping):
         raise BadQuery(
             "lists: expected an object of label → list of (id, score)",
             hint='lists={"mine": [("id-1", 0.9), ("id-2", 0.4)]}',
             field="lists",
         )
-    _few(cast("Mapping[object, object]", given), "lists", LISTS_LIMIT)
+    _check_count(cast("Mapping[object, object]", value), "lists", LISTS_LIMIT)
     out: dict[str, Pairs | str] = {}
-    for label, told in cast("Mapping[object, object]", given).items():
+    for label, ranked in cast("Mapping[object, object]", value).items():
         if not isinstance(label, str) or not _LABEL.fullmatch(label):
             raise BadQuery(
                 f"lists: {label!r} is no label",
-                hint="a label is a bare word: small letters, digits, _",
+                hint="a label has lowercase letters, digits and _, and begins with a letter",
                 field="lists",
             )
-        out[label] = told if isinstance(told, str) else _pairs(told, f"lists.{label}")
+        out[label] = ranked if isinstance(ranked, str) else _pairs(ranked, f"lists.{label}")
     return out
 
 
-def _pairs(given: object, field: str) -> Pairs:
-    if isinstance(given, Mapping):
-        given = list(cast("Mapping[object, object]", given).items())
-    if not isinstance(given, Sequence):
+def _pairs(value: object, field: str) -> Pairs:
+    if isinstance(value, Mapping):
+        value = list(cast("Mapping[object, object]", value).items())
+    if not isinstance(value, Sequence):
         raise BadQuery(f"{field}: expected a list of (id, score)", field=field)
     out: list[tuple[str, float]] = []
-    for pair in cast("Sequence[object]", given):
+    for pair in cast("Sequence[object]", value):
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:  # pyright: ignore[reportUnknownArgumentType]  # noqa: PLR2004  # a pair
             raise BadQuery(f"{field}: expected pairs of (id, score), got {pair!r}", field=field)
-        one, score = cast("Sequence[object]", pair)
-        if not _ranks(score):
+        record_id, score = cast("Sequence[object]", pair)
+        if not _is_score(score):
             raise BadQuery(
                 f"{field}: score {score!r} is no number that can be ranked",
                 hint="finite, at most 2^53 in size",
                 field=field,
             )
-        out.append((name(one, field, BadQuery), cast("float", score)))
+        out.append((name(record_id, field, BadQuery), cast("float", score)))
     return tuple(out)
 
 
-def _ranks(score: object) -> bool:
+def _is_score(score: object) -> bool:
     if isinstance(score, bool) or not isinstance(score, int | float):
         return False
     return math.isfinite(score) and abs(score) <= LARGEST_SCORE
@@ -216,38 +226,35 @@ def _object(data: object, field: str) -> Mapping[str, object]:
 
 
 def _scope(tenant: object, filters: object) -> Scope:
-    told = _object(filters, "scope")
-    if unknown := set(told) - {"agent", "user", "session"}:
+    parts = _object(filters, "scope")
+    if unknown := set(parts) - {"agent", "user", "session"}:
         raise BadQuery(f"scope: no such part: {min(unknown)!r}", field="scope")
-    given = {key: name(value, key, BadQuery) for key, value in told.items()}
-    return Scope.of(name(tenant, "tenant", BadQuery), **given)
+    clean = {key: name(value, key, BadQuery) for key, value in parts.items()}
+    return Scope.of(name(tenant, "tenant", BadQuery), **clean)
 
 
-def _seeds(given: object) -> dict[str, tuple[str, ...]]:
-    told = _object(given, "seeds")
-    return {lane: names(ids, f"seeds.{lane}", BadQuery) for lane, ids in told.items()}
+def _seeds(value: object) -> dict[str, tuple[str, ...]]:
+    by_lane = _object(value, "seeds")
+    return {lane: names(ids, f"seeds.{lane}", BadQuery) for lane, ids in by_lane.items()}
 
 
-def _lists(given: object) -> dict[str, Pairs]:
-    return {
-        label: _pairs(told, f"lists.{label}") for label, told in _object(given, "lists").items()
-    }
+def _lists(value: object) -> dict[str, Pairs]:
+    by_label = _object(value, "lists")
+    return {label: _pairs(ranked, f"lists.{label}") for label, ranked in by_label.items()}
 
 
-_FIELDS: Final = {"vector": "given"}
-"""Parts that are written under another name than their field."""
 _READ: Final[Mapping[str, Callable[[object], object]]] = {
     "as_of": lambda value: micros(value, "as_of", BadQuery),
     "known_at": lambda value: micros(value, "known_at", BadQuery),
     "overrides": lambda value: metadata(value, "overrides", BadRecipe),
-    "aliases": aliases_of,
+    "aliases": parse_aliases,
     "mode": lambda value: text(value, "mode", BadQuery, 32),
     "seeds": _seeds,
     "cycle": lambda value: integer(value, "cycle", 0, EXACT_INT, BadQuery),
     "lists": _lists,
     "require": lambda value: frozenset(names(value, "require", BadQuery)),
-    "vector": lambda value: vector_of(value, "vector", BadQuery),
+    "vector": lambda value: parse_vector(value, "vector", BadQuery),
 }
-"""How each part is read that may be missing."""
+"""The validation of each optional part."""
 _ALWAYS: Final = frozenset({"text", "tenant", "scope", "now", "limit", "where"})
 _WRITTEN: Final = _ALWAYS | set(_READ) | {"budget_tokens", "budget_chars"}

@@ -1,4 +1,4 @@
-"""What a lane answers."""
+"""The answer of a lane: ranked rows with scores. `lanes/` makes them, `pipeline/` fuses them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memoriter.core.shown import counted, plain, quoted, shown
 Rows = NDArray[np.int64]
 """Row numbers, one per record version."""
 Scores = NDArray[np.float64]
-"""Numbers on the grid; NaN means no opinion."""
+"""Multiples of 2^-32 (see rank.grid); NaN means that there is no score."""
 Matrix = NDArray[np.float64]
 """(lanes, rows)."""
 Mask = NDArray[np.bool_]
@@ -22,15 +22,15 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One search of a lane that may search again: which rung, for what, with how many hits."""
+    """One try of a lane that retries with a looser query: its rung, its query, its hits."""
 
     rung: int
     name: str
     query: str | None
-    """None where nothing was searched."""
+    """None if this rung was skipped."""
     hits: int
     near: tuple[str, ...] = ()
-    """Words of the index that are spelled nearly like the query's, nearest first."""
+    """Words of the index with a spelling close to the query's, nearest first."""
 
     def __repr__(self) -> str:
         query = "" if self.query is None else f" {quoted(self.query)}"
@@ -46,20 +46,20 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One lane's rows, best first. Checked here once, trusted everywhere else."""
+    """One lane's rows, best first. Its invariants are checked here and nowhere else."""
 
     rows: Rows
     """Unique."""
     scores: Scores
     """Finite, never increasing, higher is better."""
     attempts: tuple[Attempt, ...] = ()
-    """How it was found, where a lane tries more than once."""
+    """The tries, if the lane made more than one."""
     parts: Mapping[str, Scores] = field(default_factory=dict[str, Scores])
-    """What the scores are the sum of, by name, where a lane has more than one number to give."""
+    """The named addends of the scores, if the lane has more than one."""
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
-    """What the plan shows after the lane ran."""
+    """Facts that the plan shows after the lane ran."""
     memo: object = field(default=None, repr=False, compare=False)
-    """What the lane keeps for its evidence."""
+    """Private state of the lane, for building its evidence later."""
 
     @classmethod
     def empty(cls) -> Ranking:

@@ -1,7 +1,7 @@
-"""One memory: what it says, what is known about it, where and when it belongs.
+"""A memory record: its fields, and how they are encoded.
 
-`Content` is what a caller says, `Record` a stored version of it. The body in the log is the
-canonical JSON of the content; what is absent stays absent.
+`Content` holds the fields that a caller sets, `Record` is a stored version of it. The body in the
+log is the canonical JSON of the content; absent fields are left out.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from memoriter.core.times import iso, to_datetime, to_micros
 
 ESSENCE_CHARS: Final = 200
 NOWHERE: Final = Source()
-"""The source of a memory that names none."""
+"""The source of a memory that has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content(Hinting):
-    """Everything that can be said of a memory but its id. This is where its fields are declared.
+    """All fields of a memory except its id. This is the only place where they are declared.
 
-    `core.given`, which type checkers read, is written from here by `make format`.
+    `core.record_fields`, which type checkers read, is generated from here by `make format`.
     """
 
     text: Annotated[str, Field(WRITTEN, "What to remember, one fact in plain words.")]
@@ -102,7 +102,7 @@ class Content(Hinting):
 
     @property
     def titled(self) -> str:
-        """The text, under its title if it has one: what embedders read."""
+        """The title, if any, and the text: what most embedders read."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
@@ -112,9 +112,9 @@ class Record(Content):
 
     id: str
     row: int
-    """The sequence number of this version."""
+    """The sequence number of this version in its tenant's log."""
     position: int
-    """The ordinal of the memory in its tenant, the same for all its versions."""
+    """The ordinal of the memory in its tenant, the same for all versions, never reused."""
     committed: datetime
     """When this version was committed, by the store's own clock."""
 
@@ -125,28 +125,29 @@ class Record(Content):
     def to_dict(self) -> dict[str, object]:
         """The record as plain data, times in ISO 8601."""
         stored = {"row": self.row, "position": self.position, "committed": iso(self.committed)}
-        return {"id": self.id, **plain(self), **stored}
+        return {"id": self.id, **content_data(self), **stored}
 
 
 FIELDS: Final[dict[str, Field]] = {
     name: hint.__metadata__[0]
     for name, hint in get_type_hints(Content, include_extras=True).items()
 }
-"""Every field of a record and what is known of it."""
+"""The declaration of every field, by name."""
 CONTENT_FIELDS: Final = tuple(f.name for f in fields(Content))
 _SOURCE_FIELDS: Final = tuple(f.name for f in fields(Source))
+# One attrgetter for all fields: encoding a record is on the path of every write.
 _VALUES: Final = attrgetter(*CONTENT_FIELDS)
 _TIME_FIELDS: Final = tuple(name for name, field in FIELDS.items() if field.kind in TIMES)
 
 
-def plain(content: Content) -> dict[str, object]:
-    """The content as plain data, times in ISO 8601, without what is absent or empty."""
+def content_data(content: Content) -> dict[str, object]:
+    """The content as plain data, times in ISO 8601; absent and empty fields are left out."""
     out = _stored(content)
     return out | {name: iso(cast("int", out[name])) for name in _TIME_FIELDS if name in out}
 
 
 def _stored(content: Content) -> dict[str, object]:
-    """The content as the log keeps it: times in microseconds; what is absent stays absent."""
+    """The content as it is stored: times in microseconds; absent fields are left out."""
     out: dict[str, object] = {}
     for key, value in zip(CONTENT_FIELDS, _VALUES(content), strict=True):
         if isinstance(value, tuple | dict):
@@ -155,8 +156,8 @@ def _stored(content: Content) -> dict[str, object]:
                     list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
                 )
         elif isinstance(value, Source):
-            if told := {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}:
-                out[key] = told
+            if parts := {k: v for k in _SOURCE_FIELDS if (v := getattr(value, k)) is not None}:
+                out[key] = parts
         elif isinstance(value, datetime):
             out[key] = to_micros(value)
         elif value is not None:
@@ -165,13 +166,14 @@ def _stored(content: Content) -> dict[str, object]:
 
 
 def encode(record_id: str, content: Content) -> bytes:
-    """The body that the log keeps and the digest covers."""
+    """The body that is stored in the log and covered by the digest."""
     return canonical({"id": record_id, **_stored(content)})
 
 
 def decode(body: bytes, row: int, position: int, committed: int) -> Record:
-    """The record version that `encode` wrote."""
+    """Read what `encode` wrote; raises Corrupt if the body cannot be read."""
     try:
+        # JSON has no tuples and no times; everything else is stored as the field holds it.
         data = cast("dict[str, object]", json.loads(body))
         for key in ("tags", "concepts", "entities", "refs"):
             if key in data:

@@ -1,4 +1,7 @@
-"""Who asks: the tenant is a wall; agent, user and session are filters."""
+"""The scope of a call: one tenant, and optionally an agent, a user or a session within it.
+
+Tenants share nothing. Agent, user and session filter reads and are stamped on writes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ PARTS: Final = ("agent", "user", "session")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Required on every read and every write."""
+    """A tenant and the filters within it; every read and every write has one."""
 
     tenant: str = "default"
     agent: str | None = None
@@ -30,29 +33,36 @@ class Scope:
         user: str | None = None,
         session: str | None = None,
     ) -> Scope:
-        """A checked scope."""
+        """A validated scope; raises InputError."""
         parts = {"agent": agent, "user": user, "session": session}
         clean = {k: v if v is None else name(v, k, InputError) for k, v in parts.items()}
         return cls(name(tenant, "tenant", InputError), **clean)
 
     def __repr__(self) -> str:
-        told = {"tenant": self.tenant, **self.filters()}
-        return shown("Scope", ", ".join(f"{key} {named(value)}" for key, value in told.items()))
+        parts = {"tenant": self.tenant, **self.filters()}
+        return shown("Scope", ", ".join(f"{key} {named(value)}" for key, value in parts.items()))
 
     def filters(self) -> dict[str, str]:
-        """The attributes that a record in scope has."""
+        """The values of agent, user and session that every record in scope has."""
         parts = {"agent": self.agent, "user": self.user, "session": self.session}
         return {key: value for key, value in parts.items() if value is not None}
 
-    def narrowed(self, whose: Mapping[str, object]) -> Scope:
-        """The scope of one agent, user or session within this one; other keys are left alone."""
+    def contains(self, content: object) -> bool:
+        """Whether a record, or the content of one, belongs to the agent, user and session."""
+        return all(getattr(content, key) == value for key, value in self.filters().items())
+
+    def narrowed(self, options: Mapping[str, object]) -> Scope:
+        """The scope of one agent, user or session within this one; other keys are ignored.
+
+        Raises InputError if it would leave this scope.
+        """
         filters = self.filters()
-        wanted = {key: whose[key] for key in PARTS if whose.get(key) is not None}
+        wanted = {key: options[key] for key in PARTS if options.get(key) is not None}
         for key, value in wanted.items():
             if filters.get(key, value) != value:
                 raise InputError(
                     f"{key}: this memory is scoped to {key} {filters[key]!r} already",
-                    hint="ask the memory that open gave you, or another scoped one",
+                    hint="use the memory that open() returned, or another scoped one",
                     field=key,
                 )
         return Scope.of(self.tenant, **{**filters, **cast("dict[str, str]", wanted)})

@@ -1,4 +1,4 @@
-"""How objects show themselves to people: `repr` on one short line, and HTML in a notebook."""
+"""Helpers for `repr` on one short line, and for HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from itertools import accumulate
 from typing import Any, Final
 
 WIDTH: Final = 120
-"""The most characters that a repr has."""
+"""The longest repr, in characters."""
 _TEXT: Final = 60
 _NAME: Final = 32
 _READ: Final = 1000
-"""So much of a long text is looked at."""
+"""Only this many characters of a long text are read."""
 
 
-def shown(kind: str, told: str = "") -> str:
-    """The repr of an object: what it is, and what matters most about it.
+def shown(kind: str, detail: str = "") -> str:
+    """The repr of an object: its kind and the most useful detail.
 
     >>> shown("Result", "3 hits, complete")
     '<Result: 3 hits, complete>'
     """
-    line = f"<{kind}: {told}>" if told else f"<{kind}>"
+    line = f"<{kind}: {detail}>" if detail else f"<{kind}>"
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 2]}…>"
 
 
 def quoted(text: object, width: int = _TEXT) -> str:
-    r"""A text in quotes, on one line and shortened; characters that nobody sees are escaped.
+    r"""A text in quotes, on one line and shortened; invisible characters are escaped.
 
     >>> quoted("one\ntwo \x1b[31m")
     "'one two \\x1b[31m'"
@@ -41,17 +41,17 @@ def quoted(text: object, width: int = _TEXT) -> str:
 
 
 def named(text: object) -> str:
-    """An id or another name, in quotes."""
+    """An id or another name, in quotes and shortened."""
     return quoted(text, _NAME)
 
 
 def plain(text: object, width: int = _TEXT) -> str:
-    """A word or a short phrase, as `quoted` has it but without quotes."""
+    """A short phrase, escaped and shortened like `quoted`, but without quotes."""
     return quoted(text, width)[1:-1]
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """A count and its noun.
+    """A count with its noun in singular or plural.
 
     >>> counted(1, "hit"), counted(2, "hit"), counted(0, "memory", "memories")
     ('1 hit', '2 hits', '0 memories')
@@ -65,11 +65,11 @@ _DRAWN: dict[type, Callable[[Any], str]] = {}
 
 
 def draw_by(kind: type, draw: Callable[[Any], str]) -> None:
-    """Say how objects of a class are drawn; `why` knows how, and lower rooms do not import it."""
+    """Register the HTML renderer of a class. `why` does, since `core` cannot import it."""
     _DRAWN[kind] = draw
 
 
 def drawn(what: object) -> str | None:
-    """The object as HTML; None where nobody knows how, and a notebook shows its repr."""
+    """The object as HTML; None if its class has no renderer (a notebook then shows the repr)."""
     draw = _DRAWN.get(type(what))
     return None if draw is None else draw(what)

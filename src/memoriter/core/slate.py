@@ -1,7 +1,7 @@
-"""The candidates of a search, in order, with every column that put them there.
+"""The slate: the candidates of a search in order, with all columns that their scores come from.
 
-A slate only gains columns and loses rows. `steps` say how each score column follows from others, so
-the finished slate is its own explanation: nothing else holds a formula.
+A slate only gains columns and loses rows. `steps` record how each score column is computed from
+others, so that explanations are read from the finished slate and no formula exists twice.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from memoriter.core.ranking import Matrix, Rows, Scores
 
 Op = Literal["sum", "product", "max", "min"]
 _EXACT: Final = 2.0**18
-"""Up to here the sum of a few grid numbers is a grid number that a float holds."""
+"""Grid numbers are multiples of 2^-32; up to this size a float holds their sums exactly."""
 TIER: Final = "tier"
-"""The column that says which pass gave a row its score: 1 for a second one, 2 for the rest."""
+"""The column with the pass that scored a row: 1 if a second pass did, 2 for the other rows."""
 
 
 def pass_of(column: str) -> str:
-    """The pass that made a column: fuse for `fuse.boosted.2`.
+    """The pass that made a column.
 
     >>> pass_of("fuse.boosted.2"), pass_of("rerank")
     ('fuse', 'rerank')
@@ -34,7 +34,7 @@ def pass_of(column: str) -> str:
 
 
 def signal_of(column: str) -> str:
-    """The lane or boost whose say a column is.
+    """The lane or boost that a column belongs to.
 
     >>> signal_of("fuse.words"), signal_of("words.score"), signal_of("again.boost.session")
     ('words', 'words', 'session')
@@ -44,7 +44,7 @@ def signal_of(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One derivation: `out` is `op` over the input columns, absent inputs left out."""
+    """One computation: column `out` is `op` over the input columns, ignoring NaN."""
 
     stage: str
     op: Op
@@ -53,7 +53,7 @@ class Step:
 
 
 def _sum(parts: Matrix) -> Scores:
-    """Sums of grid numbers are exact in any order; larger ones are rounded once, at the end."""
+    """The exact sum in any order; sums too large for that are rounded once, by fsum."""
     known = np.where(np.isnan(parts), 0.0, parts)
     if np.abs(known).max(initial=0.0) <= _EXACT:
         return known.sum(axis=0)
@@ -62,11 +62,12 @@ def _sum(parts: Matrix) -> Scores:
 
 def _product(parts: Matrix) -> Scores:
     out = np.nanprod(parts, axis=0)
+    # A product leaves the grid; rounding it back keeps later sums exact.
     return np.rint(out * 2.0**32) * 2.0**-32
 
 
 def _known(make: Callable[[Matrix], Scores]) -> Callable[[Matrix], Scores]:
-    """Where no part is known, neither is the whole."""
+    """NaN if all parts are NaN, instead of the 0 or 1 of an empty sum or product."""
 
     def made(parts: Matrix) -> Scores:
         none = np.isnan(parts).all(axis=0)
@@ -81,7 +82,7 @@ OPS: Final[Mapping[Op, Callable[[Matrix], Scores]]] = {
     "max": _known(lambda parts: np.nanmax(parts, axis=0)),
     "min": _known(lambda parts: np.nanmin(parts, axis=0)),
 }
-"""How the parts of a step make its score, whatever the order of the parts."""
+"""The arithmetic of each operation; the order of the parts does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Slate:
 
     @property
     def score(self) -> Scores:
-        """What the last step that knows a row made of it; NaN while no step does."""
+        """Per row, the output of the last step that has a value; NaN if none has."""
         out = np.full(self.rows.size, np.nan)
         for step in self.steps:
             made = self.columns[step.out]
@@ -106,13 +107,13 @@ class Slate:
         return out
 
     def noting(self, new: Mapping[str, Scores]) -> Slate:
-        """Add columns that say something beside the score."""
+        """Add columns that are not part of the score; raises InvariantError if one exists."""
         if clash := set(new) & set(self.columns):
             raise InvariantError(f"columns {sorted(clash)} are there already")
         return replace(self, columns={**self.columns, **new})
 
     def scored(self, step: Step, new: Mapping[str, Scores]) -> Slate:
-        """Add columns and the score that follows from them; the order stays."""
+        """Add columns, and the score column that a step computes; the order stays."""
         columns = {**self.noting(new).columns}
         if step.out in columns:
             raise InvariantError(f"column {step.out} is there already")
@@ -120,13 +121,13 @@ class Slate:
         return replace(self, columns=columns, steps=(*self.steps, step))
 
     def ordered(self, stage: str, at: NDArray[np.intp]) -> Slate:
-        """Move or drop rows; a column remembers where each one stood, counted from 1."""
+        """Reorder or drop rows; the column `<stage>.from` keeps the previous rank, from 1."""
         stood = np.arange(1.0, self.rows.size + 1)
         noted = replace(self, columns={**self.columns, f"{stage}.from": stood})
         return noted.take(at)
 
     def take(self, at: NDArray[np.intp]) -> Slate:
-        """These positions, in this order, in every column at once."""
+        """The rows at these positions, in this order, in all columns."""
         columns = {key: column[at] for key, column in self.columns.items()}
         return replace(self, rows=self.rows[at], columns=columns)
 

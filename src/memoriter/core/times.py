@@ -1,8 +1,8 @@
-"""Times: aware `datetime` in Python, ISO 8601 in every door, int64 microseconds (UTC) inside.
+"""Times: aware `datetime` in Python, ISO 8601 in JSON, int64 microseconds (UTC) inside.
 
-A naive datetime is refused, because nobody can say which moment it is. A bare date is its midnight
-in UTC. A duration such as `30d` counts from now: back, or ahead for times that lie in the future
-(`expires`, `valid_until`); a sign says it outright: `-2h`, `+2h`. Intervals are half-open.
+A naive datetime is refused, because its moment is ambiguous. A bare date means midnight UTC. A
+duration such as `30d` counts from now: backward, or forward for times that lie in the future
+(`expires`, `valid_until`); a sign is explicit: `-2h`, `+2h`. Intervals are half-open.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 
 MIN_TIME: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICRO
 MAX_TIME: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICRO
 TimeLike = str | datetime | date | timedelta | int
-"""What a caller may give for a time."""
+"""The types that a caller may pass for a time."""
 Now = Callable[[], int]
-"""Where the present comes from, in microseconds; asked only when a duration is given."""
+"""Returns the present in microseconds; called only if a duration has to be resolved."""
 
 
 def micros(
@@ -40,10 +40,10 @@ def micros(
 
     Args:
         value: An aware datetime, a date, ISO 8601 text, a duration, or microseconds already.
-        field: What it was given for.
-        error: What to raise.
-        now: Where durations count from; without it they are refused.
-        ahead: Whether a duration without a sign lies in the future.
+        field: The name of the input, for errors.
+        error: The type of error to raise.
+        now: The present, for durations; without it they are refused.
+        ahead: Whether a duration without a sign counts forward.
 
     >>> micros("2026-10-01", "as_of")
     1790812800000000
@@ -57,7 +57,7 @@ def micros(
     if (length := duration(value, ahead=ahead)) is not None:
         if now is None:
             raise error(
-                f"{field}: {value} is a duration, and here a moment is needed",
+                f"{field}: {value} is a duration, but a point in time is required here",
                 hint=_HINT,
                 field=field,
             )
@@ -67,7 +67,7 @@ def micros(
         if when.utcoffset() is None:
             raise error(
                 f"{field}: {when.isoformat()} has no time zone",
-                hint="say which moment is meant: add an offset such as +00:00, or use a bare date",
+                hint="add an offset such as +00:00, or use a bare date",
                 field=field,
             )
         return _in_range(to_micros(when), field, error)
@@ -82,7 +82,7 @@ _HINT: Final = "give ISO 8601 text, an aware datetime, a date, or a duration suc
 
 
 def duration(value: object, *, ahead: bool) -> int | None:
-    """Microseconds from now that a duration means; None for what is none.
+    """The offset from now in microseconds; None if the value is not a duration.
 
     >>> duration("30d", ahead=True), duration("2h", ahead=False), duration("2026-10-01", ahead=True)
     (2592000000000, -7200000000, None)
@@ -90,10 +90,10 @@ def duration(value: object, *, ahead: bool) -> int | None:
     if isinstance(value, timedelta):
         length = value // _MICRO
         return length if ahead else -length
-    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         return None
-    sign, count, unit = found.groups()
+    sign, count, unit = match.groups()
     length = int(count) * _UNITS[unit] * 1_000_000
     return length if sign == "+" or (ahead and not sign) else -length
 

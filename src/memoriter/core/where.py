@@ -1,18 +1,20 @@
-r"""Where: a boolean tree of tests on record attributes, the same for every verb that selects.
+r"""The `where` filter: a boolean tree of tests on record attributes. This module parses it.
+
+`index.filter` evaluates the tree; every method that selects records takes the same filter.
 
 As data: `{"all": [...]}` (or `and`), `{"any": [...]}` (or `or`), `{"not": {...}}`, and tests
 `{attribute: {operator: value}}`, `{attribute: value}` or `{attribute: [values]}`; several keys in
-one object must all hold. docs/where.md has the whole of it.
+one object must all hold. docs/where.md is the reference.
 
 - An attribute that is absent fails every test but `{"exists": false}`; `not` is plain negation.
 - An empty `all` is true, an empty `any` is false, an empty list of values matches nothing.
 - Types never coerce: true is not 1, "1" is not 1. Strings compare by code point, `…_fold` variants
-  after folding (NFKC, case). Times are what `times.micros` takes.
+  after folding (NFKC, case). Times are anything that `times.micros` takes.
 - A bare value or list means `eq` or `in` where an attribute holds one value, `any` where it holds
   several, as `tags` do. Metadata may hold either: there a single value counts as a list of one.
 - `metadata.a.b` reaches into metadata, as does `{"metadata": {"a": {"b": ...}}}`; a dot inside a
-  key is written `\.` in a path, and is the dot it is in a nested object. An object below metadata
-  whose keys are all operators is a test; one with keys alone goes deeper; a mixed one is refused.
+  key is written `\.` in a path, and as it is in a nested object. An object below metadata whose
+  keys are all operators is a test; one with other keys is nested; a mixed one is refused.
 """
 
 from __future__ import annotations
@@ -48,12 +50,12 @@ Scalar = None | bool | int | float | str
 DEPTH_LIMIT: Final = 32
 VALUES_LIMIT: Final = 10_000
 TESTS_LIMIT: Final = 1000
-"""How many tests and nested conditions one tree may hold."""
+"""The most tests and nested conditions in one tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of a range test; at least one is given."""
+    """The bounds of a range test; at least one is set."""
 
     gt: Scalar = None
     gte: Scalar = None
@@ -61,7 +63,7 @@ class Range:
     lte: Scalar = None
 
     def holds(self, value: str | float) -> bool:
-        """Whether a value of the bounds' own type lies inside."""
+        """Whether a value of the same type as the bounds lies inside."""
         checks: tuple[tuple[Scalar, Callable[[Any, Any], bool]], ...] = (
             (self.gt, operator.gt),
             (self.gte, operator.ge),
@@ -93,21 +95,21 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """True when every part is."""
+    """True if every part is; also if there is none."""
 
     parts: tuple[Where, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """True when some part is."""
+    """True if some part is; false if there is none."""
 
     parts: tuple[Where, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """True when its part is false."""
+    """True if its part is false."""
 
     part: Where
 
@@ -116,34 +118,34 @@ Where = AllOf | AnyOf | Not | Test
 EVERYTHING: Final = AllOf()
 
 
-def parse(
+def parse_where(
     data: object, at: str = "where", depth: int = DEPTH_LIMIT, tests: int = TESTS_LIMIT
 ) -> Where:
-    """The tree that this data says, or BadFilter naming the place that is wrong."""
+    """Parse a filter; raises BadFilter that names the wrong place and the right form."""
     try:
-        found = _parsed(data, at, depth)
+        tree = _parsed(data, at, depth)
     except Mistake as mistake:
         raise mistake.explain(_fits) from None
-    if (size := _size(found)) > tests:
+    if (size := _size(tree)) > tests:
         raise BadFilter(
             f"{at}: {size:,} tests, at most {tests:,} are taken",
             hint='one {"in": [...]} tests many values',
             field=at,
         )
-    return found
+    return tree
 
 
 def tagged(where: Where, tags: object) -> Where:
-    """The filter, and at least one of these tags: what the option `tags` of a question means."""
+    """The filter with a test for at least one of these tags (the option `tags` of a query)."""
     if tags is None:
         return where
     labels = [tags] if isinstance(tags, str) else tags
-    test = parse({"tags": {"any": labels}}, "tags")
+    test = parse_where({"tags": {"any": labels}}, "tags")
     return test if where == EVERYTHING else AllOf((where, test))
 
 
 def _fits(data: object) -> bool:
-    """Whether data can be parsed."""
+    """Whether data can be parsed: error messages suggest only forms that can."""
     try:
         _parsed(data, "where", DEPTH_LIMIT)
     except (BadFilter, Mistake):
@@ -152,7 +154,7 @@ def _fits(data: object) -> bool:
 
 
 def _size(where: Where) -> int:
-    """How many nodes a tree has beside its root."""
+    """The number of nodes below the root."""
     if isinstance(where, Not):
         return 1 + _size(where.part)
     return 0 if isinstance(where, Test) else sum(1 + _size(part) for part in where.parts)
@@ -197,21 +199,21 @@ def _node(key: object, value: object, at: str, depth: int) -> list[Where]:
 
 
 def _metadata(path: str, spec: object, at: str, depth: int) -> list[Test]:
-    """The tests at and below a path; an object of operators is a test, one of keys goes deeper."""
+    """The tests at and below a path: an object of operators is a test, one of keys is nested."""
     if not isinstance(spec, Mapping):
         if path == "metadata":
             raise metadata_error(path, ([], []), at)
         return _tests(path, spec, at)
-    given = cast("Mapping[object, object]", spec)
-    words = [str(key) for key in given if key in OPERATORS["json"] or no_key(str(key))]
-    keys = [str(key) for key in given if str(key) not in words]
+    nested = cast("Mapping[object, object]", spec)
+    words = [str(key) for key in nested if key in OPERATORS["json"] or no_key(str(key))]
+    keys = [str(key) for key in nested if str(key) not in words]
     if path != "metadata" and not keys:
-        return _tests(path, given, at)
+        return _tests(path, nested, at)
     if words or not keys:
         raise metadata_error(path, (words, keys), at)
     _check_depth(at, depth)
     tests: list[Test] = []
-    for key, value in given.items():
+    for key, value in nested.items():
         tests += _metadata(_joined(path, key, at), value, f"{at}.{key}", depth - 1)
     return tests
 
@@ -219,6 +221,7 @@ def _metadata(path: str, spec: object, at: str, depth: int) -> list[Test]:
 def _joined(path: str, key: object, at: str) -> str:
     """The path to a key below a path."""
     name = text(key, f"{at} key", BadFilter)
+    # A backslash at the end of a key would escape the dot after it: the path would be ambiguous.
     joined = f"{path}.{name.replace('.', chr(92) + '.')}"
     if _path(joined) != (*_path(path), name):
         raise BadFilter(f"{at}: no key can follow one that ends in a backslash", field=at)
@@ -229,19 +232,19 @@ def _tests(attribute: str, spec: object, at: str) -> list[Test]:
     kind = _type_of(attribute, spec, at)
     if not isinstance(spec, Mapping):
         return [_short(attribute, kind, spec, at)]
-    given = dict(cast("Mapping[object, object]", spec))
-    if not given:
+    operators = dict(cast("Mapping[object, object]", spec))
+    if not operators:
         raise no_test_error(attribute, kind, at)
     tests: list[Test] = []
     bounds: dict[str, object] = {}
-    for op, value in given.items():
+    for op, value in operators.items():
         if op not in OPERATORS[kind]:
             raise Mistake(partial(operator_error, attribute, kind, (op, value), at))
         if op in BOUNDS:
             bounds[op] = value
         else:
             tests.append(_test(attribute, kind, cast("str", op), value, at))
-    if bounds:
+    if bounds:  # all bounds of an attribute form one range test
         tests.append(Test(attribute, "range", _range(kind, bounds, at)))
     return tests
 
@@ -263,7 +266,7 @@ def _path(attribute: str) -> tuple[str, ...]:
 
 
 def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
-    """The test that a bare value, or a bare list of them, stands for."""
+    """The test that a bare value, or a bare list of values, abbreviates."""
     for_one, for_many = SHORT[kind]
     items = several(value)
     if items is None:
@@ -334,8 +337,8 @@ def _json_scalar(value: object, at: str) -> Scalar:
     if isinstance(value, str):
         return text(value, at, BadFilter)
     if not isinstance(value, int | float):
-        told = f"expected text, a number, true, false or null, got {type(value).__name__}"
-        raise BadFilter(f"{at}: {told}", field=at)
+        problem = f"expected text, a number, true, false or null, got {type(value).__name__}"
+        raise BadFilter(f"{at}: {problem}", field=at)
     number(value, at, -EXACT_INT, EXACT_INT, BadFilter)
     return value
 
@@ -349,7 +352,7 @@ def _range(kind: Type, bounds: dict[str, object], at: str) -> Range:
 
 
 def to_data(where: Where) -> dict[str, object]:
-    """The tree as data that `parse` reads back (times as microseconds)."""
+    """The tree as data that `parse_where` reads back (times as microseconds)."""
     match where:
         case AllOf(parts):
             return {"all": [to_data(part) for part in parts]}
@@ -366,12 +369,12 @@ def to_data(where: Where) -> dict[str, object]:
 
 
 def dated(data: object, now: Now) -> object:
-    """The condition with every duration turned into the moment it means, counted back from now."""
+    """The filter with every duration replaced by a time, counted backward from now."""
     if isinstance(data, Mapping):
-        told = cast("Mapping[object, object]", data)
+        mapping = cast("Mapping[object, object]", data)
         return {
             key: _moments(value, now) if ATTRIBUTES.get(str(key)) == "time" else dated(value, now)
-            for key, value in told.items()
+            for key, value in mapping.items()
         }
     if isinstance(data, list | tuple):
         return [dated(each, now) for each in cast("Sequence[object]", data)]
@@ -380,10 +383,10 @@ def dated(data: object, now: Now) -> object:
 
 def _moments(value: object, now: Now) -> object:
     if isinstance(value, Mapping):
-        told = cast("Mapping[object, object]", value)
-        return {key: _moments(each, now) for key, each in told.items()}
+        mapping = cast("Mapping[object, object]", value)
+        return {key: _moments(each, now) for key, each in mapping.items()}
     if isinstance(value, list | tuple):
         return [_moments(each, now) for each in cast("Sequence[object]", value)]
     if duration(value, ahead=False) is None:
         return value
-    return iso(micros(value, "where", BadFilter, now))  # as a person reads it in an error
+    return iso(micros(value, "where", BadFilter, now))  # readable if an error shows it

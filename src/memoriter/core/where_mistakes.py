@@ -1,6 +1,7 @@
-"""What to say of a mistake in a `where`: the right form, for that very attribute and value.
+"""Error messages for mistakes in a `where`, with the right form for that attribute and value.
 
-A form is shown only if it can be parsed, which `fits` decides; else an example takes its place.
+`core.where` raises `Mistake`, and explains it when the parse has failed. A suggested form is shown
+only if `fits` says that it can be parsed; otherwise a fixed example is shown.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ _OWN: Final = frozenset(word for words in OPERATORS.values() for word in words)
 
 
 class Mistake(Exception):
-    """A mistake that was found; the error that explains it is made when somebody will read it."""
+    """A mistake in a filter, with a function that makes the error.
+
+    Making the message is lazy: `_fits` raises and discards many mistakes while it tries forms.
+    """
 
     def __init__(self, explain: Callable[[Fits], BadFilter]) -> None:
         super().__init__()
@@ -79,13 +83,13 @@ def several(value: object) -> list[object] | None:
 
 
 def _written(data: object) -> str:
-    """A short condition as JSON; empty where it is long or cannot be written."""
+    """A condition as JSON; empty if it is too long to show or cannot be encoded."""
     try:
-        told = json.dumps(data, ensure_ascii=False, allow_nan=False, default=_jsonable)
-        told.encode()
+        line = json.dumps(data, ensure_ascii=False, allow_nan=False, default=_jsonable)
+        line.encode()
     except (TypeError, ValueError, RecursionError):
         return ""
-    return told if len(told) <= _SHOWN else ""
+    return line if len(line) <= _SHOWN else ""
 
 
 def _jsonable(value: object) -> object:
@@ -99,9 +103,9 @@ def _jsonable(value: object) -> object:
 
 
 def _form(fits: Fits, *candidates: object) -> str:
-    """The first that can be parsed and shown; the last is an example that always can."""
-    told = (_written(each) for each in candidates if fits(each))
-    return next((each for each in told if each), _written(candidates[-1]))
+    """The first candidate that can be parsed and shown; the last is an example that always can."""
+    forms = (_written(each) for each in candidates if fits(each))
+    return next((each for each in forms if each), _written(candidates[-1]))
 
 
 def _sample(attribute: str, kind: Type) -> object:
@@ -109,7 +113,7 @@ def _sample(attribute: str, kind: Type) -> object:
 
 
 def _spec(op: str, value: object) -> dict[str, object]:
-    """An operator with a value of the shape that it takes."""
+    """An operator with its value in the shape that it takes (one value, or a list)."""
     items = several(value)
     word = op.removesuffix("_fold")
     if word == "exists":
@@ -120,7 +124,7 @@ def _spec(op: str, value: object) -> dict[str, object]:
 
 
 def _suited(kind: Type, op: str, value: object) -> str:
-    """The operator that says the same of this type; `exists` where none does."""
+    """The operator of this type with the same meaning; empty if there is none."""
     word = op.removesuffix("_fold")
     if kind in {"strings", "numbers"}:
         word = {"eq": "any", "in": "any"}.get(word, word)
@@ -139,32 +143,35 @@ def _suited(kind: Type, op: str, value: object) -> str:
 def operator_error(
     attribute: str, kind: Type, test: tuple[object, object], at: str, fits: Fits
 ) -> BadFilter:
-    """An operator, with its value, that this attribute does not take."""
+    """The error for an operator that this attribute does not take."""
     op, value = test
     meant = operator_meant(op) if isinstance(op, str) else None
     if meant is None:
-        told, hint = f"there is no operator {op!r}", _nearest(str(op), OPERATORS[kind])
-        return _refused(f"{at}: {told}", f"{hint}{_menu(attribute, kind)}", at)
+        hint = _nearest(str(op), OPERATORS[kind])
+        return _refused(f"{at}: there is no operator {op!r}", f"{hint}{_menu(attribute, kind)}", at)
+    # `contains` on a text means a substring elsewhere, which no operator here tests.
     inside = kind == "string" and meant == "any" and op != "any"
-    if meant.startswith("prefix") and isinstance(value, str) and op != meant:  # as in SQL
+    if meant.startswith("prefix") and isinstance(value, str) and op != meant:  # LIKE of SQL
         inside, value = value.startswith("%"), value.rstrip("%")
     meant = "match" if inside else meant
     form = _form(fits, *_candidates(attribute, kind, meant, value))
     if meant == "match" and "prefix" in OPERATORS[kind]:
-        told = f"no operator looks inside a text, as {op!r} would: use {form}, or recall the words"
+        problem = (
+            f"no operator looks inside a text, as {op!r} would: use {form}, or recall the words"
+        )
     elif op in BOUNDS and kind in {"strings", "numbers", "flag"}:
-        told = f"{attribute} {_HOLDS[kind]} and has no order: use {form}"
+        problem = f"{attribute} {_HOLDS[kind]} and has no order: use {form}"
     elif op in _OWN:
-        told = f"{attribute} {_HOLDS[kind]}: use {form}"
+        problem = f"{attribute} {_HOLDS[kind]}: use {form}"
     elif op == "not":
-        told = f"'not' stands around a condition: {form}"
+        problem = f"'not' stands around a condition: {form}"
     else:
-        told = _renamed(attribute, kind, (str(op), value, meant), form)
-    return _refused(f"{at}: {told}", _menu(attribute, kind), at)
+        problem = _renamed(attribute, kind, (str(op), value, meant), form)
+    return _refused(f"{at}: {problem}", _menu(attribute, kind), at)
 
 
 def _renamed(attribute: str, kind: Type, test: tuple[str, object, str], form: str) -> str:
-    """A test in the words of another language."""
+    """The message for an operator of another query language."""
     op, value, meant = test
     ours = {"between": "with bounds", "missing": "'exists'"}.get(meant)
     if meant.startswith("not "):
@@ -177,7 +184,7 @@ def _renamed(attribute: str, kind: Type, test: tuple[str, object, str], form: st
 
 
 def _candidates(attribute: str, kind: Type, meant: str, value: object) -> list[object]:
-    """Conditions that may be what was meant, the likeliest first, the last an example."""
+    """Conditions that the caller may have meant, likeliest first; the last is an example."""
     sample = _sample(attribute, kind)
     if meant == "between" and "gte" in OPERATORS[kind]:
         return [{attribute: bounds} for bounds in (_bounds(value), {"gte": sample})]
@@ -233,53 +240,54 @@ def _refused(message: str, hint: str, at: str) -> BadFilter:
 
 
 def no_test_error(attribute: str, kind: Type, at: str) -> BadFilter:
-    """An attribute with an empty object."""
+    """The error for an attribute with an empty object."""
     form = _written({attribute: _sample(attribute, kind)})
     return _refused(f"{at}: no test given, for example {form}", _menu(attribute, kind), at)
 
 
 def null_error(attribute: str, kind: Type, at: str, fits: Fits) -> BadFilter:
-    """Null, given for an attribute that is never null."""
+    """The error for null as the value of an attribute that is never null."""
     form = _form(fits, {attribute: {"exists": False}})
-    told = f"{at}: null is no value; what is absent is tested with {form}"
-    return _refused(told, _menu(attribute, kind), at)
+    message = f"{at}: null is not a value; test for an absent attribute with {form}"
+    return _refused(message, _menu(attribute, kind), at)
 
 
 def shape_error(
     attribute: str, kind: Type, test: tuple[str, object], at: str, fits: Fits
 ) -> BadFilter:
-    """One value where a list belongs, or a list where one value belongs."""
+    """The error for one value instead of a list, or a list instead of one value."""
     op, value = test
     word, fold, _ = op.partition("_fold")
     right = _suited(kind, f"in{fold}", value) if word == "eq" else op
     forms = ({attribute: _spec(right, each)} for each in (value, _sample(attribute, kind)))
-    told = "takes one value" if word == "eq" else "expected a list of values"
-    return _refused(f"{at}.{op}: {told}: {_form(fits, *forms)}", _menu(attribute, kind), at)
+    problem = "takes one value" if word == "eq" else "expected a list of values"
+    return _refused(f"{at}.{op}: {problem}: {_form(fits, *forms)}", _menu(attribute, kind), at)
 
 
 # -- names -----------------------------------------------------------------------------------------
 
 
 def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
-    """A key that is no attribute: a group, an attribute or metadata, in other words."""
+    """The error for a key that is not an attribute: suggests a group, an attribute or metadata."""
+    # Groups first: `not` or `filter` could also pass for the name of an attribute.
     if (group := group_meant(name)) is not None:
         return _group_misnamed(name, group, spec, at, fits)
     known = f"known: {', '.join(ATTRIBUTES)}, metadata.<key>; {_PAGE}"
-    told = f"{at}: there is no attribute {name!r}"
+    message = f"{at}: there is no attribute {name!r}"
     if (plain := snake(name)) in NOT_KEPT:
-        return _refused(f"{told}: {NOT_KEPT[plain]}", known, at)
+        return _refused(f"{message}: {NOT_KEPT[plain]}", known, at)
     if (path := metadata_meant(name)) is not None:
         nested = {"metadata": spec} if not path else {f"metadata.{path}": spec}
         form = _form(fits, nested, {"metadata.tool": "http"})
-        return _refused(f"{told}: use {form}", known, at)
+        return _refused(f"{message}: use {form}", known, at)
     more = _form(fits, {f"metadata.{name}": spec}, {"metadata.tool": "http"})
     hint = f"a key of your metadata is written {more}; {known}"
     near = difflib.get_close_matches(plain[:_SHOWN], ATTRIBUTES, 1)
     right = attribute_meant(name) or (near[0] if near else None)
     if right is None:
-        return _refused(f"{told}; in the metadata it is {more}", known, at)
+        return _refused(f"{message}; in the metadata it is {more}", known, at)
     form = _form(fits, {right: spec}, {right: _sample(right, ATTRIBUTES[right])})
-    return _refused(f"{told}; did you mean {right!r}? {form}", hint, at)
+    return _refused(f"{message}; did you mean {right!r}? {form}", hint, at)
 
 
 def _group_misnamed(name: str, group: str, spec: object, at: str, fits: Fits) -> BadFilter:
@@ -295,36 +303,36 @@ def _group_misnamed(name: str, group: str, spec: object, at: str, fits: Fits) ->
 
 
 def object_error(data: object, at: str, fits: Fits) -> BadFilter:
-    """Something that is no object where a condition belongs."""
+    """The error for a condition that is not an object."""
     hint = f"for example {_EXAMPLE}; {_PAGE}"
     items = several(data)
     if items is not None:
         group = "any" if at.endswith(".not") else "all"
-        given = [{group: items}] if items else []
-        form = _form(fits, *given, {group: [{"tags": "ops"}, {"kind": "note"}]})
+        candidates = [{group: items}] if items else []
+        form = _form(fits, *candidates, {group: [{"tags": "ops"}, {"kind": "note"}]})
         form = f'{{"not": {form}}}' if group == "any" else form
-        told = f"expected an object, got a list: several conditions are written {form}"
-        return _refused(f"{at}: {told}", hint, at)
+        problem = f"expected an object, got a list: several conditions are written {form}"
+        return _refused(f"{at}: {problem}", hint, at)
     got = "text" if isinstance(data, str) else type(data).__name__
     return _refused(f"{at}: expected an object, got {got}", hint, at)
 
 
 def group_error(group: str, value: object, at: str, fits: Fits) -> BadFilter:
-    """A group whose value is no list."""
+    """The error for a group whose value is not a list."""
     form = _form(fits, {group: [value]}, {group: [{"tags": "ops"}, {"kind": "note"}]})
-    told = f"{at}.{group}: expected a list of conditions: {form}"
-    return _refused(told, f"for example {_EXAMPLE}; {_PAGE}", at)
+    message = f"{at}.{group}: expected a list of conditions: {form}"
+    return _refused(message, f"for example {_EXAMPLE}; {_PAGE}", at)
 
 
 def metadata_error(path: str, words: tuple[list[str], list[str]], at: str) -> BadFilter:
-    """Operators where keys of the metadata belong, or both in one object."""
+    """The error for operators instead of metadata keys, or for both in one object."""
     operators, keys = words
-    told = f"{path}.{operators[0]}" if operators else f"{path}.<key>"
+    key = f"{path}.{operators[0]}" if operators else f"{path}.<key>"
     if keys:
-        told_both = f"{operators[0]!r} is an operator and {keys[0]!r} is a key"
-        message = f"{at}: {told_both}; an object below metadata has only one of the two"
-        hint = f'a key called {operators[0]!r} is written {{"{told}": …}}; {_PAGE}'
+        both = f"{operators[0]!r} is an operator and {keys[0]!r} is a key"
+        message = f"{at}: {both}; an object below metadata has only one of the two"
+        hint = f'a key called {operators[0]!r} is written {{"{key}": …}}; {_PAGE}'
         return _refused(message, hint, at)
-    hint = f'a key called {operators[0]!r} is written {{"{told}": …}}; {_PAGE}' if operators else ""
+    hint = f'a key called {operators[0]!r} is written {{"{key}": …}}; {_PAGE}' if operators else ""
     message = f'{at}: name a key of the metadata, for example {{"metadata.tool": "http"}}'
     return _refused(message, hint or _PAGE, at)

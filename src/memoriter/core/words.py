@@ -1,8 +1,8 @@
-"""The analysed words of one record version, and their bytes in the log (format 1, final).
+"""The analysed words of one record version, and their binary encoding in the log (format 1).
 
-A generation (an analyzer) turns the text fields of a record into tokens. What is kept: the distinct
-stems, per field the stem of every token with its position, the length of every field, and the
-distinct surface words beside the stems (a typo is near a word, not near its stem).
+An analyzer turns the text fields of a record into tokens. Stored are the distinct stems, per field
+the stem and position of every token, the length of every field, and the distinct surface words
+(typos are matched against whole words, not against stems).
 
 Layout, little endian:
     u8 format (1) · u8 flags (1 = wide, 2 = positions given) · u8 fields · u8 zero
@@ -34,7 +34,7 @@ _NARROW_LIMIT: Final = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class RecordWords:
-    """What one analyzer made of one record version."""
+    """The output of one analyzer for one record version."""
 
     terms: tuple[str, ...]
     """Distinct stems, sorted by code point; none holds a line feed."""
@@ -48,7 +48,7 @@ class RecordWords:
     """For each field, the position of each token; None when the n-th token stands at n."""
 
     def counts(self) -> Iterator[tuple[str, int, int]]:
-        """(term, field, tf) for every term and field that meet, by field, then first token."""
+        """Yield (term, field, term frequency), by field, then in order of first occurrence."""
         for field, ordinals in enumerate(self.tokens):
             tally: dict[int, int] = {}
             for ordinal in ordinals:
@@ -57,7 +57,7 @@ class RecordWords:
                 yield self.terms[ordinal], field, tf
 
     def encode(self) -> bytes:
-        """The bytes that the log keeps."""
+        """The bytes that are stored in the log."""
         terms = "\n".join(self.terms).encode()
         surfaces = "\n".join(self.surfaces).encode()
         ordinals = [ordinal for field in self.tokens for ordinal in field]
@@ -65,6 +65,7 @@ class RecordWords:
         largest = max(
             len(self.terms), max(places, default=0), max(map(len, self.tokens), default=0)
         )
+        # One width for all numbers of a record: nearly every record fits into 16 bits.
         wide = largest > _NARROW_LIMIT
         flags = (_WIDE if wide else 0) | (_PLACED if self.positions is not None else 0)
         code = "I" if wide else "H"
@@ -86,7 +87,7 @@ class RecordWords:
 
     @classmethod
     def decode(cls, body: bytes) -> RecordWords:
-        """Read what `encode` wrote."""
+        """Read what `encode` wrote; raises Corrupt."""
         try:
             return cls._decode(body)
         except (struct.error, UnicodeDecodeError, IndexError) as error:
@@ -117,7 +118,7 @@ class RecordWords:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What an index needs of encoded words, as arrays where `RecordWords` has tuples."""
+    """The same words decoded into arrays, which is faster: for building an index."""
 
     terms: list[str]
     surfaces: list[str]
@@ -131,7 +132,7 @@ class Sketch:
 
     @classmethod
     def of(cls, body: bytes) -> Sketch:
-        """Read what `RecordWords.encode` wrote."""
+        """Read what `RecordWords.encode` wrote; raises Corrupt."""
         try:
             form, flags, fields, _, n_terms, n_surfaces, t_bytes, s_bytes = _HEAD.unpack_from(body)
             if form != _FORMAT:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from memoriter.core.errors import InputError
 from memoriter.core.options import Option, declared
 from memoriter.core.other_words import right_word
-from memoriter.core.where import parse as parse_where
+from memoriter.core.where import parse_where
 from memoriter.memory import options
 
 Asked = TypeVar("Asked", bound="Request")
@@ -29,7 +29,7 @@ Key = Annotated[str | None, Field(description=declared(options.WriteOptions)["ke
 _LIMIT: Final = declared(options.QuestionOptions)["limit"].option.about
 _CHOSEN: Final = declared(options.SelectOptions)
 KnownAt = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
-_WHOSE: Final = declared(options.Whose)
+_WHOSE: Final = declared(options.ScopeOptions)
 _SCOPE: Final = tuple(_WHOSE)
 
 
@@ -101,7 +101,7 @@ class Question(Scoped):
         }
 
 
-Ask = with_options("Ask", Question, options.Ask)
+Ask = with_options("Ask", Question, options.SearchKwargs)
 
 
 class Detailed(Question):
@@ -119,8 +119,8 @@ class Paged(Question):
     offset: Annotated[int, Field(description="How many bundles to leave out.")] = 0
 
 
-Recall = with_options("Recall", Detailed, options.Ask)
-Bundles = with_options("Bundles", Paged, options.Ask)
+Recall = with_options("Recall", Detailed, options.SearchKwargs)
+Bundles = with_options("Bundles", Paged, options.SearchKwargs)
 
 
 class Explain(Scoped):
@@ -151,7 +151,7 @@ class Sorted(Scoped):
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 
-Browse = with_options("Browse", Sorted, options.Look)
+Browse = with_options("Browse", Sorted, options.BrowseKwargs)
 
 
 class Named(Scoped):
@@ -173,7 +173,7 @@ class New(Request):
     text: Annotated[str, Field(description="What to remember, one fact in plain words.")]
 
 
-Draft = with_options("Draft", New, options.Fields)
+Draft = with_options("Draft", New, options.RememberKwargs)
 
 
 class Several(Request):
@@ -194,7 +194,7 @@ class Changed(Request):
     key: Key = None
 
 
-Update = with_options("Update", Changed, options.Changes, "refs")
+Update = with_options("Update", Changed, options.UpdateKwargs, "refs")
 
 
 class Expire(Named):
@@ -213,7 +213,7 @@ class Ends(Scoped):
     key: Key = None
 
 
-Link = with_options("Link", Ends, options.Tied)
+Link = with_options("Link", Ends, options.LinkKwargs)
 
 
 class Ids(Scoped):
@@ -222,7 +222,7 @@ class Ids(Scoped):
     id: Annotated[str | list[str] | None, Field(description="One id, or several.")] = None
 
 
-Forget = with_options("Forget", Ids, options.Erase)
+Forget = with_options("Forget", Ids, options.ForgetKwargs)
 
 
 class Dry(Scoped):
@@ -231,7 +231,7 @@ class Dry(Scoped):
     dry_run: Annotated[bool, Field(description="Say what would be written.")] = False
 
 
-Reflect = with_options("Reflect", Dry, options.How)
+Reflect = with_options("Reflect", Dry, options.ReflectKwargs)
 
 
 class OfRecipe(Request):

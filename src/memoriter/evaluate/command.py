@@ -17,7 +17,7 @@ from memoriter.evaluate.protocols import STRICT, EvalProtocol, protocol_of, with
 from memoriter.evaluate.run import Score, evaluate
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
-from memoriter.write.progress import progress
+from memoriter.write.progress import show_progress
 
 
 def run_eval(
@@ -83,7 +83,7 @@ def _print(lines: Iterator[str] | Sequence[str]) -> None:
 def _scores(dataset: Dataset, recipes: dict[str, Recipe]) -> list[Score]:
     """The scores of a data set, with a progress bar on stderr if that is a terminal."""
     total = dataset.questions * len(recipes)
-    with progress(sys.stderr.isatty(), dataset.name, total) as on_progress:
+    with show_progress(sys.stderr.isatty(), dataset.name, total) as on_progress:
         return evaluate(dataset, recipes, on_progress)
 
 

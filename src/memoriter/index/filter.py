@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.matching import holds
+from memoriter.core.matching import value_passes
 from memoriter.core.names import Json
 from memoriter.core.record import Record
 from memoriter.core.where import AllOf, AnyOf, Not, Range, Test, Where
@@ -72,7 +72,7 @@ def _accepted(test: Test, segment: Segment) -> Mask:
         found = [dictionary.find(cast("str", value)) for value in wanted]
         out[[ordinal for ordinal in found if ordinal >= 0]] = True
     else:
-        out[:-1] = [holds(test, value) for value in dictionary]
+        out[:-1] = [value_passes(test, value) for value in dictionary]
     return out
 
 
@@ -154,10 +154,10 @@ def _test_record(test: Test, record: Record) -> bool:
         value = getattr(record, test.attribute)
         shown = list(value) if test.type == "numbers" else value
         there = bool(shown) if test.type == "numbers" else shown is not None
-        return there == test.value if test.op == "exists" else there and holds(test, shown)
+        return there == test.value if test.op == "exists" else there and value_passes(test, shown)
     found: Json = record.metadata
     for key in test.path:
         if not isinstance(found, dict) or key not in found:
             return test.op == "exists" and not test.value
         found = found[key]
-    return holds(test, found)
+    return value_passes(test, found)

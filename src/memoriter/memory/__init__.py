@@ -1,1 +1,1 @@
-"""What can I do with a memory? The façade, and the only room that opens stores and models."""
+"""The public `Memory` and its parts; the only package that opens stores and loads models."""

@@ -1,4 +1,4 @@
-"""The registry of agents: who writes here, in words that can be searched."""
+"""The registry of agents (`memory.agents`): names, owners, descriptions, and a search over them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memoriter.index.view import SETTING
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import AgentFields
 from memoriter.rank.bm25 import bm25_contribution, idf
-from memoriter.write.writer import Writer, asked_under
+from memoriter.write.writer import Writer, idempotency_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Agent:
     aliases: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        told = quoted(self.description) if self.description else ""
-        return shown(f"Agent {named(self.agent)}", told)
+        about = quoted(self.description) if self.description else ""
+        return shown(f"Agent {named(self.agent)}", about)
 
     @property
     def text(self) -> str:
-        """Everything the registry says of it."""
-        engine = (self.agent, self.display_name, self.owner, self.description, *self.aliases)
-        return " ".join(part for part in engine if part)
+        """All fields of the entry as one text, for the search."""
+        parts = (self.agent, self.display_name, self.owner, self.description, *self.aliases)
+        return " ".join(part for part in parts if part)
 
     def to_dict(self) -> dict[str, object]:
         """The agent as plain data."""
@@ -51,7 +51,7 @@ class Agent:
 
 @explained
 class Agents:
-    """Upsert, describe, alias, list, search."""
+    """The registry of one tenant."""
 
     def __init__(self, engine: Engine, writer: Writer, tenant: str) -> None:
         self._engine = engine
@@ -62,27 +62,28 @@ class Agents:
         return shown(f"Agents of tenant {named(self._tenant)}")
 
     @takes(AgentFields)
-    def upsert(self, agent: str, **known: Unpack[AgentFields]) -> Commit:
-        """Register an agent, or change what is known of it."""
-        check_known(known, AgentFields, BadRecord, "agent")
-        fields: dict[str, object] = {k: v for k, v in known.items() if k != "key"}
-        told = [name(agent, "agent"), {field: str(value) for field, value in fields.items()}]
-        return self._writer.enrol(agent, fields, asked_under("enrol", known.get("key"), told))
+    def upsert(self, agent: str, **options: Unpack[AgentFields]) -> Commit:
+        """Register an agent, or change fields of its entry."""
+        check_known(options, AgentFields, BadRecord, "agent")
+        fields: dict[str, object] = {k: v for k, v in options.items() if k != "key"}
+        request = [name(agent, "agent"), {field: str(value) for field, value in fields.items()}]
+        key = idempotency_key("enrol", options.get("key"), request)
+        return self._writer.enrol(agent, fields, key)
 
     def describe(self, agent: str, description: str, *, key: str | None = None) -> Commit:
-        """Say what an agent does."""
+        """Set the description of an agent."""
         return self.upsert(agent, key=key, description=description)
 
     def alias(self, agent: str, alias: str, *, key: str | None = None) -> Commit:
         """Add another name of an agent."""
         clean = name(agent, "agent")
-        asked = asked_under("alias", key, [clean, name(alias, "aliases")])
+        request_key = idempotency_key("alias", key, [clean, name(alias, "aliases")])
         known = [a for a in self.list() if a.agent == clean]
         aliases = (*(known[0].aliases if known else ()), alias)
-        return self._writer.enrol(clean, {"aliases": list(dict.fromkeys(aliases))}, asked)
+        return self._writer.enrol(clean, {"aliases": list(dict.fromkeys(aliases))}, request_key)
 
     def get(self, agent: str) -> Agent:
-        """One registered agent."""
+        """The entry of one agent; raises NotFound."""
         for known in self.list():
             if known.agent == agent:
                 return known
@@ -92,12 +93,13 @@ class Agents:
 
     def list(self) -> list[Agent]:
         """All registered agents, by name."""
+        # The embedding settings of the tenant are kept in the same table, under a reserved name.
         rows = self._engine.log.agents(self._tenant, 2**62)
         return [_agent(json.loads(row.body)) for row in rows if row.agent != SETTING]
 
     def search(self, text: str, limit: int = 10) -> list[tuple[Agent, float]]:
-        """Agents whose registry entry shares words with the text, best first, by BM25."""
-        analyzer = self._engine.write_context.analyzer
+        """Agents whose entry shares words with the text, as (agent, BM25 score), best first."""
+        analyzer = self._engine.analyzer
         agents = self.list()
         bags = [analyzer.analyse({"text": (agent.text,)}) for agent in agents]
         counts = [{term: tf for term, _, tf in bag.counts()} for bag in bags]
@@ -112,8 +114,8 @@ class Agents:
                 scores[at] += float(
                     bm25_contribution(tf, length, max(mean, 1.0), weight, (1.2, 0.75))[0]
                 )
-        found = sorted((-score, agents[at].agent, at) for at, score in enumerate(scores) if score)
-        return [(agents[at], -score) for score, _, at in found[:limit]]
+        ranked = sorted((-score, agents[at].agent, at) for at, score in enumerate(scores) if score)
+        return [(agents[at], -score) for score, _, at in ranked[:limit]]
 
 
 def _agent(body: dict[str, Any]) -> Agent:

@@ -1,8 +1,8 @@
-"""The analyzers whose words a store keeps: ours always, others once they are added.
+"""The analyzers whose words a store keeps (`memory.analyzers`): our own, and those that were added.
 
-A recipe that needs another analyzer reads a small store through it at once, in memory. A large one
-takes its words in first: a job in the background of everything else, which can be stopped and begun
-again, and after which every write keeps those words too.
+A recipe may need another analyzer. A small store is then analysed in memory, on each opening. For a
+large one the analyzer has to be added first: that analyses all records in small transactions, can
+be interrupted and continued, and from then on every write stores those words too.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from memoriter.text.analyzers import (
     analyzer_by_fingerprint,
 )
 from memoriter.text.port import Analyzer
-from memoriter.write.progress import Told
-from memoriter.write.progress import progress as showing
+from memoriter.write.progress import ProgressCallback, show_progress
 
 _BATCH: Final = 2000
-"""How many rows are analysed between two transactions; writers wait for one at most."""
+"""Rows per transaction: other writers wait for one batch at most."""
 
 
-def added(log: Log) -> tuple[Analyzer, ...]:
-    """The analyzers, beside our own, that a store keeps words of."""
+def added_analyzers(log: Log) -> tuple[Analyzer, ...]:
+    """The analyzers, except our own, whose words a store keeps."""
     kept = filter(None, map(analyzer_by_fingerprint, log.spaces()))
     return tuple(one for one in kept if one is not DEFAULT_ANALYZER)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How much of a tenant an analyzer has read."""
+    """How many record versions of a store have words of an analyzer."""
 
     name: str
     rows: int
@@ -59,7 +58,7 @@ class Kept:
 
 
 class Analyzers:
-    """List, add, remove."""
+    """Lists, adds and removes the analyzers of a store."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -68,7 +67,7 @@ class Analyzers:
         return shown(f"Analyzers of {self._engine.place}")
 
     def list(self) -> list[Kept]:
-        """Every analyzer, and how many record versions of the store it has read."""
+        """All known analyzers, and how many record versions have their words."""
         log = self._engine.log
         counts: dict[str, int] = {}
         total = 0
@@ -76,20 +75,25 @@ class Analyzers:
             total += sum(1 for _ in _rows(log, tenant))
             for row in log.words(tenant):
                 counts[row.generation] = counts.get(row.generation, 0) + 1
-        kept = {each.name for each in (self._engine.write_context.analyzer, *added(log))}
+        kept = {each.name for each in (self._engine.analyzer, *added_analyzers(log))}
         return [
             Kept(one.name, counts.get(one.fingerprint, 0), total, one.name in kept)
             for one in all_analyzers()
         ]
 
-    def add(self, name: str, *, progress: bool | Told = False) -> Kept:
-        """Keep the words of an analyzer: of all that is there, and of every write from now on."""
+    def add(self, name: str, *, progress: bool | ProgressCallback = False) -> Kept:
+        """Store the words of an analyzer, for all records and for every later write.
+
+        Raises InputError for our own analyzer, which is always there. Can be interrupted and called
+        again.
+        """
         one, log = self._other(name), self._engine.log
+        # First: from now on every writer stores these words, so that none is missed meanwhile.
         log.open_space(one.fingerprint)
         tenants = log.tenants()
         total = sum(1 for tenant in tenants for _ in _rows(log, tenant))
         done = 0
-        with showing(progress, f"reading with {name}", total) as report:
+        with show_progress(progress, f"reading with {name}", total) as report:
             for tenant in tenants:
                 have = {r.row for r in log.words(tenant) if r.generation == one.fingerprint}
                 done += len(have)
@@ -106,7 +110,7 @@ class Analyzers:
         return next(kept for kept in self.list() if kept.name == name)
 
     def remove(self, name: str) -> None:
-        """Drop the words of an analyzer; small stores are still read through it, in memory."""
+        """Delete the stored words of an analyzer; small stores can still use it, in memory."""
         one, index_cache = self._other(name), self._engine.index_cache
         for tenant in self._engine.log.tenants():
             index_cache.discard(tenant, index_cache.index(tenant, one).name)
@@ -115,13 +119,13 @@ class Analyzers:
 
     def _other(self, name: str) -> Analyzer:
         one = analyzer(name)
-        if one.fingerprint == self._engine.write_context.analyzer.fingerprint:
+        if one.fingerprint == self._engine.analyzer.fingerprint:
             raise InputError(f"{name} is the store's own analyzer and always there", field="name")
         return one
 
 
 def _rows(log: Log, tenant: str) -> Iterator[int]:
-    """Every record version of a tenant that was not forgotten."""
+    """The rows of all record versions of a tenant that were not forgotten."""
     upto = log.head(tenant).seq
     for delta in log.deltas(tenant, 0, upto, ("", "")):
         yield from (record.row for record in delta.records)

@@ -1,4 +1,7 @@
-"""A space that fills in the background: how far it is, how it ended, how to stop it."""
+"""A migration to another embedder in a background thread: progress, result, stop.
+
+`Embedding.begin` returns it.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +11,54 @@ from typing import Generic, TypeVar
 
 from memoriter.core.errors import Unavailable
 from memoriter.core.shown import counted, shown
-from memoriter.write.progress import Told
+from memoriter.write.progress import ProgressCallback
 
 Done = TypeVar("Done")
 
 
 class _Stopped(Exception):
-    """Somebody said stop."""
+    """The caller called `stop`."""
 
 
 class BackgroundFill(Generic[Done]):
-    """Work that tells how many rows are done, in a thread of its own."""
+    """Runs work in a thread; the work reports how many rows are done."""
 
-    def __init__(self, work: Callable[[Told], Done]) -> None:
+    def __init__(self, work: Callable[[ProgressCallback], Done]) -> None:
         self.rows = 0
-        """How many rows are done by now."""
+        """How many rows are done so far."""
         self._stop = threading.Event()
         self._done: Done | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, args=(work,), name="memoriter-filling")
-        self._thread.daemon = True  # what is done is committed; the rest can be begun again
+        # A daemon thread may die at exit: finished portions are committed, the rest is resumable.
+        self._thread.daemon = True
         self._thread.start()
 
     def __repr__(self) -> str:
         state = "running" if self.running else "ended"
         return shown("BackgroundFill", f"{counted(self.rows, 'row')}, {state}")
 
-    def _run(self, work: Callable[[Told], Done]) -> None:
+    def _run(self, work: Callable[[ProgressCallback], Done]) -> None:
         try:
-            self._done = work(self._told)
-        except BaseException as error:  # told to whoever waits
+            self._done = work(self._report)
+        except BaseException as error:  # raised again in `wait`
             self._error = error
 
-    def _told(self, rows: int) -> None:
+    def _report(self, rows: int) -> None:
         self.rows = rows
         if self._stop.is_set():
             raise _Stopped
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the thread is running."""
         return self._thread.is_alive()
 
     def wait(self, timeout: float | None = None) -> Done:
-        """What it came to; what went wrong is raised here."""
+        """Wait for the result; raises the error of the work.
+
+        Raises Unavailable if it was stopped, or still runs after `timeout` seconds.
+        """
         self._thread.join(timeout)
         if self.running or isinstance(self._error, _Stopped):
             why = "still runs" if self.running else "was stopped"
@@ -62,7 +69,7 @@ class BackgroundFill(Generic[Done]):
         return self._done
 
     def stop(self) -> int:
-        """End it after the portion at hand; how many rows are done."""
+        """Stop after the current portion; returns how many rows are done."""
         self._stop.set()
         self._thread.join()
         return self.rows

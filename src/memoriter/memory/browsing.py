@@ -1,4 +1,4 @@
-"""Browsing: records by date, in stable pages over one view."""
+"""Browsing: pages of records by date. The cursor pins the view, so that pages are stable."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import dated, parse, tagged
+from memoriter.core.where import dated, parse_where, tagged
 from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
-from memoriter.memory.options import Look
+from memoriter.memory.options import BrowseKwargs
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Hinting):
-    """Some records of a view, the number of all, and where the next page begins."""
+    """Some records of a view, the total number, and the cursor of the next page."""
 
     records: tuple[Record, ...]
     total: int
@@ -39,63 +39,69 @@ class Page(Hinting):
         return {"records": records, "total": self.total, "cursor": self.cursor}
 
 
-def browsed(
-    engine: Engine, scope: Scope, look: Look, sort: Sort, cursor: str | None, limit: int
+def browse_page(
+    engine: Engine,
+    scope: Scope,
+    options: BrowseKwargs,
+    sort: Sort,
+    cursor: str | None,
+    limit: int,
 ) -> Page:
-    """One page."""
+    """One page; raises BadQuery for an option that is not valid, or a cursor of other options."""
     if sort not in SORTS:
         raise BadQuery(f"sort: {sort!r} is not one of {', '.join(SORTS)}", field="sort")
     integer(limit, "limit", 1, LIMIT_LIMIT, BadQuery)
-    skip = integer(look.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
+    skip = integer(options.get("offset", 0), "offset", 0, OFFSET_LIMIT, BadQuery)
     after = None if cursor is None else Cursor.read(cursor)
-    check_known(look, Look, BadQuery, "sort", "cursor", "limit")
-    scope = scope.narrowed(look)
+    check_known(options, BrowseKwargs, BadQuery, "sort", "cursor", "limit")
+    scope = scope.narrowed(options)
     clock = engine.clock.now
-    known_at = _time(look.get("known_at"), "known_at", clock)
+    known_at = _time(options.get("known_at"), "known_at", clock)
     view = (
         engine.index_cache.index(scope.tenant).view(after.seq)
         if after
         else engine.view(scope.tenant, known_at)
     )
-    criteria = _criteria(scope, look, after.now if after else clock())
+    criteria = _criteria(scope, options, after.now if after else clock())
     mark = asked(criteria, sort)
     if after and after.asked != mark:
         raise BadQuery(
-            "cursor: belongs to another question", hint="begin again without it", field="cursor"
+            "cursor: belongs to other options", hint="start again without a cursor", field="cursor"
         )
     fetch = engine.fetch(scope.tenant)
     selection = select(view, criteria, fetch)
+    # One row more than the page shows whether another page follows.
     rows, created = page(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
-    shown = [record for record in fetch(rows[:limit].tolist()) if record is not None]
+    records = [record for record in fetch(rows[:limit].tolist()) if record is not None]
     follow = None
     if rows.size > limit:
         last = int(created[limit - 1]), int(rows[limit - 1])
         follow = Cursor(view.seq, criteria.now, *last, mark).spelled()
-    return Page(tuple(shown), selection.count, follow)
+    return Page(tuple(records), selection.count, follow)
 
 
-def matching(engine: Engine, scope: Scope, where: object) -> list[Record]:
-    """Every record of a scope that passes a test, as it is now."""
+def matching_records(engine: Engine, scope: Scope, where: object) -> list[Record]:
+    """The current versions of all records in scope that pass a filter."""
     now = engine.clock.now()
     view, fetch = engine.view(scope.tenant, None), engine.fetch(scope.tenant)
-    criteria = Criteria(scope, parse(dated(where, lambda: now)), now)
+    criteria = Criteria(scope, parse_where(dated(where, lambda: now)), now)
     rows = select(view, criteria, fetch).rows(view).tolist()
     return [record for record in fetch(rows) if record is not None]
 
 
-def _criteria(scope: Scope, look: Look, now: int) -> Criteria:
+def _criteria(scope: Scope, options: BrowseKwargs, now: int) -> Criteria:
     for key in ("archived", "expired", "superseded"):
-        choice(look.get(key, "hide"), key, ("hide", "show"), BadQuery)
+        choice(options.get(key, "hide"), key, ("hide", "show"), BadQuery)
     return Criteria(
         scope,
-        tagged(parse(dated(look.get("where"), lambda: now)), look.get("tags")),
+        tagged(parse_where(dated(options.get("where"), lambda: now)), options.get("tags")),
         now,
-        _time(look.get("as_of"), "as_of", lambda: now),
+        _time(options.get("as_of"), "as_of", lambda: now),
         None,
-        look.get("archived", "hide"),
-        look.get("expired", "hide"),
-        look.get("superseded", "show"),
+        options.get("archived", "hide"),
+        options.get("expired", "hide"),
+        options.get("superseded", "show"),
     )
 
 

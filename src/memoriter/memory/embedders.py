@@ -1,4 +1,7 @@
-"""Which embedder a name means. Models that need more than numpy are loaded when they are named."""
+"""Makes the embedder that an option or the command line names.
+
+Models that need more than numpy are imported only when they are named.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,15 @@ KNOWN: Final = (
     "onnx:<folder>",
     "http:<model>@<base url>",
 )
-"""All names, as a person may write them."""
+"""The forms of all names, for error messages."""
 
 
 def embedder_of(what: str | Embedder | Embed | None) -> Embedder | None:
-    """An embedder from its name, a function from texts to vectors, or an object; None for none.
+    """An embedder from its name, a function from texts to vectors, or an object; None for None.
 
-    `auto` takes what is on the machine first, and the packaged table always is: it is `static`.
+    `auto` is `static`, the packaged table, which is always available.
     `http:<model>@<base url>` may end in `#<n>`, the length of its vectors; its key comes from
-    MEMORITER_EMBED_KEY.
+    MEMORITER_EMBED_KEY. Raises InputError for an unknown name.
 
     >>> embedder_of("auto").name, embedder_of("given:3").dimension
     ('static-en', 3)
@@ -45,13 +48,13 @@ def embedder_of(what: str | Embedder | Embed | None) -> Embedder | None:
         return Static()
     if what == "hash":
         return Hash()
-    if found := re.fullmatch(r"given:([1-9]\d{0,4})", what):
-        return GivenEmbedder(int(found[1]))
+    if match := re.fullmatch(r"given:([1-9]\d{0,4})", what):
+        return GivenEmbedder(int(match[1]))
     return _loaded(what)
 
 
 def kin_of(embedder: Embedder | None) -> Kindred | None:
-    """The packaged table of kin, whoever embeds; a memory without an embedder has words alone."""
+    """The packaged table of similar words, for any embedder; None without an embedder."""
     if embedder is None:
         return None
     return KinTable(embedder if isinstance(embedder, Static) else Static())
@@ -66,7 +69,7 @@ def _own(what: object) -> Embedder:
             hint=_hint(),
             field="embedder",
         )
-    for promised in ("name", "fingerprint"):  # a dimension may have to be asked for
+    for promised in ("name", "fingerprint"):  # not `dimension`: reading it may need a request
         if not isinstance(getattr(what, promised, None), str):
             raise InputError(
                 f"embedder: has no {promised}",
@@ -77,12 +80,12 @@ def _own(what: object) -> Embedder:
 
 
 def _loaded(what: str) -> Embedder:
-    if found := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?", what):
-        from memoriter.embed.http import HttpEmbedder  # noqa: PLC0415  # loads TLS
+    if match := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#([1-9]\d{0,4}))?", what):
+        from memoriter.embed.http import HttpEmbedder  # noqa: PLC0415  # imports TLS, which is slow
 
-        return HttpEmbedder(found[1], found[2], dimension=int(found[3]) if found[3] else None)
+        return HttpEmbedder(match[1], match[2], dimension=int(match[3]) if match[3] else None)
     if what in PACKAGED or what.startswith("onnx:"):
-        from memoriter.embed.folder import read_embedder_folder  # noqa: PLC0415  # who names it needs it
+        from memoriter.embed.folder import read_embedder_folder  # noqa: PLC0415  # onnxruntime
         from memoriter.embed.onnx import OnnxEmbedder  # noqa: PLC0415  # as above
         from memoriter.embed.packaged import packaged  # noqa: PLC0415  # as above
 
@@ -99,7 +102,7 @@ def _unknown(what: str) -> InputError | Unsupported:
             hint="export granite-embedding-30m-english and name its folder: onnx:<folder>",
             field="embedder",
         )
-    # A URL may hold a password.
+    # A URL may contain a password, so it is not repeated in the error.
     shown = "of this URL" if "://" in what else repr(what)
     return InputError(f"there is no embedder {shown}", hint=_hint(), field="embedder")
 

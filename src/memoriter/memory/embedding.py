@@ -1,8 +1,8 @@
-"""The spaces that a tenant's records are embedded into: how full each is, and which one serves.
+"""The vector spaces of a tenant (`memory.embedding`): their state, migration, promotion, rollback.
 
-Changing the model starts another space. It is filled while the old one serves, promoted when it is
-full, and given up again in no time: the old vectors are still there. Which space serves is an entry
-of the log like any other, kept in the registry under a name that no agent can have.
+Another embedder means another space. It is filled (migrated) while the old one serves, promoted
+when it is full, and can be rolled back at once, because the old vectors are kept. The settings are
+an entry of the log, in the registry of agents, under a reserved name.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ from memoriter.core.errors import (
 )
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
-from memoriter.embed.absent import UnavailableEmbedder
+from memoriter.embed.absent import Absent
+from memoriter.embed.vector_space import VectorSpace, parse_space, space_of
 from memoriter.index.view import SETTING, View
 from memoriter.memory.background_fill import BackgroundFill
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.engine import Engine
 from memoriter.store.port import Log
-from memoriter.write.prepare import SALT_BYTES, WriteContext
-from memoriter.write.progress import Told
-from memoriter.write.progress import progress as showing
-from memoriter.write.template import parts_of, space_of
+from memoriter.write.prepare import SALT_BYTES
+from memoriter.write.progress import ProgressCallback, show_progress
 from memoriter.write.writer import PORTION, Writer
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ _log: Final = logging.getLogger(__name__)
 DEFAULT: Final = "static"
 """The embedder of a tenant that never chose one."""
 Gate = Callable[[], bool]
-"""Whether a space may serve: an evaluation, for example."""
+"""Decides whether a space may serve: an evaluation, for example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Space:
 
     space: str
     embedder: str | None
-    """The name it was filled under; None where nobody told it."""
+    """The name of its embedder; None if unknown."""
     rows: int
     """Records that have a vector in it, or nothing to embed."""
     of: int
@@ -75,70 +74,79 @@ class Space:
         }
 
 
-def chosen(log: Log, tenant: str) -> dict[str, Any]:
-    """What a tenant chose: the embedder that serves, its space, those before it, known names."""
+def embedding_settings(log: Log, tenant: str) -> dict[str, Any]:
+    """The settings of a tenant: the serving embedder and space, earlier ones, known names."""
     for row in log.agents(tenant, 2**62):
         if row.agent == SETTING:
             return cast("dict[str, Any]", json.loads(row.body))
     return {"embedder": DEFAULT, "space": space_of(embedder_of(DEFAULT)), "before": []}
 
 
-def serving(log: Log, tenant: str) -> Embedder | None:
-    """The embedder that a tenant chose; one that cannot be had now says why whenever asked."""
-    told = chosen(log, tenant)
+def serving_embedder(log: Log, tenant: str) -> Embedder | None:
+    """The serving embedder of a tenant.
+
+    If its model is not available, a stand-in is returned that fails on each call with the reason:
+    the memory opens, writes become debts, and the vector lane is skipped.
+    """
+    settings = embedding_settings(log, tenant)
     try:
-        return embedder_of(told["embedder"])
-    except MemoriterError as gone:
-        _log.warning("the embedder that serves cannot be had: %s", gone.message)
-        fingerprint, template, window = parts_of(told["space"])
-        return UnavailableEmbedder(told["embedder"], fingerprint, (template, window), gone)
+        return embedder_of(settings["embedder"])
+    except MemoriterError as missing:
+        _log.warning("the embedder that serves is not available: %s", missing.message)
+        name = parse_space(settings["space"])
+        reads = (name.template, name.window)
+        return Absent(settings["embedder"], name.fingerprint, reads, missing)
 
 
 class Embedding:
-    """Status, migrate, promote, rollback."""
+    """The vector spaces of one tenant."""
 
-    def __init__(self, engine: Engine, scope: Scope) -> None:
+    def __init__(self, engine: Engine, writer: Writer) -> None:
         self._engine = engine
-        self._tenant = scope.tenant
+        self._context = writer.context
+        self._tenant = writer.tenant
 
     def __repr__(self) -> str:
         return shown(f"Embedding of tenant {named(self._tenant)}")
 
     def status(self) -> list[Space]:
-        """Every space with a vector in it, and the one that this memory uses."""
-        log, own = self._engine.log, self._engine.write_context
-        told = chosen(log, self._tenant)
-        names, alive = _names(told), self._alive()
+        """Every space that has vectors, and the one that this memory uses."""
+        log, own = self._engine.log, self._engine.vectors
+        settings = embedding_settings(log, self._tenant)
+        names, alive = _names(settings), self._alive()
         rows = {space: len(rows & alive) for space, rows in log.embedded(self._tenant).items()}
         if own.embedder is not None:
-            names.setdefault(own.space, own.embedder.name)
-            rows.setdefault(own.space, 0)
+            names.setdefault(own.name, own.embedder.name)
+            rows.setdefault(own.name, 0)
         return [
-            Space(space, names.get(space), count, len(alive), space == told["space"])
+            Space(space, names.get(space), count, len(alive), space == settings["space"])
             for space, count in sorted(rows.items())
-            if count or space in (own.space, told["space"])
+            if count or space in (own.name, settings["space"])
         ]
 
     def _alive(self) -> set[int]:
-        """The rows of all records as they are now."""
+        """The rows of the current versions of all records."""
         view = self._engine.view(self._tenant, None)
         seen = zip(view.segments, view.visible, strict=True)
         return {row for segment, mask in seen for row in segment.rows[mask].tolist()}
 
-    def migrate(self, embedder: str | Embedder, *, progress: bool | Told = False) -> Space:
-        """Fill the space of another embedder; the one that serves goes on serving.
+    def migrate(
+        self, embedder: str | Embedder, *, progress: bool | ProgressCallback = False
+    ) -> Space:
+        """Embed all records with another embedder; the serving one stays in use.
 
-        Can be stopped and begun again. What is written meanwhile is filled in too.
+        Can be interrupted and called again; records written meanwhile are embedded too. Raises
+        Unavailable if the embedder fails.
         """
-        write_context, name = self._shop(embedder), _name(embedder)
-        state = chosen(self._engine.log, self._tenant)
-        if _names(state).get(write_context.space) != name:
-            self._choose({**state, "names": {**_names(state), write_context.space: name}})
-        lacking = self._lacking(write_context)
-        with showing(progress, f"embedding with {name}", len(lacking)) as told:
+        vectors, name = self._space_for(embedder), _name(embedder)
+        state = embedding_settings(self._engine.log, self._tenant)
+        if _names(state).get(vectors.name) != name:
+            self._save({**state, "names": {**_names(state), vectors.name: name}})
+        lacking = self._lacking(vectors)
+        with show_progress(progress, f"embedding with {name}", len(lacking)) as report:
             done = 0
-            while lacking:
-                writer = Writer(self._engine.log, write_context, Scope.of(self._tenant))
+            while lacking:  # again, until no record was written in the meantime
+                writer = self._writer_into(vectors)
                 for portion in writer.embed_rows(lacking):
                     if not portion.done:
                         why = message_of(portion.failed) if portion.failed else "no answer"
@@ -147,24 +155,22 @@ class Embedding:
                             hint="try again when it is back; what is done is kept",
                         )
                     done += len(portion.done)
-                    told(done)
-                lacking = self._lacking(write_context)
+                    report(done)
+                lacking = self._lacking(vectors)
         alive = self._alive()
-        rows = len(self._engine.log.embedded(self._tenant).get(write_context.space, set()) & alive)
-        return Space(
-            write_context.space, name, rows, len(alive), write_context.space == state["space"]
-        )
+        rows = len(self._engine.log.embedded(self._tenant).get(vectors.name, set()) & alive)
+        return Space(vectors.name, name, rows, len(alive), vectors.name == state["space"])
 
     def begin(self, embedder: str | Embedder) -> BackgroundFill[Space]:
-        """Migrate in the background; `rows` says how far it is, `wait` how it ended."""
-        self._shop(embedder)
-        return BackgroundFill(lambda told: self.migrate(embedder, progress=told))
+        """Migrate in a background thread; `rows` has its progress, `wait` returns the result."""
+        self._space_for(embedder)  # raises here, not in the thread
+        return BackgroundFill(lambda report: self.migrate(embedder, progress=report))
 
     def promote(self, embedder: str, *, gate: Gate | None = None, partly: bool = False) -> Commit:
-        """Let a space serve from now on: memories opened later without an embedder use it.
+        """Make an embedder the serving one: memories opened later without an embedder use it.
 
-        Refused while records lack a vector in it, unless `partly`, and when the gate says no. A few
-        that lack one are embedded now.
+        A few records that lack a vector are embedded now. Raises Conflict if more lack one, unless
+        `partly`, and if the gate returns False.
         """
         if not isinstance(embedder, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
             raise InputError(
@@ -174,9 +180,9 @@ class Embedding:
             )
         if gate is not None and not callable(gate):
             raise InputError("gate: expected a function that says yes or no", field="gate")
-        write_context = self._shop(embedder)
-        rows = self._lacking(write_context)
-        writer = Writer(self._engine.log, write_context, Scope.of(self._tenant))
+        vectors = self._space_for(embedder)
+        rows = self._lacking(vectors)
+        writer = self._writer_into(vectors)
         few = writer.embed_rows(rows if len(rows) <= PORTION else [])
         lacking = len(rows) - sum(len(portion.done) for portion in few)
         if lacking and not partly:
@@ -186,55 +192,60 @@ class Embedding:
                 field="embedder",
             )
         if gate is not None and not gate():
-            raise Conflict(f"the gate keeps {embedder} out", hint="the old space goes on serving")
-        told = chosen(self._engine.log, self._tenant)
-        before = told["before"]
-        if told["space"] != write_context.space:
-            last = {"embedder": told["embedder"], "space": told["space"]}
+            raise Conflict(f"the gate refused {embedder}", hint="the old space still serves")
+        settings = embedding_settings(self._engine.log, self._tenant)
+        before = settings["before"]
+        if settings["space"] != vectors.name:
+            last = {"embedder": settings["embedder"], "space": settings["space"]}
             before = [last, *before][:_KEPT]
-        chose = {"embedder": embedder, "space": write_context.space, "before": before}
-        return self._choose({**chose, "names": _names(told)})
+        promoted = {"embedder": embedder, "space": vectors.name, "before": before}
+        return self._save({**promoted, "names": _names(settings)})
 
     def rollback(self) -> Commit:
-        """Let the space serve that served before; its vectors are still there."""
-        told = chosen(self._engine.log, self._tenant)
-        if not told["before"]:
+        """Make the previous space the serving one again; raises NotFound if there is none."""
+        settings = embedding_settings(self._engine.log, self._tenant)
+        if not settings["before"]:
             raise NotFound("no other space served before", hint="status lists the spaces")
-        last, *rest = told["before"]
-        return self._choose({**last, "before": rest, "names": _names(told)})
+        last, *rest = settings["before"]
+        return self._save({**last, "before": rest, "names": _names(settings)})
 
-    def _choose(self, state: dict[str, Any]) -> Commit:
-        log, write_context = self._engine.log, self._engine.write_context
-        body = canonical({"agent": SETTING, "aliases": [], **state})
-        act = RegisterAgent(SETTING, body, write_context.entropy.draw(SALT_BYTES), None)
-        return log.commit(Batch(self._tenant, (act,), write_context.clock.now()))
+    def _save(self, settings: dict[str, Any]) -> Commit:
+        body = canonical({"agent": SETTING, "aliases": [], **settings})
+        act = RegisterAgent(SETTING, body, self._context.entropy.draw(SALT_BYTES), None)
+        return self._engine.log.commit(Batch(self._tenant, (act,), self._context.clock.now()))
 
-    def _shop(self, embedder: str | Embedder) -> WriteContext:
-        model = embedder_of(embedder)
-        if model is None or model.fingerprint.startswith("given:"):
+    def _space_for(self, embedder: str | Embedder) -> VectorSpace:
+        """The space of an embedder; raises InputError if it cannot embed texts."""
+        vectors = VectorSpace(embedder_of(embedder), self._engine.vectors.patience)
+        if not vectors.embeds:
             raise InputError(
                 "embedder: needs one that can embed",
                 hint="vectors of your own come with each record",
                 field="embedder",
             )
-        return replace(self._engine.write_context, embedder=model)
+        return vectors
 
-    def _lacking(self, write_context: WriteContext) -> list[int]:
-        """Records that have no vector in a space, and are not known to have nothing to embed."""
-        have = self._engine.log.embedded(self._tenant).get(write_context.space, set[int]())
+    def _writer_into(self, vectors: VectorSpace) -> Writer:
+        """A writer that embeds into another space, for the whole tenant."""
+        context = replace(self._context, vectors=vectors)
+        return Writer(self._engine.log, context, Scope.of(self._tenant))
+
+    def _lacking(self, vectors: VectorSpace) -> list[int]:
+        """The rows without a vector in a space; an empty vector (nothing to embed) counts."""
+        have = self._engine.log.embedded(self._tenant).get(vectors.name, set[int]())
         return sorted(self._alive() - have)
 
 
 _KEPT: Final = 8
-"""So many spaces that served before are remembered."""
+"""How many earlier spaces a rollback can return to."""
 
 
-def _names(told: dict[str, Any]) -> dict[str, str]:
-    """The names that are known of spaces."""
+def _names(settings: dict[str, Any]) -> dict[str, str]:
+    """The embedder names of all spaces for which one is known."""
     return {
-        **told.get("names", {}),
-        **{old["space"]: old["embedder"] for old in told["before"]},
-        told["space"]: told["embedder"],
+        **settings.get("names", {}),
+        **{old["space"]: old["embedder"] for old in settings["before"]},
+        settings["space"]: settings["embedder"],
     }
 
 
@@ -242,31 +253,34 @@ def _name(embedder: str | Embedder) -> str:
     return embedder if isinstance(embedder, str) else embedder.name
 
 
-def fill(engine: Engine, tenant: str, limit: int) -> tuple[int, int]:
-    """Embed records that lack a vector in a space that is read; (done, still behind)."""
-    spaces = [(engine.write_context, engine.view(tenant, None))]
-    spaces += [(each.write_context, each.index_cache.view(tenant)) for each in engine.beside]
-    told = [_filled(engine, tenant, write_context, view, limit) for write_context, view in spaces]
-    return sum(done for done, _ in told), sum(left for _, left in told)
+def fill_vectors(engine: Engine, writer: Writer, limit: int) -> tuple[int, int]:
+    """Embed records without a vector in any space that is searched; returns (done, left)."""
+    spaces = [(engine.vectors, engine.view(writer.tenant, None))]
+    spaces += [(each.vectors, each.index_cache.view(writer.tenant)) for each in engine.other_spaces]
+    scope = Scope.of(writer.tenant)  # upkeep is for the whole tenant, whatever the caller's scope
+    counts = [
+        _filled(Writer(engine.log, replace(writer.context, vectors=vectors), scope), view, limit)
+        for vectors, view in spaces
+    ]
+    return sum(done for done, _ in counts), sum(left for _, left in counts)
 
 
-def _filled(
-    engine: Engine, tenant: str, write_context: WriteContext, view: View, limit: int
-) -> tuple[int, int]:
-    if write_context.embedder is None or write_context.embedder.fingerprint.startswith("given:"):
+def _filled(writer: Writer, view: View, limit: int) -> tuple[int, int]:
+    """Embed the bare rows of a view into the writer's space; returns (done, left)."""
+    if not writer.context.vectors.embeds:
         return 0, 0
     rows = _bare(view)
-    writer = Writer(engine.log, write_context, Scope.of(tenant))
     done: set[int] = set()
     for portion in writer.embed_rows(rows[:limit]):
         done |= portion.done
-        if not portion.done:
+        if not portion.done:  # the embedder fails: more portions would fail too
             break
     left = [row for row in rows if row not in done]
     return len(done), len(left)
 
 
 def _bare(view: View) -> Sequence[int]:
+    """The rows of a view that have no vector."""
     return [
         row
         for segment, lacking in zip(view.segments, view.bare, strict=True)

@@ -1,8 +1,13 @@
-"""Imports the rows of a file into a memory: existing records are kept, bad rows are reported."""
+"""Imports a file into a memory: new rows are written, existing ones kept, bad ones reported.
+
+`imports/` reads the formats; this module writes the rows, for `Memory.import_file` and `load`. Each
+row has an idempotency key, so that importing a file twice changes nothing. `export` is here too.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,20 +17,24 @@ from memoriter.core.batch import Act, Link
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, Conflict, InputError, MemoriterError, NotFound
 from memoriter.core.names import flag
+from memoriter.core.record import content_data
+from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, plain, quoted, shown
 from memoriter.imports.port import Entry, Extracted, ImportedAgent, ImportedEdge, Lost
 from memoriter.imports.source import BadRow
 from memoriter.imports.table import EXPORT, Recognised, detect_format
 from memoriter.memory.agents import Agents
+from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
+from memoriter.store.verify import sound
 from memoriter.write.prepare import prepare
-from memoriter.write.progress import Told, progress
-from memoriter.write.transfer import read_export
+from memoriter.write.progress import ProgressCallback, show_progress
+from memoriter.write.transfer import export_lines, read_dump, write_lines
 from memoriter.write.writer import BATCH, Writer
 
 LISTED: Final = 10_000
-"""So many refused rows are named; all are counted."""
+"""How many refused rows are listed in a report; all are counted."""
 _Refusal: Final = (BadRecord, Conflict, NotFound)
 _CHANGED: Final = "was imported before, and has changed since"
 _OTHERWISE: Final = "change the record here with update, or give the row another id"
@@ -34,7 +43,7 @@ _TWICE: Final = "an earlier row of this file has its id and says something else"
 
 @dataclass(slots=True)
 class Counts:
-    """What became of rows of one sort."""
+    """How many rows of one sort were written, existed already, or were refused."""
 
     written: int = 0
     already: int = 0
@@ -43,7 +52,7 @@ class Counts:
 
 @dataclass(slots=True)
 class Unplaced:
-    """A field that has no place here: how often, for example, and what became of it."""
+    """A field that a record cannot hold: its count, an example, and where its value went."""
 
     field: str
     count: int
@@ -57,7 +66,7 @@ class Unplaced:
 
 @dataclass(slots=True)
 class Imported:
-    """What an import did, or in a dry run would do."""
+    """The report of an import; of a dry run, what it would do."""
 
     path: str
     format: str
@@ -84,48 +93,73 @@ class Imported:
         return data
 
 
-def imported(
-    engine: Engine, writer: Writer, path: Path, asked: str, *, show: bool | Told, dry_run: bool
+def import_rows(
+    engine: Engine,
+    writer: Writer,
+    path: Path,
+    format_name: str,
+    *,
+    show: bool | ProgressCallback,
+    dry_run: bool,
 ) -> Imported:
-    """Read a file and write what it holds; see `Memory.import_file`."""
+    """Import a file; see `Memory.import_file`."""
     flag(dry_run, "dry_run", InputError)
     if OPENERS.holds(path):
         raise InputError(
             f"{path} is a store that is open here", hint="export it, and import the export"
         )
-    what = detect_format(path, asked)
+    what = detect_format(path, format_name)
     if what.format.name == EXPORT:
         return _restored(engine, writer, what, dry_run=dry_run)
     run = _Run(engine, writer, what, dry_run=dry_run)
     rows = what.format.rows(what.source)
-    with progress(show, f"importing {what.source.name}", rows) as report:
+    with show_progress(show, f"importing {what.source.name}", rows) as report:
         return run.all(report)
 
 
-def load(engine: Engine, writer: Writer, path: Path) -> int:
-    """Restore an export of ours, whole, into a tenant that is empty; how many records."""
-    dump = read_export(path, engine.write_context.analyzer, writer.tenant)
+def load_export(engine: Engine, writer: Writer, path: Path) -> int:
+    """Restore an export into a tenant that is empty; returns how many records."""
+    dump = read_dump(path, engine.analyzer, writer.tenant)
     engine.log.restore(writer.tenant, dump)
     engine.index_cache.wrote(writer.tenant, len(dump.records))
     return len({record.position for record in dump.records})
 
 
+def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
+    """Export a tenant, or the records in scope that pass a filter; returns the number of lines.
+
+    Raises InputError for a file of the store itself.
+    """
+    target = path.absolute()
+    # An export must not overwrite the store, its write-ahead log or its lock.
+    folder = engine.index_cache.folder
+    own = "" if folder is None else folder.name.removesuffix(".idx")
+    same_folder = folder is not None and target.parent.resolve() == folder.parent
+    if same_folder and target.name.startswith(own):
+        raise InputError(f"{target.name} belongs to the store", hint="name another file")
+    if where is None and not scope.filters():
+        return write_lines(target, export_lines(scope.tenant, sound(engine.log.dump(scope.tenant))))
+    rows = ({"id": r.id, **content_data(r)} for r in matching_records(engine, scope, where))
+    lines = (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+    return write_lines(target, lines)
+
+
 def _restored(engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool) -> Imported:
-    """The same, as an import tells it; a dry run checks every line and writes none."""
+    """Restore an export and report it as an import; a dry run verifies every line."""
     path, tenant = what.source.path, writer.tenant
     if not dry_run:
-        count = load(engine, writer, path)
+        count = load_export(engine, writer, path)
     elif engine.log.head(tenant).seq:
         hint = "an export is restored into an empty tenant"
         raise Conflict(f"tenant {tenant!r} is not empty", hint=hint)
     else:
-        dump = read_export(path, engine.write_context.analyzer, tenant)
+        dump = read_dump(path, engine.analyzer, tenant)
         count = len({record.position for record in dump.records})
     return Imported(str(path), EXPORT, what.why, dry_run, count, Counts(count))
 
 
 class _Run:
-    """One import: records and agents first, then links between what is there."""
+    """One import, in two passes: records and agents, then links between existing records."""
 
     def __init__(self, engine: Engine, writer: Writer, what: Recognised, *, dry_run: bool) -> None:
         self._engine = engine
@@ -133,21 +167,21 @@ class _Run:
         self._what = what
         self._dry = dry_run
         self._seen: dict[str, bytes] = {}
-        """Keys that this dry run met: what it would have written is not in the log."""
+        """The keys of rows that this dry run would have written: they are not in the log."""
         self._ids: set[str] = set()
-        """Records that this dry run would have written: links may end there."""
+        """The ids of records that this dry run would have written: links may point to them."""
         self._linked = False
         self._vectors: dict[int, int] = {}
         self.done = Imported(str(what.source.path), what.format.name, what.why, dry_run)
 
-    def all(self, report: Told) -> Imported:
-        """Both passes; the second reads the file again, so that no link has to be kept."""
+    def all(self, report: ProgressCallback) -> Imported:
+        """Run both passes; the second reads the file again, so that links need no memory."""
         self._pass(self._first, self._records, report)
         if self._linked:
             self._pass(self._second, self._links, report)
-        own = [n for n in self._vectors if f"given:{n}" != self._engine.write_context.space]
+        own = [n for n in self._vectors if f"given:{n}" != self._engine.vectors.name]
         self.done.notes += [
-            f"{self._vectors[n]:,} rows brought a vector of {n} numbers, kept beside ours: "
+            f"{self._vectors[n]:,} rows brought a vector of {n} numbers, kept next to ours: "
             f'open the memory with embedder="given:{n}" to search by them'
             for n in own
         ]
@@ -157,7 +191,7 @@ class _Run:
         self,
         take: Callable[[Extracted], Draft | Link | None],
         flush: Callable[[list[Any]], None],
-        report: Told,
+        report: ProgressCallback,
     ) -> None:
         batch: list[tuple[str, Draft | Link]] = []
         for item in self._items(first=take == self._first):
@@ -172,7 +206,7 @@ class _Run:
         report(self.done.read)
 
     def _items(self, *, first: bool) -> Iterator[Extracted]:
-        """What the reader finds; if it breaks off after the first rows, these still count."""
+        """The items of the reader; if it fails after some rows, these are kept."""
         try:
             yield from self._what.format.read(self._what.source)
         except MemoriterError as error:
@@ -183,7 +217,7 @@ class _Run:
                 yield BadRow(name, f"reading stopped: {error.message}", error.hint)
 
     def _first(self, item: Extracted) -> Draft | None:
-        """The draft of a record; everything else but links is dealt with at once."""
+        """First pass: the draft of a record; agents and bad rows are handled at once."""
         done = self.done
         match item:
             case Entry():
@@ -215,8 +249,8 @@ class _Run:
             return None
 
     def _fitting(self, fields: dict[str, object]) -> dict[str, object]:
-        """The fields, without a vector that this memory has no place for."""
-        vector, space = fields.get("vector"), self._engine.write_context.space
+        """The fields, without a vector whose size does not fit this memory."""
+        vector, space = fields.get("vector"), self._engine.vectors.name
         if not isinstance(vector, list) or self._what.format.general:
             return fields
         size = len(vector)  # pyright: ignore[reportUnknownArgumentType]  # of numbers, by the reader
@@ -231,7 +265,7 @@ class _Run:
         return f"import:{self._what.format.name}:{digest[:32]}"
 
     def _second(self, item: Extracted) -> Link | None:
-        """The act of a link."""
+        """Second pass: the act of a link; everything else is ignored."""
         if not isinstance(item, ImportedEdge):
             return None
         fields = item.fields
@@ -253,7 +287,7 @@ class _Run:
             for where, draft in fresh:
                 self._would(where, draft)
         elif fresh:
-            acts = prepare([draft for _, draft in fresh], self._engine.write_context)
+            acts = prepare([draft for _, draft in fresh], self._writer.context)
             wheres = [where for where, _ in fresh]
             self._write(list(zip(wheres, acts, strict=True)), self.done.records)
 
@@ -265,26 +299,28 @@ class _Run:
             self._write(fresh, self.done.links)
 
     def _fresh(self, batch: list[tuple[str, Any]], counts: Counts) -> list[tuple[str, Any]]:
-        """What of a batch is not there yet: it is known by its keys, so it need not be embedded."""
+        """The rows of a batch whose keys are not in the log, so that none is embedded twice."""
         known = self._engine.log.keys(self._writer.tenant, [one.key.name for _, one in batch])
+        # A dry run writes nothing, so it has to remember the keys of earlier batches itself.
         here: dict[str, bytes] = {} if not self._dry else self._seen
         fresh: list[tuple[str, Any]] = []
         for where, one in batch:
-            name, asked = one.key.name, one.key.asked
+            name, digest = one.key.name, one.key.asked
             row = known.get(name)
-            if row is not None and row.asked not in (b"", asked):
+            # An empty digest is that of a forgotten record: it is not imported again.
+            if row is not None and row.asked not in (b"", digest):
                 self._count(counts, BadRow(where, _CHANGED, _OTHERWISE))
-            elif here.get(name, asked) != asked:
+            elif here.get(name, digest) != digest:
                 self._count(counts, BadRow(where, _TWICE, _OTHERWISE))
             elif row is not None or name in here:
                 counts.already += 1
             else:
-                here[name] = asked
+                here[name] = digest
                 fresh.append((where, one))
         return fresh
 
     def _write(self, acts: Sequence[tuple[str, Act]], counts: Counts) -> None:
-        """Write acts together; if one of them is refused, the halves apart, and so down to it."""
+        """Commit acts together; if one is refused, bisect until the refused one is alone."""
         if not acts:
             return
         try:
@@ -301,7 +337,7 @@ class _Run:
             self._engine.index_cache.wrote(commit.tenant, len(acts))
 
     def _would(self, where: str, draft: Draft) -> None:
-        """Count what would be written, but for an id that is taken."""
+        """Dry run: count a record as written, or as refused if its id is taken."""
         log, tenant = self._engine.log, self._writer.tenant
         if draft.id is not None and log.versions(tenant, draft.id, log.head(tenant).seq):
             taken = BadRow(where, f"there is a record with id {draft.id!r} already")
@@ -311,7 +347,7 @@ class _Run:
             self._ids |= {draft.id} if draft.id is not None else set()
 
     def _agent(self, item: ImportedAgent) -> None:
-        """Register an agent, or add what is new about it; what is known stays."""
+        """Register an agent, or add the fields that its entry lacks."""
         counts = self.done.agents
         registry = Agents(self._engine, self._writer, self._writer.tenant)
         try:
@@ -331,13 +367,13 @@ class _Run:
         self._count(counts, BadRow(where, error.message, error.hint))
 
     def _count(self, counts: Counts, row: BadRow) -> None:
-        """Count a refused row, and name it."""
+        """Count a refused row, and list it."""
         counts.refused += 1
         if len(self.done.refused) < LISTED:
             self.done.refused.append(row)
 
     def _leave(self, lost: Lost) -> None:
-        """Count a field that has no place."""
+        """Count a field that a record cannot hold."""
         became = "metadata" if lost.kept else "left out"
         seen = self.done.left.setdefault(
             f"{lost.field}\n{became}", Unplaced(lost.field, 0, str(lost.example), became)

@@ -1,15 +1,19 @@
-"""Opening a memory: which store, which models, which clock."""
+"""Opens a memory: validates the options, opens the store, loads the models.
+
+`memoriter.open` is `open_memory`; `memory.tenants` opens one store for many tenants.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Unpack, cast
+from typing import Any, Unpack, cast
 
-from memoriter.core.clock import STAMPS, Stamps, SystemClock, SystemEntropy
+from memoriter.core.clock import STAMPS, Clock, Stamps, SystemClock, SystemEntropy
 from memoriter.core.errors import InputError, NotFound, Unsupported
 from memoriter.core.names import choice, flag, integer, number, text
 from memoriter.core.options import check_known, takes
@@ -17,79 +21,82 @@ from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import Embed
 from memoriter.embed.port import Embedder
+from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, Upkeep
 from memoriter.index.tenant import Spaces
 from memoriter.index.upkeep import FLUSH_ROWS
-from memoriter.memory.analyzers import added
+from memoriter.memory.analyzers import added_analyzers
 from memoriter.memory.embedders import kin_of
-from memoriter.memory.embedding import chosen, serving
+from memoriter.memory.embedding import embedding_settings, serving_embedder
 from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
 from memoriter.memory.options import OpenOptions
 from memoriter.memory.rerankers import reranker_of
-from memoriter.memory.spaces import OtherSpaces, Wordless, embedders_of, patience_of
+from memoriter.memory.spaces import OtherSpace, Wordless, embedders_of, patience_of
 from memoriter.rerank.port import Reranker
 from memoriter.store.io_errors import plainly
 from memoriter.store.port import Log
 from memoriter.store.ram import Ram
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
-from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
-from memoriter.write.template import Said, said_of
 
-Asked = str | Embedder | Embed | Sequence[str | Embedder] | None
-"""An embedder as a caller names it."""
+EmbedderLike = str | Embedder | Embed | Sequence[str | Embedder] | None
+"""The option `embedder`: a name, an object, a function, or several names and objects."""
 
 
 @takes(OpenOptions)
 def open_memory(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> Memory:
-    """Open a memory, making it if it is not there; a context manager.
+    """Open a memory, or create it if the file does not exist; a context manager.
 
     Args:
         place: A file, or `:memory:` for one that ends with the process.
-        tenant: Whose memories: a hard partition with its own statistics, graph and chain.
+        tenant: A hard partition with its own statistics, graph and hash chain.
         **options: As below.
 
     """
     scope = Scope.of(tenant)
-    ground = ground_of(place, options)
-    return Memory(parts_of(ground, tenant, ground.embedder(tenant)), scope)
+    store = open_store(place, options)
+    engine = open_engine(store, store.embedder(tenant))
+    return Memory(engine, write_context_for(store, engine, tenant), scope)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedStore:
-    """An opened store and how memories stand on it, whoever their tenant is."""
+    """An opened store, and the options that are the same for all its tenants."""
 
     log: Log
     options: OpenOptions
     reranker: Reranker | None
     patience: Patience
     upkeep: Upkeep
+    stamps: Stamps
 
-    def embedder(self, tenant: str) -> Asked:
-        """What a tenant is embedded by: what the opener said, or what the tenant chose."""
+    def embedder(self, tenant: str) -> EmbedderLike:
+        """The embedder of a tenant: the option of `open`, else the one that was promoted."""
         if "embedder" in self.options:
             return self.options["embedder"]
-        return serving(self.log, tenant)
+        return serving_embedder(self.log, tenant)
 
     def space(self, tenant: str) -> str:
-        """Whose like a tenant is embedded: what the opener said is the same for all."""
-        return "" if "embedder" in self.options else str(chosen(self.log, tenant)["space"])
+        """The tenant's vector space; empty if `open` named the embedder of all tenants."""
+        return (
+            "" if "embedder" in self.options else str(embedding_settings(self.log, tenant)["space"])
+        )
 
 
-def ground_of(place: str | Path, options: OpenOptions) -> OpenedStore:
-    """Open a store; everything that is asked for is checked first."""
+def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
+    """Validate all options, then open the store."""
     _check(options)
     reranker = reranker_of(options.get("reranker"))
     _extractor(options.get("entities", "given"))
-    if "embedder" in options:  # before the store: a refused open leaves no file behind
+    if "embedder" in options:  # before the store is opened: a refused open leaves no file
         options = cast("OpenOptions", {**options, "embedder": embedders_of(options["embedder"])})
     patience = patience_of(options.get("embed_timeout"))
-    log, folder, writable = _store(
+    log, folder, writable = _open_log(
         place,
         read_only=options.get("read_only", False),
         durability=options.get("durability", "full"),
@@ -102,60 +109,51 @@ def ground_of(place: str | Path, options: OpenOptions) -> OpenedStore:
         options.get("memory_limit", 2 * 1024**3),
         writable,
     )
-    return OpenedStore(log, options, reranker, patience, upkeep)
-
-
-def parts_of(ground: OpenedStore, tenant: str, asked: Asked) -> Engine:
-    """What a memory is made of that embeds as asked."""
-    log, options, upkeep = ground.log, ground.options, ground.upkeep
-    clock = options.get("clock") or SystemClock()
-    entropy = options.get("entropy") or SystemEntropy()
+    # A clock of the caller's may run in another century: its ids must not follow the process's.
     stamps = Stamps() if options.get("clock") else STAMPS
-    registry = partial(_said, log, tenant)
-    others = partial(added, log)
-    extractor = _extractor(options.get("entities", "given"))
-    model, *more = embedders_of(asked)
-    write_context = WriteContext(
-        DefaultAnalyzer(),
-        model,
-        clock,
-        entropy,
-        others,
-        stamps,
-        extractor,
-        registry,
-        ground.patience,
-    )
-    kin = kin_of(write_context.embedder)
-    index_cache = IndexCache(
-        log, Spaces(write_context.analyzer, write_context.space, kin), upkeep, clock
-    )
-    beside = tuple(_beside(replace(write_context, embedder=each), log, upkeep) for each in more)
-    return Engine(log, index_cache, write_context, kin, ground.reranker, beside)
+    return OpenedStore(log, options, reranker, patience, upkeep, stamps)
 
 
-def parts_for(engine: Engine, tenant: str) -> Engine:
-    """The same parts for another tenant that is embedded alike: the indexes are shared."""
-    registry = partial(_said, engine.log, tenant)
-    beside = tuple(
-        replace(each, write_context=replace(each.write_context, registry=registry))
-        for each in engine.beside
+def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
+    """The engine of all tenants of a store that have this embedder."""
+    log, upkeep = store.log, store.upkeep
+    clock = store.options.get("clock") or SystemClock()
+    analyzer = DefaultAnalyzer()
+    serving, *others = embedders_of(embedder)
+    vectors = VectorSpace(serving, store.patience)
+    kin = kin_of(serving)
+    index_cache = IndexCache(log, Spaces(analyzer, vectors.name, kin), upkeep, clock)
+    other_spaces = tuple(
+        _other_space(store, VectorSpace(each, store.patience), clock) for each in others
     )
-    return replace(
-        engine, write_context=replace(engine.write_context, registry=registry), beside=beside
+    return Engine(log, index_cache, analyzer, vectors, clock, kin, store.reranker, other_spaces)
+
+
+def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteContext:
+    """What writing into one tenant needs."""
+    return WriteContext(
+        engine.analyzer,
+        engine.vectors,
+        engine.clock,
+        store.options.get("entropy") or SystemEntropy(),
+        partial(added_analyzers, store.log),
+        store.stamps,
+        _extractor(store.options.get("entities", "given")),
+        partial(_agent_registry, store.log, tenant),
     )
 
 
-def _beside(write_context: WriteContext, log: Log, upkeep: Upkeep) -> OtherSpaces:
-    """A space beside the one that serves: its index holds vectors alone, and lives in memory."""
-    spaces = Spaces(Wordless(), write_context.space, None)
-    return OtherSpaces(
-        write_context, IndexCache(log, spaces, replace(upkeep, folder=None), write_context.clock)
+def _other_space(store: OpenedStore, vectors: VectorSpace, clock: Clock) -> OtherSpace:
+    """A further space: its index has vectors only, and is kept in memory."""
+    spaces = Spaces(Wordless(), vectors.name, None)
+    return OtherSpace(
+        vectors, IndexCache(store.log, spaces, replace(store.upkeep, folder=None), clock)
     )
 
 
-def _said(log: Log, tenant: str) -> Said:
-    return said_of(log.agents(tenant, 2**62))
+def _agent_registry(log: Log, tenant: str) -> AgentRegistry:
+    rows = log.agents(tenant, 2**62)
+    return {row.agent: cast("dict[str, Any]", json.loads(row.body)) for row in rows}
 
 
 def _extractor(what: object) -> Extractor | None:
@@ -166,32 +164,32 @@ def _extractor(what: object) -> Extractor | None:
     if callable(what):
         return cast("Extractor", what)
     raise InputError(
-        f"entities: {what!r} finds none",
+        f"entities: {what!r} is not an extractor",
         hint='"given", "rules", or a function from a text to names',
         field="entities",
     )
 
 
 def _check(options: OpenOptions) -> None:
-    """Refuse options that are unknown or make no sense."""
+    """Raise InputError for options that are unknown or not valid."""
     check_known(options, OpenOptions, InputError, "place", "tenant")
     flag(options.get("read_only", False), "read_only", InputError)
     choice(options.get("maintenance", "auto"), "maintenance", ("auto", "manual"), InputError)
     integer(options.get("flush_rows", FLUSH_ROWS), "flush_rows", 1, 2**31, InputError)
     number(options.get("horizon_days", 30.0), "horizon_days", 0.0, 1e6, InputError)
     for name, verb in (("clock", "now"), ("entropy", "draw")):
-        given = options.get(name)
-        if given is not None and not callable(getattr(given, verb, None)):
+        source = options.get(name)
+        if source is not None and not callable(getattr(source, verb, None)):
             raise InputError(
-                f"{name}: expected an object with {verb}(), got {type(given).__name__}", field=name
+                f"{name}: expected an object with {verb}(), got {type(source).__name__}", field=name
             )
     integer(options.get("memory_limit", 2**31), "memory_limit", 0, 2**60, InputError)
 
 
-def _store(
+def _open_log(
     place: str | Path, *, read_only: bool, durability: Durability
 ) -> tuple[Log, Path | None, bool]:
-    """(the store at a place, the folder of its segments, whether it can be written)."""
+    """Open the log at a place; returns (log, folder of its segments, whether it is writable)."""
     if str(place) == ":memory:":
         return Ram(), None, True
     if "://" in str(place):
@@ -206,7 +204,8 @@ def _store(
             hint='for example "agent.db", or ":memory:"',
             field="place",
         )
-    # The log, the lock and the index lie beside the file itself, not beside a link to it.
+    # The write-ahead log, the lock and the index lie next to the file itself, not next to a symlink
+    # to it: else two names of one file would have two locks.
     path = Path(os.path.realpath(Path(clean).expanduser()))
     with plainly(path):
         path.exists()

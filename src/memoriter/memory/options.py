@@ -1,16 +1,17 @@
-"""The options of a memory's verbs, each declared here and nowhere else.
+"""The options of the methods of `Memory`, each declared here only.
 
-Signatures, `help()`, request models, OpenAPI and the options of the command line follow from these
-lists; what a record may hold is declared in `core.record`. Without postponed annotations, so that
-the descriptions can be read while only type checkers need the types in quotes.
+Signatures, `help()`, request models, OpenAPI and command-line options are derived from them; the
+fields of a record are declared in `core.record`. A `…Kwargs` is what one method takes as `**`, an
+`…Options` a group that several share. This module does not postpone annotations: the
+`Option` in each is read at run time, while the quoted types are for type checkers only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict
 
-from memoriter.core.given import Given
 from memoriter.core.options import Option
+from memoriter.core.record_fields import RecordFields
 from memoriter.core.times import TimeLike
 
 if TYPE_CHECKING:
@@ -30,21 +31,21 @@ WhereLike = Mapping[str, object]
 _KEY: Final = Option("Idempotency key: a second call with the same key changes nothing.", str)
 
 
-class Whose(TypedDict, total=False):
-    """Whose memories, within the tenant."""
+class ScopeOptions(TypedDict, total=False):
+    """The scope of a call within the tenant."""
 
     agent: Annotated[str | None, Option("Of this agent alone.", str)]
     user: Annotated[str | None, Option("Of this user alone.", str)]
     session: Annotated[str | None, Option("Of this session alone.", str)]
 
 
-class SelectOptions(Whose, total=False):
-    """Which memories."""
+class SelectOptions(ScopeOptions, total=False):
+    """Which memories a call reads."""
 
     where: Annotated[
         "WhereLike | None",
         Option(
-            'Only memories that pass this test, for example {"tags": "ops"}.',
+            'Only memories that pass this filter, for example {"tags": "ops"}.',
             Object,
             metavar="JSON",
         ),
@@ -63,8 +64,8 @@ class SelectOptions(Whose, total=False):
     ]
 
 
-class Ask(SelectOptions, total=False):
-    """What a search takes beside its text and limit."""
+class SearchKwargs(SelectOptions, total=False):
+    """The keyword arguments of a search besides its text and limit."""
 
     recipe: Annotated[
         "str | Path | Recipe | Mapping[str, object] | None",
@@ -131,23 +132,23 @@ class Ask(SelectOptions, total=False):
     ]
 
 
-class QuestionOptions(Ask, total=False):
-    """What a question takes beside its text: of a recall, of a hook, through every door."""
+class QuestionOptions(SearchKwargs, total=False):
+    """The keyword arguments of a search with its limit, for hooks, HTTP and MCP."""
 
     limit: Annotated[int | None, Option("How many memories at most.", int)]
 
 
-class Look(SelectOptions, total=False):
-    """What browsing takes beside sort, cursor and limit."""
+class BrowseKwargs(SelectOptions, total=False):
+    """The keyword arguments of `browse` besides sort, cursor and limit."""
 
     archived: Annotated[Show, Option("Whether to show archived memories.", Show, "hide")]
     expired: Annotated[Show, Option("Whether to show expired memories.", Show, "hide")]
     superseded: Annotated[Show, Option("Whether to show replaced memories.", Show, "show")]
-    offset: Annotated[int, Option("How many to leave out, from the cursor on.", int, 0)]
+    offset: Annotated[int, Option("How many records to skip, from the cursor on.", int, 0)]
 
 
 class WriteOptions(TypedDict, total=False):
-    """What `remember` takes beside the fields of a record."""
+    """The keyword arguments of `remember` besides the fields of a record."""
 
     id: Annotated[str | None, Option("An id of your own (default: a new UUIDv7).", str)]
     key: Annotated[str | None, _KEY]
@@ -162,29 +163,29 @@ class WriteOptions(TypedDict, total=False):
     ]
     corrects: Annotated[
         "str | Iterable[str] | None",
-        Option("The id of what it sets right, or several.", str | list[str], metavar="ID"),
+        Option("The id of what it corrects, or several.", str | list[str], metavar="ID"),
     ]
     invalidates: Annotated[
         "str | Iterable[str] | None",
-        Option("The id of what it makes void, or several.", str | list[str], metavar="ID"),
+        Option("The id of what it invalidates, or several.", str | list[str], metavar="ID"),
     ]
 
 
-class Fields(Given, WriteOptions, total=False):
-    """What `remember` takes beside its text."""
+class RememberKwargs(RecordFields, WriteOptions, total=False):
+    """The keyword arguments of `remember` besides its text."""
 
 
-class Changes(Given, total=False):
-    """What `update` takes beside the id; None takes an optional field away."""
+class UpdateKwargs(RecordFields, total=False):
+    """The keyword arguments of `update` besides the id; None removes an optional field."""
 
-    text: Annotated[str | None, Option("What it says now.", str)]
+    text: Annotated[str | None, Option("The new text.", str)]
     key: Annotated[str | None, _KEY]
 
 
-class Tied(TypedDict, total=False):
-    """What `link` takes beside the two memories and the kind."""
+class LinkKwargs(TypedDict, total=False):
+    """The keyword arguments of `link` besides the two memories and the kind."""
 
-    weight: Annotated[float, Option("How strongly.", float, 1.0)]
+    weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
     valid_from: Annotated["TimeLike | None", Option("When it begins to hold.", str, metavar="TIME")]
     valid_until: Annotated[
         "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
@@ -194,27 +195,31 @@ class Tied(TypedDict, total=False):
 
 
 class AgentFields(TypedDict, total=False):
-    """What the registry says of an agent."""
+    """The fields of an agent in the registry."""
 
     display_name: Annotated[str | None, Option("The name that people read.", str, flag="--name")]
-    owner: Annotated[str | None, Option("Who answers for it.", str)]
+    owner: Annotated[str | None, Option("The person or team responsible.", str)]
     description: Annotated[str | None, Option("What it does.", str)]
     aliases: Annotated["Iterable[str] | None", Option("Its other names.", list[str], flag=None)]
     key: Annotated[str | None, _KEY]
 
 
-class Erase(TypedDict, total=False):
-    """What `forget` takes beside ids."""
+class ForgetKwargs(TypedDict, total=False):
+    """The keyword arguments of `forget` besides ids."""
 
     where: Annotated[
         "WhereLike | None",
-        Option('All that pass this test, for example {"session": "s-12"}.', Object, metavar="JSON"),
+        Option(
+            'All memories that pass this filter, for example {"session": "s-12"}.',
+            Object,
+            metavar="JSON",
+        ),
     ]
     key: Annotated[str | None, _KEY]
 
 
-class How(TypedDict, total=False):
-    """What `reflect` takes beside `dry_run`."""
+class ReflectKwargs(TypedDict, total=False):
+    """The keyword arguments of `reflect` besides `dry_run`."""
 
     algorithm: Annotated[
         "Algorithm", Option('How clusters are found: "propagation" or "agglomerative".', str)
@@ -222,13 +227,13 @@ class How(TypedDict, total=False):
     similarity: Annotated[float, Option("The least cosine of a near pair (0.7).", float)]
     min_size: Annotated[int, Option("The smallest cluster (3).", int)]
     max_size: Annotated[int, Option("The largest cluster (200).", int)]
-    candidates: Annotated[int, Option("So many of the newest are compared (5000).", int)]
-    cycle: Annotated[int | None, Option("Your own count of time, kept with them.", int)]
+    candidates: Annotated[int, Option("How many of the newest memories are compared (5000).", int)]
+    cycle: Annotated[int | None, Option("Your own time counter, stored with the reflections.", int)]
     summary: Annotated["Summary | None", Option("A function that writes the summary.")]
 
 
 class OpenOptions(TypedDict, total=False):
-    """What `open` takes beside the place and the tenant."""
+    """The keyword arguments of `open` besides the place and the tenant."""
 
     read_only: Annotated[bool, Option("Refuse every write.", default=False)]
     durability: Annotated[
@@ -242,38 +247,38 @@ class OpenOptions(TypedDict, total=False):
     embedder: Annotated[
         "str | Embedder | Embed | Sequence[str | Embedder] | None",
         Option(
-            'Who makes vectors: "static" (the packaged table, the default), None, "given:<n>" for'
+            'The embedder: "static" (the packaged table, the default), None, "given:<n>" for'
             " vectors of your own, a local model, a server, a function from texts to vectors, or"
-            " an object of yours (docs/embedders.md). Of several the first one serves and the"
-            " others are read beside it. Without it the one that was promoted serves.",
+            " an object of yours (docs/embedders.md). Of several, the first one serves and the"
+            " others are searched too. Without this option, the promoted embedder serves.",
             default="static",
         ),
     ]
     embed_timeout: Annotated[
         float | tuple[float, float],
         Option(
-            "Seconds that a write and a question wait for an embedder of yours.", default=(30, 5)
+            "Seconds that a write, and a query, wait for an embedder of yours.", default=(30, 5)
         ),
     ]
     reranker: Annotated[
         "str | Reranker | RerankFunction | None",
         Option(
-            "Who reads the best candidates once more: a local cross-encoder, a server, a function"
-            " of the question and texts, or an object of yours (docs/rerankers.md). A recall whose"
-            " recipe has no place for it is refused."
+            "The reranker of the best candidates: a local cross-encoder, a server, a function of"
+            " the query and texts, or an object of yours (docs/rerankers.md). A recall whose"
+            " recipe does not use it is refused."
         ),
     ]
     entities: Annotated[
         "Literal['given', 'rules'] | Extractor",
         Option(
-            'Who names the entities of a record that comes without any: "given" (nobody), "rules",'
-            " or a function from a text to names.",
+            'How to find the entities of a record that comes without any: "given" (not at all),'
+            ' "rules", or a function from a text to names.',
             default="given",
         ),
     ]
     maintenance: Annotated[
         Literal["auto", "manual"],
-        Option('"manual" turns upkeep in the background off.', default="auto"),
+        Option('"manual" turns background upkeep off.', default="auto"),
     ]
     flush_rows: Annotated[int, Option("Rows in memory before the index is written.", default=8192)]
     horizon_days: Annotated[

@@ -1,4 +1,4 @@
-"""Searches of receipts, run again: as they were, or with one thing changed."""
+"""Runs the search of a receipt again, unchanged (`replay`) or with changes (`why_not`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memoriter.lanes.port import Effects, InSpace, Judge, Skipped, Wording, in_s
 from memoriter.memory.embedders import embedder_of, kin_of
 from memoriter.memory.engine import IN_MEMORY, Engine
 from memoriter.memory.search import judge_of, needs_vector
-from memoriter.memory.spaces import name_of, vector_in
+from memoriter.memory.spaces import query_vector
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
@@ -31,15 +31,19 @@ from memoriter.why.answer import answer
 from memoriter.why.case import Case, Finished, ReceiptLike, receipt_from, with_outcomes
 from memoriter.why.replay import Replay, check_vectors, missing_from, named_in, replay_of
 from memoriter.why.whynot import WhyNot, why_not
-from memoriter.write.writer import in_scope
 
 
-def replayed(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
-    """Run the search of a receipt again on its view, with the outcomes it recorded."""
+def run_replay(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
+    """Run the search of a receipt again on its view and compare; see `Memory.replay`.
+
+    The outcomes of embedder and reranker are taken from the receipt. Raises Expired if forgotten
+    records make it impossible.
+    """
     receipt = receipt_from(what)
     case = case_within(Case.of(receipt), scope)
     again = Rerun(engine, case)
     gone: tuple[str, ...] = ()
+    # A forget pierces every view, so that even the past view of the receipt may have lost records.
     forgotten = _forgotten(engine, case)
     if forgotten:
         gone = missing_from(again.view, named_in(receipt, case.query))
@@ -58,14 +62,14 @@ def replayed(engine: Engine, scope: Scope, what: ReceiptLike) -> Replay:
 
 
 def case_within(case: Case, scope: Scope) -> Case:
-    """The case, if the scope may ask it."""
+    """The case, if it lies within the scope; else raises Forbidden."""
     if case.query.scope.tenant != scope.tenant:
         raise Forbidden(
             "the receipt is of another tenant", hint="open the memory of its tenant", field="tenant"
         )
-    asked = case.query.scope.filters()
+    filters = case.query.scope.filters()
     for key, value in scope.filters().items():
-        if asked.get(key) != value:
+        if filters.get(key) != value:
             raise Forbidden(
                 f"the receipt was made for more than {key} {value!r}",
                 hint="a scope sees its own searches alone",
@@ -75,7 +79,7 @@ def case_within(case: Case, scope: Scope) -> Case:
 
 
 def _forgotten(engine: Engine, case: Case) -> int:
-    """How many records of a view were forgotten after it."""
+    """How many records of the case's view have been forgotten since."""
     tenant = case.query.scope.tenant
     upto = engine.log.head(tenant).seq
     return sum(
@@ -86,7 +90,7 @@ def _forgotten(engine: Engine, case: Case) -> int:
 
 
 def _without(query: Query, gone: Sequence[str]) -> Query:
-    """The query without seeds and listed records that are gone."""
+    """The query without the forgotten ids in its seeds and lists."""
     if not gone:
         return query
     seeds = {lane: tuple(i for i in ids if i not in gone) for lane, ids in query.seeds.items()}
@@ -98,7 +102,7 @@ def _without(query: Query, gone: Sequence[str]) -> Query:
 
 
 class Rerun:
-    """Runs a case again, changed or not; unless `live`, no embedder and no reranker is asked."""
+    """Runs a case again, also with changes; only if `live` may it call embedder and reranker."""
 
     def __init__(self, engine: Engine, case: Case, *, live: bool = False) -> None:
         self._engine = engine
@@ -118,8 +122,8 @@ class Rerun:
                 hint="it was made on another store, or on a later state of this one",
                 field="view",
             )
-        spaces = Spaces(engine.write_context.analyzer, case.generations.vectors, self._kin)
-        own = self._words.fingerprint == engine.write_context.analyzer.fingerprint
+        spaces = Spaces(engine.analyzer, case.generations.vectors, self._kin)
+        own = self._words.fingerprint == engine.analyzer.fingerprint
         if not own and self._words.fingerprint not in engine.log.spaces():
             total = engine.index_cache.past(self._tenant, seq, spaces).total
             if total > IN_MEMORY:
@@ -137,19 +141,20 @@ class Rerun:
         case, fetch = self._case, self._engine.fetch(self._tenant)
         view = self._view(self._engine.log.head(self._tenant).seq) if present else self.view
         recorded = None if query.as_of is None else case.recorded
+        # `recorded` limits as_of to what was appended by then; it depends on the view.
         if present and recorded is not None and query.as_of is not None:
             recorded = min(self._engine.log.seq_at(self._tenant, query.as_of), view.seq)
         effects = Effects(fetch, self._judge(query))
         wording = Wording(analyzer(recipe.analyzer), case.unread, self._kin)
         ctx = bind(query, recipe, view, effects, wording, recorded)
         serving = in_space(case.space, view, self._vector(query, recipe))
-        ctx = replace(ctx, spaces=(serving, *self._beside(view.seq)))
+        ctx = replace(ctx, spaces=(serving, *self._other_spaces(view.seq)))
         ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, case.generations)
         return Finished(ran, ctx, answer(ran, ctx, fetch))
 
-    def _beside(self, seq: int) -> tuple[InSpace, ...]:
-        """The spaces that were read beside the one that served."""
-        known = {name_of(each.write_context): each.index_cache for each in self._engine.beside}
+    def _other_spaces(self, seq: int) -> tuple[InSpace, ...]:
+        """The further spaces that were searched; raises Expired if one is not open now."""
+        known = {each.vectors.embedder_name: each.index_cache for each in self._engine.other_spaces}
         if gone := [name for name in self._case.beside if name not in known]:
             raise Expired(
                 f"the space {gone[0]} is not read any more",
@@ -161,24 +166,24 @@ class Rerun:
         )
 
     def _vector(self, query: Query, recipe: Recipe) -> NDArray[np.float32] | Skipped | None:
-        """The vector that was recorded; one that only a change calls for may have to be made."""
+        """The recorded vector; a changed recipe may need one that was not recorded."""
         if self._case.vector is not None or not needs_vector(recipe, query.mode):
             return self._case.vector
-        if self._live and self._engine.write_context.space == self._case.generations.vectors:
-            return vector_in(self._engine.write_context, query, self.view)
-        return Skipped("nobody asked for a vector then")
+        if self._live and self._engine.vectors.name == self._case.generations.vectors:
+            return query_vector(self._engine.vectors, query, self.view)
+        return Skipped("no vector was made then")
 
     def _judge(self, query: Query) -> Judge | None:
-        told = self._case.judgement
-        if told is None:
+        recorded = self._case.judgement
+        if recorded is None:
             return None
 
         def judge(rows: Sequence[int], texts: Sequence[str], timeout_ms: int) -> Scores | str:
-            if isinstance(told, str):
-                return told
-            unknown = [row for row in rows if row not in told]
+            if isinstance(recorded, str):  # the reranker failed, with this reason
+                return recorded
+            unknown = [row for row in rows if row not in recorded]
             if not unknown:
-                return np.array([told[row] for row in rows], np.float64)
+                return np.array([recorded[row] for row in rows], np.float64)
             ask = judge_of(self._engine, query) if self._live else None
             if ask is not None:
                 return ask(rows, texts, timeout_ms)
@@ -188,7 +193,7 @@ class Rerun:
 
 
 def _words(case: Case) -> Analyzer:
-    """Who read the words of the view."""
+    """The analyzer of the view; raises Expired if this version does not have it."""
     one = analyzer_by_fingerprint(case.generations.words)
     if one is None:
         raise Expired(
@@ -199,7 +204,7 @@ def _words(case: Case) -> Analyzer:
 
 
 def _kin(engine: Engine, case: Case) -> Kindred | None:
-    """The table of kin that the view was read with."""
+    """The kin table of the view; raises Expired if this version does not have it."""
     if case.generations.kin is None:
         return None
     table = engine.kin or kin_of(embedder_of("static"))
@@ -212,7 +217,7 @@ def _kin(engine: Engine, case: Case) -> Kindred | None:
 
 
 def _fits(case: Case, view: View) -> None:
-    """Refuse a vector that no vector of the view can be compared with."""
+    """Raise BadQuery if the receipt's vector has another size than those of the view."""
     if case.vector is None or isinstance(case.vector, Skipped):
         return
     widths = {
@@ -224,12 +229,12 @@ def _fits(case: Case, view: View) -> None:
         raise BadQuery("receipt: its vector does not fit its space", field="vector")
 
 
-def asked_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> WhyNot:
-    """Why a search did not answer with a record that the scope may read."""
+def run_why_not(engine: Engine, scope: Scope, what: ReceiptLike, id: str) -> WhyNot:
+    """Why a search did not return a record; records outside the scope seem not to exist."""
     case = case_within(Case.of(receipt_from(what)), scope)
     run = Rerun(engine, case, live=True)
     versions = engine.log.versions(scope.tenant, id, engine.log.head(scope.tenant).seq)
     then = [version for version in versions if version.row <= case.seq] or versions
-    if not then or not in_scope(then[-1], scope):
+    if not then or not scope.contains(then[-1]):
         return WhyNot(id, "view", f"there is no record {id!r}")
     return why_not(run, case, id)

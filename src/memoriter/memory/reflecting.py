@@ -1,4 +1,7 @@
-"""Reflection: what is shown to it, and what it writes."""
+"""Runs `Memory.reflect`: reads the candidates, clusters them, and commits the reflections.
+
+The clustering itself is in `write.reflect`, as pure functions.
+"""
 
 from __future__ import annotations
 
@@ -22,75 +25,82 @@ from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.vectors import vectors_of
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
-from memoriter.memory.options import How
+from memoriter.memory.options import ReflectKwargs
 from memoriter.write.reflect import (
     ALGORITHMS,
     Cluster,
-    Making,
+    NewReflection,
     Reflected,
     Rejected,
     Rule,
-    acts,
     draft_of,
-    found,
+    find_clusters,
     is_ours,
     members_of,
+    reflection_acts,
 )
+from memoriter.write.writer import Writer
 
 CANDIDATES: Final = 5000
+"""The default of `candidates`: how many of the newest memories are compared."""
 MOST_CANDIDATES: Final = 10_000
 _TRIES: Final = 5
 _FORMS: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
-def reflect(engine: Engine, scope: Scope, how: How, *, dry_run: bool) -> Reflected:
-    """Write the reflections that are missing, and archive those whose members are gone."""
+def reflect(engine: Engine, writer: Writer, options: ReflectKwargs, *, dry_run: bool) -> Reflected:
+    """Write missing reflections, and archive those whose members are gone.
+
+    Raises NothingToRun without an embedder. If another writer interferes, it starts again.
+    """
     rule, candidates = (
-        _rule(how),
-        integer(how.get("candidates", CANDIDATES), "candidates", 1, MOST_CANDIDATES, InputError),
+        _rule(options),
+        integer(
+            options.get("candidates", CANDIDATES), "candidates", 1, MOST_CANDIDATES, InputError
+        ),
     )
     flag(dry_run, "dry_run", InputError)
-    if engine.write_context.embedder is None:
+    if engine.vectors.embedder is None:
         raise NothingToRun(
             "reflect: this memory has no embedder, and clusters are found by vectors",
             hint="open it with one, or with embedder='given:<n>' for vectors of your own",
         )
-    pen = _Pen(how)
+    summaries = _SummaryWriter(options)
     for attempt in range(_TRIES):
-        sight = _Sight(engine, scope)
-        seen = sight.clusters(rule, candidates)
-        orphans = sight.orphans()
+        view = _Candidates(engine, writer.scope)
+        clusters = view.clusters(rule, candidates)
+        orphans = view.orphans()
         if dry_run:
-            return _account(seen, orphans, None)
+            return _account(clusters, orphans, None)
         try:
-            _write(engine, scope, seen, orphans, pen)
-        except (Conflict, NotFound):  # somebody wrote meanwhile: look again
+            _write(engine, writer, clusters, orphans, summaries)
+        except (Conflict, NotFound):  # another writer was faster: read again
             if attempt == _TRIES - 1:
                 raise
             continue
-        return _account(seen, orphans, pen)
+        return _account(clusters, orphans, summaries)
     raise AssertionError("unreachable")
 
 
-def _rule(how: How) -> Rule:
-    check_known(how, How, InputError, "dry_run")
+def _rule(options: ReflectKwargs) -> Rule:
+    check_known(options, ReflectKwargs, InputError, "dry_run")
     plain = Rule()
-    choice(how.get("algorithm", plain.algorithm), "algorithm", ALGORITHMS, InputError)
-    least = integer(how.get("min_size", plain.min_size), "min_size", 2, EXACT_INT, InputError)
+    choice(options.get("algorithm", plain.algorithm), "algorithm", ALGORITHMS, InputError)
+    least = integer(options.get("min_size", plain.min_size), "min_size", 2, EXACT_INT, InputError)
     return Rule(
-        how.get("algorithm", plain.algorithm),
-        number(how.get("similarity", plain.similarity), "similarity", 0.0, 1.0, InputError),
+        options.get("algorithm", plain.algorithm),
+        number(options.get("similarity", plain.similarity), "similarity", 0.0, 1.0, InputError),
         least,
-        integer(how.get("max_size", plain.max_size), "max_size", least, EXACT_INT, InputError),
+        integer(options.get("max_size", plain.max_size), "max_size", least, EXACT_INT, InputError),
     )
 
 
-class _Pen:
-    """Who writes the summaries: each is asked for once, however often the write is tried."""
+class _SummaryWriter:
+    """Calls the caller's summary function once per cluster, even if the write is retried."""
 
-    def __init__(self, how: How) -> None:
-        self._summary = how.get("summary")
-        cycle = how.get("cycle")
+    def __init__(self, options: ReflectKwargs) -> None:
+        self._summary = options.get("summary")
+        cycle = options.get("cycle")
         if self._summary is not None and not callable(self._summary):
             raise InputError("summary: expected a function from members to text", field="summary")
         self.cycle = (
@@ -99,7 +109,7 @@ class _Pen:
         self._written: dict[str, str] = {}
 
     def summary(self, cluster: Cluster) -> str | None:
-        """The summary of a cluster; None for the plain one."""
+        """The caller's summary of a cluster; None if there is no such function."""
         if self._summary is None:
             return None
         if cluster.id not in self._written:
@@ -110,18 +120,19 @@ class _Pen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a run found out before it writes."""
+class _Clusters:
+    """The clusters of a run, before anything is written."""
 
     fresh: tuple[Cluster, ...]
+    """Without a reflection yet."""
     kept: tuple[str, ...]
     rejected: tuple[Rejected, ...]
     considered: int
     left_out: int
 
 
-class _Sight:
-    """One look at a view through one scope."""
+class _Candidates:
+    """The memories of one scope in the current view, and the reflections among them."""
 
     def __init__(self, engine: Engine, scope: Scope) -> None:
         self._engine, self._scope = engine, scope
@@ -141,10 +152,12 @@ class _Sight:
     def _records(self, rows: Rows) -> list[Record]:
         return [record for record in self._fetch(rows.tolist()) if record is not None]
 
-    def clusters(self, rule: Rule, candidates: int) -> _Seen:
-        """The clusters of each agent and user, and which of them have a reflection already."""
+    def clusters(self, rule: Rule, candidates: int) -> _Clusters:
+        """Cluster the newest candidates, separately for each agent and user."""
         rows, matrix = vectors_of(self._reading, self._standing.rows(self._reading))
+        # Rows ascend with time, and near pairs cost quadratic time: only the newest are compared.
         rows, matrix = rows[-candidates:], matrix[-candidates:]
+        # Never across owners: a reflection must not mix memories of two agents or users.
         owned: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         records = self._fetch(rows.tolist())
         for at, record in enumerate(records):
@@ -154,11 +167,11 @@ class _Sight:
         bad: list[Rejected] = []
         for _, places in sorted(owned.items()):
             members = [record for at in places if (record := records[at]) is not None]
-            fine, refused = found(members, matrix[places], rule)
+            fine, refused = find_clusters(members, matrix[places], rule)
             good, bad = good + fine, bad + refused
         known = {record.id for record in self._ours}
         considered = sum(map(len, owned.values()))
-        return _Seen(
+        return _Clusters(
             tuple(cluster for cluster in good if cluster.id not in known),
             tuple(cluster.id for cluster in good if cluster.id in known),
             tuple(bad),
@@ -167,9 +180,9 @@ class _Sight:
         )
 
     def orphans(self) -> list[Record]:
-        """Reflections of which a member is forgotten, hidden, or in other hands."""
-        said = {r.id: ids for r in self._ours if not r.archived and (ids := members_of(r))}
-        wanted = sorted({one for ids in said.values() for one in ids})
+        """Reflections with a member that is forgotten, hidden, or of another agent or user."""
+        members = {r.id: ids for r in self._ours if not r.archived and (ids := members_of(r))}
+        wanted = sorted({one for ids in members.values() for one in ids})
         rows = rows_of(self._reading, wanted, self._standing.masks)
         standing = {
             (record.id, record.agent, record.user)
@@ -178,24 +191,36 @@ class _Sight:
         return [
             record
             for record in self._ours
-            if not {(one, record.agent, record.user) for one in said.get(record.id, ())} <= standing
+            if not {(one, record.agent, record.user) for one in members.get(record.id, ())}
+            <= standing
         ]
 
 
-def _write(engine: Engine, scope: Scope, seen: _Seen, orphans: Sequence[Record], pen: _Pen) -> None:
+def _write(
+    engine: Engine,
+    writer: Writer,
+    clusters: _Clusters,
+    orphans: Sequence[Record],
+    summaries: _SummaryWriter,
+) -> None:
     """Write everything in one transaction, if there is anything."""
-    if not seen.fresh and not orphans:
+    if not clusters.fresh and not orphans:
         return
-    now, tenant = engine.clock.now(), scope.tenant
-    makings = [
-        Making(
-            draft_of(cluster, cluster.told(pen.summary(cluster)), now, pen.cycle),
+    now, tenant = engine.clock.now(), writer.tenant
+    new = [
+        NewReflection(
+            draft_of(
+                cluster,
+                cluster.reflection(summaries.summary(cluster)).summary,
+                now,
+                summaries.cycle,
+            ),
             _stored(engine, tenant, cluster),
         )
-        for cluster in seen.fresh
+        for cluster in clusters.fresh
     ]
     kept = [(record, _vectors(engine, tenant, record.row)) for record in orphans]
-    batch = Batch(tenant, tuple(acts(makings, kept, engine.write_context)), now)
+    batch = Batch(tenant, tuple(reflection_acts(new, kept, writer.context)), now)
     engine.index_cache.wrote(tenant, len(engine.log.commit(batch).ids))
 
 
@@ -207,27 +232,28 @@ def _vectors(engine: Engine, tenant: str, row: int) -> tuple[Vector, ...]:
 
 
 def _stored(engine: Engine, tenant: str, cluster: Cluster) -> NDArray[np.floating]:
-    """The vectors of the members: a caller's as given, since their lengths count; else units."""
-    if not engine.write_context.space.startswith("given:"):
+    """The members' vectors; a caller's own as stored, since their lengths weight the mean."""
+    if not engine.vectors.name.startswith("given:"):
         return cluster.group.vectors
     vectors = [
-        next(
-            v
-            for v in engine.log.vectors(tenant, m.row)
-            if v.generation == engine.write_context.space
-        )
+        next(v for v in engine.log.vectors(tenant, m.row) if v.generation == engine.vectors.name)
         for m in cluster.group.members
     ]
     return np.stack([np.frombuffer(v.body, _FORMS[v.form]).astype(np.float64) for v in vectors])
 
 
-def _account(seen: _Seen, orphans: Sequence[Record], pen: _Pen | None) -> Reflected:
+def _account(
+    clusters: _Clusters, orphans: Sequence[Record], summaries: _SummaryWriter | None
+) -> Reflected:
     return Reflected(
-        tuple(c.told(None if pen is None else pen.summary(c)) for c in seen.fresh),
-        seen.kept,
+        tuple(
+            c.reflection(None if summaries is None else summaries.summary(c))
+            for c in clusters.fresh
+        ),
+        clusters.kept,
         tuple(record.id for record in orphans),
-        seen.rejected,
-        seen.considered,
-        seen.left_out,
-        dry_run=pen is None,
+        clusters.rejected,
+        clusters.considered,
+        clusters.left_out,
+        dry_run=summaries is None,
     )

@@ -1,4 +1,4 @@
-"""Which reranker a name means. Nothing of it is loaded unless it is named."""
+"""Makes the reranker that an option or the command line names; it is imported only then."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from memoriter.rerank.http import Shape
 
 KNOWN: Final = ("onnx:<folder>", "http:<model>@<base url>")
-"""All names, as a person may write them."""
+"""The forms of all names, for error messages."""
 
 
 def reranker_of(what: str | Reranker | RerankFunction | None) -> Reranker | None:
-    """A reranker from its name, a function of a question and texts, or the caller's own object.
+    """A reranker from its name, a function of a query and texts, or an object; None for None.
 
-    `http:<model>@<base url>` may end in `#tei` for a server that is asked so; its key comes from
-    MEMORITER_RERANK_KEY.
+    `http:<model>@<base url>` may end in `#tei` for a server with that API; its key comes from
+    MEMORITER_RERANK_KEY. Raises InputError for an unknown name.
 
     >>> reranker_of("http:bge-reranker-v2-m3@http://localhost:8080#tei").name
     'http:bge-reranker-v2-m3@http://localhost:8080'
@@ -48,15 +48,15 @@ def _own(what: Reranker) -> Reranker:
 
 
 def _loaded(what: str) -> Reranker:
-    if found := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#(cohere|tei))?", what):
-        from memoriter.rerank.http import HttpReranker  # noqa: PLC0415  # loads TLS
+    if match := re.fullmatch(r"http:(.+)@(https?://[^#]*)(?:#(cohere|tei))?", what):
+        from memoriter.rerank.http import HttpReranker  # noqa: PLC0415  # imports TLS, which is slow
 
-        return HttpReranker(found[1], found[2], shape=cast("Shape", found[3] or "cohere"))
+        return HttpReranker(match[1], match[2], shape=cast("Shape", match[3] or "cohere"))
     if what.startswith("onnx:") and what != "onnx:":
-        from memoriter.rerank.onnx import OnnxReranker, read_reranker_folder  # noqa: PLC0415  # who names it needs it
+        from memoriter.rerank.onnx import OnnxReranker, read_folder  # noqa: PLC0415  # imports onnxruntime
 
-        return OnnxReranker(read_reranker_folder(what.removeprefix("onnx:")))
-    shown = "of this URL" if "://" in what else repr(what)  # a URL may hold a password
+        return OnnxReranker(read_folder(what.removeprefix("onnx:")))
+    shown = "of this URL" if "://" in what else repr(what)  # a URL may contain a password
     raise InputError(f"there is no reranker {shown}", hint=_hint(), field="reranker")
 
 

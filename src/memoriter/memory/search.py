@@ -1,4 +1,4 @@
-"""A recall, step by step: view, selection, plan, lanes, fusion, answer."""
+"""Runs a search: view, selection, plan, lanes, fusion, result. `Memory.recall` calls it."""
 
 from __future__ import annotations
 
@@ -22,34 +22,37 @@ from memoriter.why.bundles import Bundles, bundle
 from memoriter.why.case import Generations, with_outcomes
 from memoriter.why.result import Result
 
-_ASKED: Final = "pass.1.enabled"
+_RERANK_OVERRIDE: Final = "pass.1.enabled"
 """The override that switches a reranker on or off."""
 _SKIPPED: Final = "result.trace.rerank_skipped"
 
 
 def search(engine: Engine, query: Query, recipe: Recipe) -> Result:
-    """Answer a query by the recipe that the caller chose."""
+    """Run a query; raises BadQuery if the recipe would ignore the reranker of this memory."""
     _must_rerank(engine, query, recipe)
-    return by_lanes(engine, query, recipe)
+    return run_recipe(engine, query, recipe)
 
 
-def by_lanes(engine: Engine, query: Query, recipe: Recipe) -> Result:
-    """Answer a query by a recipe that a verb made, whether it asks a reranker or not."""
-    ctx = bound_to(engine, query, recipe)
+def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:
+    """Run a query, whether its recipe uses the reranker or not."""
+    ctx = bind_query(engine, query, recipe)
     if needs_vector(recipe, query.mode):
-        ctx = engine.spaces(ctx, asking=True)
-    return _answered(engine, recipe, ctx)
+        ctx = engine.with_spaces(ctx, embed=True)
+    return _result(engine, recipe, ctx)
 
 
-def planned(engine: Engine, query: Query, recipe: Recipe) -> Plan:
-    """What answering a query would do; the embedder is not asked."""
+def plan_search(engine: Engine, query: Query, recipe: Recipe) -> Plan:
+    """The plan of a query; the embedder is not called."""
     _must_rerank(engine, query, recipe)
-    return plan(recipe, engine.spaces(bound_to(engine, query, recipe), asking=False))
+    return plan(recipe, engine.with_spaces(bind_query(engine, query, recipe), embed=False))
 
 
 def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
-    """Refuse a question that would ignore the reranker of this memory, unless it says so itself."""
-    if engine.reranker is None or query.overrides.get(_ASKED) is False:
+    """Raise BadQuery if the recipe or mode would silently ignore the memory's reranker.
+
+    Who opens a memory with a reranker expects it to be used; an override can switch it off.
+    """
+    if engine.reranker is None or query.overrides.get(_RERANK_OVERRIDE) is False:
         return
     if not reranks(recipe):
         raise BadQuery(
@@ -59,54 +62,57 @@ def _must_rerank(engine: Engine, query: Query, recipe: Recipe) -> None:
             field="recipe",
         )
     off = recipe.passes[1].enabled is False
-    shown = _SKIPPED in recipe.names.values()  # its users read there that a mode leaves it out
+    shown = _SKIPPED in recipe.names.values()  # this system's result reports that it was skipped
     if off or not (recipe.mode(query.mode).rerank or shown):
         of = f"recipe {recipe.name!r}" if off else f"mode {query.mode!r}"
-        asks = f'overrides={{"{_ASKED}": True}}' if off else "another mode, or none"
+        asks = f'overrides={{"{_RERANK_OVERRIDE}": True}}' if off else "another mode, or none"
         raise BadQuery(
             f"{of} would ignore the reranker of this memory",
-            hint=f'ask it: {asks}; or leave it out: overrides={{"{_ASKED}": False}}',
+            hint=f'ask it: {asks}; or leave it out: overrides={{"{_RERANK_OVERRIDE}": False}}',
             field="recipe" if off else "mode",
         )
 
 
 def reflections(engine: Engine, query: Query, recipe: Recipe) -> Result:
-    """Reflections by a recipe that keeps to them; without a question, all of them."""
+    """Search reflections; without a query, all of them.
+
+    Raises BadQuery if the recipe does not select reflections only.
+    """
     if recipe.select.reflections != "only":
         raise BadQuery(
             f"recipe: {recipe.name} does not keep to reflections",
             hint='its [select] needs reflections = "only"',
             field="recipe",
         )
-    ctx = bound_to(engine, query, recipe)
-    if query.given is not None or query.text.strip():
-        ctx = engine.spaces(ctx, asking=True)
+    ctx = bind_query(engine, query, recipe)
+    if query.vector is not None or query.text.strip():
+        ctx = engine.with_spaces(ctx, embed=True)
     else:
         none = Skipped("nothing to compare with", idle=True)
         ctx = replace(ctx, spaces=tuple(replace(each, lacks=none) for each in ctx.spaces))
-    return _answered(engine, recipe, ctx)
+    return _result(engine, recipe, ctx)
 
 
-def _answered(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
-    """The answer, with what its receipt has to say of the memory it was asked of."""
-    words = ctx.wording.analyzer if ctx.wording.unread is None else engine.write_context.analyzer
+def _result(engine: Engine, recipe: Recipe, ctx: Context) -> Result:
+    """Run the plan; the result records which analyzer, space and kin table were read."""
+    words = ctx.wording.analyzer if ctx.wording.unread is None else engine.analyzer
     kin = None if engine.kin is None else engine.kin.fingerprint
-    through = Generations(words.fingerprint, engine.write_context.space, kin)
+    through = Generations(words.fingerprint, engine.vectors.name, kin)
     ran = with_outcomes(run_plan(plan(recipe, ctx), ctx), ctx, through)
     return answer(ran, ctx, engine.fetch(ctx.query.scope.tenant))
 
 
-def bundled(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:
-    """The hits of the word lane, each with what hangs on it."""
-    ctx = bound_to(engine, query, recipe)
+def run_bundles(engine: Engine, query: Query, recipe: Recipe, offset: int) -> Bundles:
+    """The hits of the word lane, each with its linked records."""
+    ctx = bind_query(engine, query, recipe)
     return bundle(recipe, ctx, engine.fetch(query.scope.tenant), offset)
 
 
-def bound_to(engine: Engine, query: Query, recipe: Recipe) -> Context:
-    """The view, what may be found in it, and all that lanes look at but vectors."""
+def bind_query(engine: Engine, query: Query, recipe: Recipe) -> Context:
+    """Bind a query to its view: selection, fetching, reranker and analyzer, but no vectors yet."""
     tenant = query.scope.tenant
     reader = analyzer(recipe.analyzer)
-    view, unread = engine.read_by(reader, tenant, query.known_at)
+    view, unread = engine.view_through(reader, tenant, query.known_at)
     recorded = None
     if query.as_of is not None and recipe.select.as_of == "append":
         recorded = min(engine.log.seq_at(tenant, query.as_of), view.seq)
@@ -116,7 +122,7 @@ def bound_to(engine: Engine, query: Query, recipe: Recipe) -> Context:
 
 
 def judge_of(engine: Engine, query: Query) -> Judge | None:
-    """How the reranker is asked about a query; None where there is none."""
+    """A function that reranks texts for a query; None without a reranker."""
     reranker = engine.reranker
     if reranker is None:
         return None
@@ -130,8 +136,8 @@ def judge_of(engine: Engine, query: Query) -> Judge | None:
 
 
 def needs_vector(recipe: Recipe, mode: str | None) -> bool:
-    """Whether some lane compares vectors that is on, or that answers when no other can."""
-    mine = recipe.mode(mode)
-    asked = {label for label in mine.lanes if recipe.lanes[label].enabled} | {mine.otherwise}
+    """Whether a vector lane is enabled in this mode, or is the fallback of the mode."""
+    chosen = recipe.mode(mode)
+    labels = {label for label in chosen.lanes if recipe.lanes[label].enabled} | {chosen.otherwise}
     lanes = recipe.lanes.items()
-    return any(lane.generation == "vectors" and label in asked for label, lane in lanes)
+    return any(lane.generation == "vectors" and label in labels for label, lane in lanes)

@@ -1,4 +1,7 @@
-"""The vector spaces that an opened memory reads: the one that serves, and others beside it."""
+"""The vector spaces that an opened memory searches: the serving one, and others next to it.
+
+`memory.engine` uses this to get the query's vector in each space.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,21 @@ from memoriter.core.query import Query
 from memoriter.core.words import RecordWords
 from memoriter.embed.call import EmbedderTimeout, Patience
 from memoriter.embed.port import Embedder
+from memoriter.embed.vector_space import VectorSpace
 from memoriter.index.cache import IndexCache
 from memoriter.index.view import View
 from memoriter.lanes.port import Skipped
 from memoriter.memory.embedders import embedder_of
 from memoriter.rank.grid import unit
-from memoriter.write.prepare import WriteContext, embed
 
 MOST: Final = 4
-"""So many spaces are read at most."""
-Made = NDArray[np.float32] | Skipped
-"""The query's vector in a space, or why there is none."""
+"""The most embedders of one memory: each query is embedded by all of them."""
+QueryVector = NDArray[np.float32] | Skipped
+"""The query's vector in a space, or the reason why there is none."""
 
 
 class Wordless:
-    """An analyzer that finds no words: for indexes that are read for their vectors alone."""
+    """An analyzer that finds no words, for the indexes that are read for their vectors only."""
 
     name = "wordless"
     about = "no words"
@@ -37,49 +40,56 @@ class Wordless:
     fields = ("text",)
 
     def terms(self, text: str) -> list[str]:
-        """None."""
+        """Return no terms."""
         del text
         return []
 
     def analyse(self, texts: Mapping[str, Sequence[str]]) -> RecordWords:
-        """None."""
+        """Return one empty field."""
         del texts
         return RecordWords((), (), (0,), ((),))
 
     def tokens(self, text: str, *, prefix: bool = False) -> list[tuple[str, int]]:
-        """None."""
+        """Return no tokens."""
         del text, prefix
         return []
 
 
 @dataclass(frozen=True, slots=True)
-class OtherSpaces:
-    """A space that is read beside the one that serves."""
+class OtherSpace:
+    """A space that is searched next to the serving one, with an index of its vectors."""
 
-    write_context: WriteContext
+    vectors: VectorSpace
     index_cache: IndexCache
 
 
 def embedders_of(what: object) -> list[Embedder | None]:
-    """The embedders of a memory, the one that serves first."""
-    told = list(cast("Sequence[object]", what)) if isinstance(what, list | tuple) else [what]
-    if not 0 < len(told) <= MOST:
-        raise InputError(f"embedder: one to {MOST} of them, got {len(told)}", field="embedder")
-    made = [embedder_of(cast("str | Embedder | None", one)) for one in told]
-    if len(made) > 1 and None in made:
-        raise InputError("embedder: None has no place in a list", field="embedder")
-    marks = [one.fingerprint for one in made if one is not None]
-    if len(set(marks)) < len(marks):
-        raise InputError("embedder: the same one comes twice", field="embedder")
-    return made
+    """The embedders that the option `embedder` names, the serving one first.
+
+    Raises InputError for more than four, for duplicates, and for None in a list.
+    """
+    specs = list(cast("Sequence[object]", what)) if isinstance(what, list | tuple) else [what]
+    if not 0 < len(specs) <= MOST:
+        raise InputError(f"embedder: one to {MOST} of them, got {len(specs)}", field="embedder")
+    embedders = [embedder_of(cast("str | Embedder | None", spec)) for spec in specs]
+    if len(embedders) > 1 and None in embedders:
+        raise InputError("embedder: None is not allowed in a list", field="embedder")
+    fingerprints = [one.fingerprint for one in embedders if one is not None]
+    if len(set(fingerprints)) < len(fingerprints):
+        raise InputError("embedder: the same one is listed twice", field="embedder")
+    return embedders
 
 
-def patience_of(told: object) -> Patience:
-    """How long to wait: one number of seconds, or one for writes and one for questions."""
-    if told is None:
+def patience_of(timeout: object) -> Patience:
+    """The deadlines that `embed_timeout` names: seconds, or a pair for writes and queries."""
+    if timeout is None:
         return Patience()
-    pair = list(cast("Sequence[object]", told)) if isinstance(told, list | tuple) else [told, told]
-    if len(pair) != 2:  # noqa: PLR2004  # writes and questions
+    pair = (
+        list(cast("Sequence[object]", timeout))
+        if isinstance(timeout, list | tuple)
+        else [timeout, timeout]
+    )
+    if len(pair) != 2:  # noqa: PLR2004  # writes and queries
         raise InputError(
             "embed_timeout: expected seconds, or a pair of them",
             hint="(30, 5): 30 for writes, 5 for questions",
@@ -88,21 +98,19 @@ def patience_of(told: object) -> Patience:
     return Patience(*(number(one, "embed_timeout", 0.001, 1e6, InputError) for one in pair))
 
 
-def name_of(write_context: WriteContext) -> str:
-    """Who embeds."""
-    return "none" if write_context.embedder is None else write_context.embedder.name
+def query_vector(vectors: VectorSpace, query: Query, view: View) -> QueryVector:
+    """The query's vector in a space: the caller's own, or that of the embedder.
 
-
-def vector_in(write_context: WriteContext, query: Query, view: View) -> Made:
-    """The query's vector in a space: the caller's own, or what the embedder answers."""
-    embedder = write_context.embedder
+    Raises BadQuery if the caller's own vector has the wrong size.
+    """
+    embedder = vectors.embedder
     if embedder is None:
         return Skipped("this memory has no embedder")
-    if query.given is not None:
-        return _given(query.given, _size(embedder, view))
+    if query.vector is not None:
+        return _own_vector(query.vector, _dimension(embedder, view))
     if not query.text.strip():
         return Skipped("the query has no text")
-    (outcome,) = embed([query.text], "query", embedder, write_context.patience)
+    (outcome,) = vectors.embed([query.text], "query")
     if isinstance(outcome, Exception):
         why = message_of(outcome)
         late = isinstance(outcome, EmbedderTimeout)
@@ -112,8 +120,8 @@ def vector_in(write_context: WriteContext, query: Query, view: View) -> Made:
     return np.frombuffer(outcome, "<f4")
 
 
-def _given(vector: tuple[float, ...], size: int | None) -> Made:
-    """The caller's own vector, if it is of the right length; one of zeros stays as it is."""
+def _own_vector(vector: tuple[float, ...], size: int | None) -> QueryVector:
+    """The caller's own vector at unit length; a vector of zeros stays as it is."""
     if not vector:
         return Skipped("the vector that comes with the query is empty")
     if size is not None and len(vector) != size:
@@ -122,12 +130,14 @@ def _given(vector: tuple[float, ...], size: int | None) -> Made:
             hint=f"records here have vectors of {size} numbers",
             field="vector",
         )
-    made = unit(np.array(vector))
-    return np.zeros(len(vector), np.float32) if made is None else made
+    normalised = unit(np.array(vector))
+    return np.zeros(len(vector), np.float32) if normalised is None else normalised
 
 
-def _size(embedder: Embedder, view: View) -> int | None:
-    """How long vectors are, as far as it is known without asking a server."""
+def _dimension(embedder: Embedder, view: View) -> int | None:
+    """The length of vectors; None if only a call of the embedder's server could tell."""
+    # A remote embedder has `known_dimension`, None until its first answer; reading `dimension`
+    # would make a request. Its stored vectors tell the length too.
     known = getattr(embedder, "known_dimension", -1)
     if known == -1:
         return embedder.dimension

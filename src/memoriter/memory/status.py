@@ -1,4 +1,4 @@
-"""How much a memory holds and where its log stands."""
+"""The state of a store: `Memory.status`, the report of `maintain`, and the check of `doctor`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from memoriter.index.columns import STRING_COLUMNS, dictionary_of
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
+from memoriter.text.analyzers import every
+from memoriter.write.doctor import CheckContext, Checkup, checkup
 
 DEBTS_COUNTED: Final = 1_000_000
 COUNTED: Final = tuple(name for name in STRING_COLUMNS if name != "id")
-"""What memories can be counted by."""
+"""The attributes that memories can be counted by."""
 VALUES_SHOWN: Final = 1000
 
 
@@ -31,41 +33,41 @@ class Status:
 
     tenant: str
     records: int
-    """Those that have not expired."""
+    """Not expired."""
     expired: int
-    """Those that no answer shows any more, and that nobody has forgotten."""
+    """Expired: hidden from answers, but not forgotten."""
     seq: int
     time: datetime | None
-    """Of the last commit; None before the first."""
+    """The time of the last commit; None before the first."""
     debt: int
-    """Vectors that are still owed."""
+    """Vectors that are missing because an embedder failed."""
     segments: int
-    """Published ones."""
+    """Published index segments."""
     tail: int
-    """Rows that are not published yet."""
+    """Rows that are indexed in memory only."""
     tenants: tuple[str, ...]
-    """All tenants of the store, for its owner: a door that serves one tenant leaves this out."""
+    """All tenants of the store; servers leave this out, since it is for the owner only."""
     by: str | None = None
-    """What the memories are counted by, if that was asked for."""
+    """The attribute that the memories are counted by, if any."""
     counts: dict[str, int] | None = None
-    """How many have each value, the most frequent thousand."""
+    """The number of memories per value, for the thousand most frequent values."""
     distinct: int | None = None
-    """How many values there are."""
+    """The number of distinct values."""
 
     def __repr__(self) -> str:
-        told = f"{counted(self.records, 'record')}, {counted(self.debt, 'vector')} owed"
-        return shown(f"Status {named(self.tenant)}", told)
+        detail = f"{counted(self.records, 'record')}, {counted(self.debt, 'vector')} owed"
+        return shown(f"Status {named(self.tenant)}", detail)
 
     def to_dict(self) -> dict[str, object]:
         """The status as plain data."""
-        told: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
-        told["time"] = None if self.time is None else iso(self.time)
-        return {k: v for k, v in told.items() if v is not None} | {"tenants": list(self.tenants)}
+        out: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        out["time"] = None if self.time is None else iso(self.time)
+        return {k: v for k, v in out.items() if v is not None} | {"tenants": list(self.tenants)}
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `maintain` did."""
+    """The result of `maintain`."""
 
     embedded: int
     owed: int
@@ -91,7 +93,7 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
     head = engine.log.head(tenant)
     lasting = Criteria(Scope.of(tenant), now=engine.clock.now(), expired="hide")
     selection = select(view, lasting, engine.fetch(tenant))
-    found = None if by is None else _counted(view, selection, by)
+    values = None if by is None else _counts(view, selection, by)
     return Status(
         tenant,
         selection.count,
@@ -103,12 +105,19 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
         sum(map(len, index.tail)),
         tuple(engine.log.tenants()),
         by,
-        None if found is None else dict(_most(found)),
-        None if found is None else len(found),
+        None if values is None else dict(_most(values)),
+        None if values is None else len(values),
     )
 
 
-def _counted(view: View, selection: Selection, by: str) -> Counter[str]:
+def check_store(engine: Engine, *, repair: bool) -> Checkup:
+    """Verify the whole store; with `repair`, fix derived data. See `write.doctor`."""
+    known = {one.fingerprint: one for one in (*every(), engine.analyzer)}
+    context = CheckContext(engine.log, engine.index_cache, known, engine.vectors.name)
+    return checkup(context, repair=repair)
+
+
+def _counts(view: View, selection: Selection, by: str) -> Counter[str]:
     """How many rows have each value of a column."""
     out: Counter[str] = Counter()
     for segment, mask in zip(view.segments, selection.masks, strict=True):
@@ -120,6 +129,6 @@ def _counted(view: View, selection: Selection, by: str) -> Counter[str]:
     return out
 
 
-def _most(found: Counter[str]) -> list[tuple[str, int]]:
-    """The most frequent values; equals by name."""
-    return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:VALUES_SHOWN]
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    """The most frequent values; ties are sorted by name."""
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:VALUES_SHOWN]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import Field
 
 from memoriter.core.errors import BadFilter, BadRecipe
-from memoriter.core.where import AllOf, Where, parse
+from memoriter.core.where import AllOf, Where, parse_where
 from memoriter.lanes.spec import Spec
 from memoriter.pipeline.fusing import Label
 
@@ -139,7 +139,7 @@ def _test(name: str, paths: Sequence[str], value: object) -> Where:
 
 def _parsed(path: str, value: object) -> Where:
     attribute, _, op = path.rpartition(".")
-    return parse({attribute: {op: value}})
+    return parse_where({attribute: {op: value}})
 
 
 def both(one: Where, other: Where) -> Where:

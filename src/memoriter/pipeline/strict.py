@@ -42,14 +42,14 @@ def refuse_unused(plan: Plan, query: Query) -> None:
 
 
 def _inputs(query: Query) -> list[str]:
-    present = {"query": bool(query.text.strip()), "vector": query.given is not None}
+    present = {"query": bool(query.text.strip()), "vector": query.vector is not None}
     return [field for field, is_present in present.items() if is_present]
 
 
 def _takes(recipe: Recipe, label: str, field: str, query: Query) -> bool:
     """Whether a lane uses the text or the vector; with a vector it does not need the text."""
     reads = recipe.lanes[label].reads
-    return field in reads and not (field == "query" and "vector" in reads and query.given)
+    return field in reads and not (field == "query" and "vector" in reads and query.vector)
 
 
 def _cannot_run(recipe: Recipe, label: str, reason: str, query: Query) -> BadQuery | Unavailable:

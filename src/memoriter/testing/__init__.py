@@ -1,1 +1,1 @@
-"""For whoever writes a store or an embedder: the contract suite of stores, and fakes."""
+"""For authors of stores and embedders: a contract test suite for stores, and fakes."""

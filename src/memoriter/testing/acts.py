@@ -1,4 +1,4 @@
-"""Small, complete acts for tests that speak to a store directly."""
+"""Builders of small, complete acts and batches, for tests that call a store directly."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ SPACE: Final = "toy/1"
 
 
 def salt(seed: str) -> bytes:
-    """Sixteen bytes that follow from a name."""
+    """Sixteen bytes derived from a name, the same in every run."""
     return hashlib.sha256(seed.encode()).digest()[:16]
 
 
-def key(name: str, asked: str = "") -> Key:
-    """An idempotency key for a question that is told by a word."""
-    return Key(name, hashlib.sha256(asked.encode()).digest())
+def make_key(name: str, request: str = "") -> Key:
+    """An idempotency key; requests with the same text have the same digest."""
+    return Key(name, hashlib.sha256(request.encode()).digest())
 
 
 def vector(*values: float, space: str = SPACE, form: str = "unit") -> Vector:
-    """A vector of an embedder, or a caller's own one."""
+    """A vector of an embedder; with form "f8", a caller's own."""
     code = "d" if form == "f8" else "f"
     return Vector(space, 0, cast("Any", form), struct.pack(f"<{len(values)}{code}", *values))
 
 
 def put(record_id: str, text: str = "", **more: Any) -> Put:
-    """A new record, or with `replaces` a new version; fields of content or of `Put`."""
-    beside = {
+    """A new record, or with `replaces` a new version; `more` are fields of Content or of Put."""
+    put_fields = {
         name: more.pop(name)
         for name in ("replaces", "vectors", "owes", "ties", "key", "words")
         if name in more
     }
-    told: dict[str, Any] = {"text": text or f"about {record_id}", "created": START, **more}
-    content = Content(**told)
-    beside.setdefault("words", ((WORDS, f"words of {content.text}".encode()),))
+    fields: dict[str, Any] = {"text": text or f"about {record_id}", "created": START, **more}
+    content = Content(**fields)
+    put_fields.setdefault("words", ((WORDS, f"words of {content.text}".encode()),))
     body = encode(record_id, content)
-    return Put(record_id, content, body, salt(f"{record_id}/{content.text}"), **beside)
+    return Put(record_id, content, body, salt(f"{record_id}/{content.text}"), **put_fields)
 
 
-def link(source: str, target: str, kind: str = "related_to", **more: Any) -> Link:
-    """An edge; `key` goes to the act, the rest to the tie."""
-    named = more.pop("key", None)
-    return Link(source, NewEdge(target, kind, **more), salt(f"{source}>{target}"), named)
+def link_act(source: str, target: str, kind: str = "related_to", **more: Any) -> Link:
+    """An edge between existing records; `key` is the key of the act, the rest are its fields."""
+    key = more.pop("key", None)
+    return Link(source, NewEdge(target, kind, **more), salt(f"{source}>{target}"), key)
 
 
-def forget(record_id: str, named: Key | None = None) -> Forget:
-    """An erasure."""
-    return Forget(record_id, salt(f"forget {record_id}"), named)
+def forget_act(record_id: str, key: Key | None = None) -> Forget:
+    """An erasure of a record."""
+    return Forget(record_id, salt(f"forget {record_id}"), key)
 
 
 def enrol(agent: str, **state: object) -> RegisterAgent:
-    """A state of an agent."""
+    """A new state of an agent."""
     return RegisterAgent(agent, canonical({"agent": agent, "aliases": [], **state}), salt(agent))
 
 
 def batch(*acts: Act, tenant: str = "default", now: int = START) -> Batch:
-    """A batch at a moment."""
+    """A batch of acts, committed at a moment."""
     return Batch(tenant, acts, now)

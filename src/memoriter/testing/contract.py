@@ -1,8 +1,8 @@
-"""The contract of a store, as tests: a backend inherits `StoreContract` and says how to open it.
+"""The contract of a store as tests: a backend subclasses `StoreContract` and says how to open it.
 
-class TestMine(StoreContract):
-    store = staticmethod(lambda folder: Mine(folder / "log"))
-    reopen = store          # leave it out for a store that forgets
+class TestMyStore(StoreContract):
+    store = staticmethod(lambda folder: MyStore(folder / "log"))
+    reopen = store          # leave it out for a store that is not durable
 """
 
 from __future__ import annotations
@@ -20,23 +20,30 @@ from memoriter.core.times import to_datetime
 from memoriter.store.port import Dump, Log, Manifest, SegmentRef
 from memoriter.store.rows import erased
 from memoriter.store.verify import verify
-from memoriter.testing.acts import SPACE, batch, enrol, forget, key, link, put, vector
+from memoriter.testing.acts import SPACE, batch, enrol, forget_act, link_act, make_key, put, vector
+from memoriter.testing.contract_base import (
+    EdgeTests,
+    KeyTests,
+    NumberTests,
+    StoreTestBase,
+    T,
+    everything,
+)
 from memoriter.testing.fakes import START
-from memoriter.testing.opened import EdgeTests, Keys, Numbers, OpenedStoreTests, T, everything
 
 __all__ = ["StoreContract"]
 
 
 def without_words(dump: Dump) -> Dump:
-    """A dump to compare: the count of published segments belongs to the index."""
+    """A dump without its words and segment count, which a restore computes again."""
     return replace(dump, head=replace(dump.head, published=0), words=[])
 
 
-class Erasing(OpenedStoreTests):
-    """A forget takes everything and breaks nothing."""
+class ForgetTests(StoreTestBase):
+    """A forget erases a record and everything derived from it; the chain stays valid."""
 
     def fill(self, log: Log) -> None:
-        """Two records with everything that can hang on them."""
+        """Write two records with vectors, debts, entities, versions and edges."""
         rich: dict[str, Any] = {
             "vectors": (vector(1, 0), vector(3, 4, space="given:2", form="f8")),
             "owes": ("late/1",),
@@ -44,12 +51,12 @@ class Erasing(OpenedStoreTests):
         }
         log.commit(batch(put("a", "secret", **rich), put("b", "other", **rich)))
         log.commit(batch(put("a", "secret two", replaces=1, **rich)))
-        log.commit(batch(link("a", "b"), link("b", "a"), link("b", "b")))
+        log.commit(batch(link_act("a", "b"), link_act("b", "a"), link_act("b", "b")))
 
     def test_all_that_hangs_on_a_record_goes(self, log: Log) -> None:
         """Rows, words, vectors, mentions, edges, debts: of every version."""
         self.fill(log)
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         dump, delta = log.dump(T), everything(log)
         assert {r.id for r in dump.records} == {"b"}
         rows = {r.row for r in dump.records}
@@ -66,7 +73,7 @@ class Erasing(OpenedStoreTests):
         """It keeps the digests, which tell nothing without the salts."""
         self.fill(log)
         links = [row.link for row in log.dump(T).chain]
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         dump = log.dump(T)
         verify(T, dump)
         assert [row.link for row in dump.chain][:-1] == links
@@ -77,7 +84,7 @@ class Erasing(OpenedStoreTests):
         rows = [r.row for r in log.versions(T, "a", 99)]
         edges = [e.seq for e in log.edges(T, 0, 99)]
         vectors = [v.seq for row in rows for v in log.vectors(T, row) if v.form != "unit"]
-        gone = log.commit(batch(forget("a")))
+        gone = log.commit(batch(forget_act("a")))
         (tomb,) = everything(log).tombs
         assert (tomb.seq, erased(tomb)) == (gone.seq, (0, rows, edges, vectors))
         assert b"secret" not in tomb.body
@@ -86,25 +93,25 @@ class Erasing(OpenedStoreTests):
     def test_an_id_may_come_back_at_a_new_position(self, log: Log) -> None:
         """Also within one batch; the old position stays a hole."""
         log.commit(batch(put("a")))
-        log.commit(batch(forget("a"), put("a", "new")))
+        log.commit(batch(forget_act("a"), put("a", "new")))
         (back,) = log.versions(T, "a", 99)
         assert (back.text, back.position) == ("new", 1)
         verify(T, log.dump(T))
 
     def test_a_record_is_not_written_and_forgotten_at_once(self, log: Log) -> None:
         """Such a batch is a mistake."""
-        self.refused(log, BadRecord, put("a"), forget("a"))
+        self.refused(log, BadRecord, put("a"), forget_act("a"))
 
     def test_an_edge_made_and_orphaned_in_one_batch_is_gone(self, log: Log) -> None:
         """The chain still counts it."""
         log.commit(batch(put("a"), put("b")))
-        log.commit(batch(link("a", "b"), forget("a")))
+        log.commit(batch(link_act("a", "b"), forget_act("a")))
         assert log.dump(T).edges == []
         verify(T, log.dump(T))
 
 
-class Keeping(OpenedStoreTests):
-    """Debts, agents, segments, whole tenants."""
+class UpkeepTests(StoreTestBase):
+    """Debts, keys, agents, published segments, dump and restore, isolation of tenants."""
 
     def test_debts_are_paid_by_vectors(self, log: Log) -> None:
         """The oldest first; a vector that cannot be made pays as well."""
@@ -123,7 +130,7 @@ class Keeping(OpenedStoreTests):
         log.commit(batch(Embed(1, SPACE, vector(1, 0)), Embed(2, SPACE, vector())))
         log.commit(batch(Embed(1, "z", vector(1, 0, space="z"))))
         assert log.embedded(T) == {SPACE: {1, 2}, "z": {1}}
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         assert log.embedded(T) == {SPACE: {2}}
         assert log.embedded("other") == {}
         assert [tuple(d) for d in log.debts(T, 9)] == [(3, SPACE)]
@@ -131,13 +138,13 @@ class Keeping(OpenedStoreTests):
 
     def test_keys_tell_what_was_written_under_them(self, log: Log) -> None:
         """Unknown ones are left out; a forgotten record leaves its key, and no digest."""
-        log.commit(batch(put("a", key=key("k")), put("b", key=key("l")), put("c")))
-        found = log.keys(T, ["k", "l", "never", "k"])
-        assert {name: (row.id, row.asked) for name, row in found.items()} == {
-            "k": ("a", key("k").asked),
-            "l": ("b", key("l").asked),
+        log.commit(batch(put("a", key=make_key("k")), put("b", key=make_key("l")), put("c")))
+        known = log.keys(T, ["k", "l", "never", "k"])
+        assert {name: (row.id, row.asked) for name, row in known.items()} == {
+            "k": ("a", make_key("k").asked),
+            "l": ("b", make_key("l").asked),
         }
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         assert log.keys(T, ["k"])["k"].asked == b""
         assert log.keys(T, []) == log.keys("nobody", ["k"]) == {}
 
@@ -152,7 +159,7 @@ class Keeping(OpenedStoreTests):
     def test_a_vector_for_a_forgotten_record_is_dropped(self, log: Log) -> None:
         """The embedder may have taken its time."""
         log.commit(batch(put("a", owes=(SPACE,))))
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         before = log.dump(T)
         log.commit(batch(Embed(1, SPACE, vector(1, 0))))
         assert log.dump(T) == before
@@ -167,7 +174,7 @@ class Keeping(OpenedStoreTests):
         assert owners == [[], [None], ["ann", None], ["bob", None]]
 
     def test_segments_are_published_by_compare_and_swap(self, log: Log) -> None:
-        """A loser is told; each index and tenant has a list of its own."""
+        """The loser gets False; each index of each tenant has a manifest of its own."""
         log.commit(batch(put("a")))
         one = Manifest((SegmentRef("x.seg", 0, 1, 1),), 0)
         two = Manifest((SegmentRef("y.seg", 0, 1, 1),), 1)
@@ -189,8 +196,8 @@ class Keeping(OpenedStoreTests):
 
     def test_a_dump_restores_to_an_equal_tenant(self, log: Log) -> None:
         """Every number, time, digest, key and debt; and the log goes on from there."""
-        Erasing.fill(Erasing(), log)
-        log.commit(batch(enrol("bot"), forget("b"), put("c", key=key("k"), owes=("l/1",))))
+        ForgetTests.fill(ForgetTests(), log)
+        log.commit(batch(enrol("bot"), forget_act("b"), put("c", key=make_key("k"), owes=("l/1",))))
         log.publish(T, "i", Manifest(), Manifest((SegmentRef("x", 0, 1, 1),), 0))
         dump = log.dump(T)
         verify(T, dump)
@@ -209,11 +216,13 @@ class Keeping(OpenedStoreTests):
     def test_tenants_share_nothing(self, log: Log) -> None:
         """Equal ids, keys and numbers in two tenants are strangers."""
         for tenant in ("zoe", "abe"):
-            same = put("a", f"of {tenant}", key=key("k", tenant), owes=(SPACE,), entities=("e",))
-            log.commit(batch(same, put("b"), link("a", "b"), enrol("bot"), tenant=tenant))
+            same = put(
+                "a", f"of {tenant}", key=make_key("k", tenant), owes=(SPACE,), entities=("e",)
+            )
+            log.commit(batch(same, put("b"), link_act("a", "b"), enrol("bot"), tenant=tenant))
         assert log.tenants() == ["abe", "zoe"]
         before = log.dump("abe")
-        log.commit(batch(forget("a"), tenant="zoe"))
+        log.commit(batch(forget_act("a"), tenant="zoe"))
         assert log.dump("abe") == before
         assert [r.text for r in log.versions("abe", "a", 99)] == ["of abe"]
         assert log.versions("zoe", "a", 99) == []
@@ -227,15 +236,15 @@ class Keeping(OpenedStoreTests):
         log.close()
 
 
-class Lasting(OpenedStoreTests):
+class DurabilityTests(StoreTestBase):
     """For stores that outlive their process."""
 
     def test_what_was_committed_is_there_after_opening_again(self, tmp_path: Path) -> None:
         """The same rows, the same head, and the next number follows."""
         cls = type(self)
         log = cls.store(tmp_path)
-        Erasing.fill(Erasing(), log)
-        log.commit(batch(enrol("bot"), forget("b")))
+        ForgetTests.fill(ForgetTests(), log)
+        log.commit(batch(enrol("bot"), forget_act("b")))
         before = log.dump(T)
         log.close()
         if cls.reopen is None:
@@ -247,7 +256,7 @@ class Lasting(OpenedStoreTests):
         again.close()
 
     def test_a_closed_store_refuses_and_closing_twice_is_fine(self, tmp_path: Path) -> None:
-        """What is asked or written after the end is an error, and never a quiet nothing."""
+        """Every call after closing raises; none returns silently."""
         log = type(self).store(tmp_path)
         log.commit(batch(put("a")))
         log.close()
@@ -271,5 +280,5 @@ class Lasting(OpenedStoreTests):
         two.close()
 
 
-class StoreContract(Numbers, Keys, EdgeTests, Erasing, Keeping, Lasting):
-    """Everything a store promises."""
+class StoreContract(NumberTests, KeyTests, EdgeTests, ForgetTests, UpkeepTests, DurabilityTests):
+    """All tests of a store."""

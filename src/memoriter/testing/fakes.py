@@ -1,4 +1,4 @@
-"""Stand-ins for what enters from outside: clock, randomness, embedder and reranker with faults."""
+"""Fakes of a clock, of randomness, and of an embedder and a reranker with faults to switch on."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memoriter.embed.port import Side
 from memoriter.rank.grid import unit
 
 START: Final = 1_790_000_000_000_000
-"""Where a hand-set clock begins: a moment of September 2026."""
+"""The first time of a `HandClock`: a moment in September 2026."""
 SECOND: Final = 1_000_000
 
 
 class HandClock:
-    """A clock that moves only when somebody moves it, also backwards."""
+    """A clock that only `move` moves, also backwards."""
 
     def __init__(self, now: int = START) -> None:
         self.time = now
@@ -35,7 +35,7 @@ class HandClock:
 
 
 class CountedEntropy:
-    """Bytes that look random and are the same on every run."""
+    """Pseudo-random bytes that are the same in every run."""
 
     def __init__(self, seed: str = "") -> None:
         self._seed = seed
@@ -48,7 +48,7 @@ class CountedEntropy:
 
 
 class ToyEmbedder:
-    """Few dimensions, one per kind of letter, and a switch that makes it fail.
+    """An embedder with eight dimensions, by letters, and a switch that makes it fail.
 
     A text without a letter has no vector. Equal texts have equal vectors, close texts close ones.
     """

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from memoriter.core.query import Query, lists_of
+from memoriter.core.query import Query, parse_lists
 from memoriter.core.scope import Scope
-from memoriter.core.where import parse
+from memoriter.core.where import parse_where
 from memoriter.pipeline.load import overridden, with_lists
 from memoriter.pipeline.recipe import Recipe
 
@@ -40,11 +40,11 @@ class ChangedQuery:
                     recipe = overridden(recipe, overrides)
                     query = replace(query, overrides={**query.overrides, **overrides})
                 case "lists":
-                    more = lists_of(value)
+                    more = parse_lists(value)
                     recipe = with_lists(recipe, more)
                     query = replace(query, lists=cast("Any", {**query.lists, **more}))
                 case "where":
-                    query = replace(query, where=parse(value))
+                    query = replace(query, where=parse_where(value))
                 case "budget_tokens" | "budget_chars":
                     part = {key.removeprefix("budget_"): cast("int | None", value)}
                     query = replace(query, budget=replace(query.budget, **part))

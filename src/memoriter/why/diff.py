@@ -220,7 +220,7 @@ def _inputs(was: _Answer, now: _Answer) -> Iterator[Input]:
 
 def _text(answer: _Answer) -> tuple[str, object]:
     """The inputs from which the query's vector is computed."""
-    return answer.case.query.text, answer.case.query.given
+    return answer.case.query.text, answer.case.query.vector
 
 
 def _brief(value: object, short: bool) -> object:  # noqa: FBT001  # private, called in one place

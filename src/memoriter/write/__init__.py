@@ -1,1 +1,1 @@
-"""How does a memory get in, change, and leave?"""
+"""Everything that writes: from drafts to commits, reflection, export, and repair."""

@@ -1,6 +1,7 @@
-"""The entities of a record that comes without any: what an extractor finds in its text.
+"""Fills in the entities of a record that comes without any, by running an extractor on its text.
 
-An extractor never costs a write: one that fails finds nothing, and what is no name is left out.
+An extractor may be the caller's function, so it never fails a write: if it raises, the record has
+no entities, and results that are not valid names are left out.
 """
 
 from __future__ import annotations
@@ -19,22 +20,26 @@ _log: Final = logging.getLogger(__name__)
 
 
 def annotated(content: Content, extractor: Extractor | None) -> Content:
-    """The content with the entities that the extractor finds, unless the caller gave some."""
+    """The content with extracted entities, unless the caller passed some."""
     if extractor is None or content.entities:
         return content
-    return replace(content, entities=_found(content.text, extractor))
+    return replace(content, entities=_extracted(content.text, extractor))
 
 
 def annotated_anew(before: Content, content: Content, extractor: Extractor | None) -> Content:
-    """A changed content with the entities of its own text, where those it has were found too."""
+    """The content of a new version, with entities extracted again if its text changed.
+
+    Entities that the caller set are kept: only those equal to what the extractor returns for the
+    old text were extracted.
+    """
     if extractor is None or content.text == before.text or content.entities != before.entities:
         return content
-    if content.entities and content.entities != _found(before.text, extractor):
+    if content.entities and content.entities != _extracted(before.text, extractor):
         return content
-    return replace(content, entities=_found(content.text, extractor))
+    return replace(content, entities=_extracted(content.text, extractor))
 
 
-def _found(text: str, extractor: Extractor) -> tuple[str, ...]:
+def _extracted(text: str, extractor: Extractor) -> tuple[str, ...]:
     try:
         clean = [_clean(one) for one in _several(extractor(text))]
     except Exception as error:
@@ -43,15 +48,15 @@ def _found(text: str, extractor: Extractor) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in clean if one))[:LIST_LIMIT]
 
 
-def _several(told: object) -> list[object]:
-    """What an extractor answers, one by one."""
-    if isinstance(told, str | bytes | Mapping) or not isinstance(told, Iterable):
-        raise TypeError(f"expected names, got {type(cast('object', told)).__name__}")
-    return listed(cast("Iterable[object]", told))
+def _several(answer: object) -> list[object]:
+    """The answer of an extractor as a list; raises TypeError if it is not a list of names."""
+    if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+        raise TypeError(f"expected names, got {type(cast('object', answer)).__name__}")
+    return listed(cast("Iterable[object]", answer))
 
 
 def _clean(one: object) -> str:
-    """A name as it is kept; empty for what is none."""
+    """A normalised name; empty if it is not a valid name."""
     try:
         clean = name(one, "entities", limit=LABEL_LIMIT)
     except BadRecord:

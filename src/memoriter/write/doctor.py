@@ -1,9 +1,9 @@
-"""Is the store sound, and what can be mended? Only what follows from the records is ever touched.
+"""Checks and repairs a store, for `Memory.verify_store` and `Memory.doctor`.
 
-A check reads everything and changes nothing. A repair writes damaged derived rows anew, if this
-memory can make them again: words of any analyzer it knows, from the record; vectors of its own
-space, as debts for `maintain`. Damaged segments are thrown away, whatever index they belong to. All
-else is told and left as it is; on a sound store a repair does nothing at all.
+A check reads everything and changes nothing. A repair touches derived data only, and only what this
+memory can compute again: words of known analyzers, from the record; vectors of its own space, which
+become debts for `maintain`; damaged segments of any index, which are deleted. All other damage is
+reported and left as it is. On a sound store a repair does nothing.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from memoriter.text.port import Analyzer
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What was found, and what was mended."""
+    """The result of a check or a repair."""
 
     tenants: int
     entries: int
     problems: tuple[str, ...] = ()
-    """Damage to what was written: only a backup helps."""
+    """Damage to the log itself: only a backup helps."""
     derived: tuple[str, ...] = ()
-    """Damage to what follows from it: a repair mends it, where this memory can make it again."""
+    """Damage to derived data: a repair fixes what this memory can compute again."""
     mended: bool = False
-    """Whether a repair mended everything that is listed as derived."""
+    """Whether a repair fixed everything in `derived`."""
 
     def __repr__(self) -> str:
         hurt = f"{counted(len(self.problems), 'problem')}, {len(self.derived)} derived"
         state = "sound" if self.sound else hurt
-        told = f"{counted(self.tenants, 'tenant')}, {counted(self.entries, 'entry', 'entries')}"
-        return shown("Checkup", f"{state}, {told}")
+        size = f"{counted(self.tenants, 'tenant')}, {counted(self.entries, 'entry', 'entries')}"
+        return shown("Checkup", f"{state}, {size}")
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong, or nothing is left wrong."""
+        """Whether there is no damage, or none is left."""
         return not self.problems and (self.mended or not self.derived)
 
     def to_dict(self) -> dict[str, object]:
@@ -60,66 +60,68 @@ class Checkup:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What a checkup works with: the log, its indexes, and what can be made again."""
+class CheckContext:
+    """The store to check, and what this memory can compute again."""
 
     log: Log
     index_cache: IndexCache
     analyzers: Mapping[str, Analyzer]
     """By fingerprint."""
     space: str
+    """The vector space of this memory."""
 
 
 @dataclass(slots=True)
 class _Findings:
-    """What is wrong with one tenant."""
+    """The damage of one tenant."""
 
     entries: int = 0
     problems: list[str] = field(default_factory=list[str])
     derived: list[str] = field(default_factory=list[str])
     words: list[WordsRow] = field(default_factory=list[WordsRow])
     vectors: list[VectorRow] = field(default_factory=list[VectorRow])
-    """Those that can be embedded again."""
+    """Damaged ones that can be embedded again."""
     indexes: list[str] = field(default_factory=list[str])
-    """Those with a damaged segment."""
+    """Names of indexes with a damaged segment."""
 
 
-def checkup(bench: Bench, *, repair: bool) -> Checkup:
-    """Check every tenant; with `repair`, mend what is derived."""
-    problems = bench.log.damage()
+def checkup(context: CheckContext, *, repair: bool) -> Checkup:
+    """Check every tenant; with `repair`, fix derived data."""
+    problems = context.log.damage()
     derived: list[str] = []
     entries, mended = 0, repair
-    tenants = bench.log.tenants()
+    tenants = context.log.tenants()
     for tenant in tenants:
-        found = _examine(bench, tenant)
-        problems += found.problems
-        derived += found.derived
-        entries += found.entries
-        if repair and found.derived:
-            mended = _mend(bench, tenant, found) and mended
+        findings = _examine(context, tenant)
+        problems += findings.problems
+        derived += findings.derived
+        entries += findings.entries
+        if repair and findings.derived:
+            mended = _repair(context, tenant, findings) and mended
     return Checkup(
         len(tenants), entries, tuple(problems), tuple(derived), mended=mended and bool(derived)
     )
 
 
-def _examine(bench: Bench, tenant: str) -> _Findings:
-    found = _Findings()
+def _examine(context: CheckContext, tenant: str) -> _Findings:
+    findings = _Findings()
     for part in (_entries, _words, _segments):
         try:
-            part(bench, tenant, found)
+            part(context, tenant, findings)
         except Corrupt as damage:
-            found.problems.append(damage.message)
-    return found
+            findings.problems.append(damage.message)
+    return findings
 
 
-def _entries(bench: Bench, tenant: str, found: _Findings) -> None:
-    """What was written, and the vectors beside it."""
-    dump = bench.log.dump(tenant)
-    found.entries = len(dump.chain)
-    found.problems += dump.damaged
+def _entries(context: CheckContext, tenant: str, findings: _Findings) -> None:
+    """Check the log of a tenant and the vectors in it."""
+    dump = context.log.dump(tenant)
+    findings.entries = len(dump.chain)
+    findings.problems += dump.damaged
+    # Vectors of embedders are not in the hash chain; they have checksums of their own.
     bad = {row for row in dump.vectors if row.form == "unit" and _is_bad(tenant, row)}
     sound = replace(dump, vectors=[row for row in dump.vectors if row not in bad], damaged=[])
-    _vectors(tenant, sound, sorted(bad), bench.space, found)
+    _vectors(tenant, sound, sorted(bad), context.space, findings)
     verify(tenant, sound)
 
 
@@ -135,59 +137,60 @@ def _is_bad(tenant: str, row: WordsRow | VectorRow) -> bool:
 
 
 def _vectors(
-    tenant: str, sound: Dump, bad: Sequence[VectorRow], space: str, found: _Findings
+    tenant: str, sound: Dump, bad: Sequence[VectorRow], space: str, findings: _Findings
 ) -> None:
-    """Damaged vectors: those that can be embedded again are derived, all others a problem.
+    """Sort damaged vectors: those that can be embedded again are derived, others a problem.
 
-    A vector of another space, or of a row that is not there or has its vector already, is not what
-    it says: throwing it away could lose what nobody can make again.
+    The row number and space of a damaged vector may themselves be damaged. If it claims another
+    space, or a row that does not exist or already has a vector, it is kept: deleting it could lose
+    a vector that this memory cannot make.
     """
-    owing = {record.row for record in sound.records}
-    owing -= {row.row for row in sound.vectors if row.generation == space}
-    strange: dict[str, list[VectorRow]] = {}
+    missing = {record.row for record in sound.records}
+    missing -= {row.row for row in sound.vectors if row.generation == space}
+    unknown: dict[str, list[VectorRow]] = {}
     for row in bad:
-        if row.generation == space and row.row in owing:
-            found.vectors.append(row)
-            found.derived.append(f"tenant {tenant!r}: a vector of row {row.row} is damaged")
+        if row.generation == space and row.row in missing:
+            findings.vectors.append(row)
+            findings.derived.append(f"tenant {tenant!r}: a vector of row {row.row} is damaged")
         else:
-            strange.setdefault(row.generation, []).append(row)
-    found.problems += [
+            unknown.setdefault(row.generation, []).append(row)
+    findings.problems += [
         f"tenant {tenant!r}: vectors of space {generation!r} are damaged and cannot be made again "
         f"here: {len(rows)}, the first of row {rows[0].row}"
-        for generation, rows in strange.items()
+        for generation, rows in unknown.items()
     ]
 
 
-def _words(bench: Bench, tenant: str, found: _Findings) -> None:
-    """Damaged words: those of analyzers that are known can be made again, others are left."""
-    strange: dict[str, list[WordsRow]] = {}
-    for row in bench.log.words(tenant):
+def _words(context: CheckContext, tenant: str, findings: _Findings) -> None:
+    """Find damaged words: those of known analyzers can be made again, others are left."""
+    unknown: dict[str, list[WordsRow]] = {}
+    for row in context.log.words(tenant):
         if not _is_bad(tenant, row):
             continue
-        found.words.append(row)
-        if row.generation in bench.analyzers:
-            found.derived.append(f"tenant {tenant!r}: the words of row {row.row} are damaged")
+        findings.words.append(row)
+        if row.generation in context.analyzers:
+            findings.derived.append(f"tenant {tenant!r}: the words of row {row.row} are damaged")
         else:
-            strange.setdefault(row.generation, []).append(row)
-    found.derived += [
+            unknown.setdefault(row.generation, []).append(row)
+    findings.derived += [
         f"tenant {tenant!r}: words of analyzer {generation!r}, which is not known here, are "
         f"damaged and left: {len(rows)}, the first of row {rows[0].row}"
-        for generation, rows in strange.items()
+        for generation, rows in unknown.items()
     ]
 
 
-def _segments(bench: Bench, tenant: str, found: _Findings) -> None:
-    """Damaged segments of every index that was ever published, by whatever application."""
-    folder = bench.index_cache.folder
+def _segments(context: CheckContext, tenant: str, findings: _Findings) -> None:
+    """Find damaged segments of every published index, also those of other applications."""
+    folder = context.index_cache.folder
     if folder is not None:
-        for index, manifest in bench.log.manifests(tenant).items():
-            told = _damaged(manifest, folder, (tenant, index))
-            found.derived += [f"tenant {tenant!r}: {damage}" for damage in told]
-            found.indexes += [index] if told else []
+        for index, manifest in context.log.manifests(tenant).items():
+            damages = _damaged(manifest, folder, (tenant, index))
+            findings.derived += [f"tenant {tenant!r}: {damage}" for damage in damages]
+            findings.indexes += [index] if damages else []
 
 
 def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[str]:
-    """What is wrong with the published segments of an index."""
+    """The damage of the published segments of an index."""
     out: list[str] = []
     for ref in manifest.segments:
         try:
@@ -197,30 +200,30 @@ def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[s
     return out
 
 
-def _mend(bench: Bench, tenant: str, found: _Findings) -> bool:
-    """Mend what can be; whether that was all."""
-    anew = _again(bench, tenant, found.words)
-    if anew or found.vectors:
-        bench.log.mend(tenant, anew, found.vectors)
-    own = bench.index_cache.index(tenant).name
-    whole = len(anew) == len(found.words)
-    for index in found.indexes:
-        whole = bench.index_cache.discard(tenant, index) and whole
-        if index == own and not found.problems:
-            bench.index_cache.tidy(tenant)
+def _repair(context: CheckContext, tenant: str, findings: _Findings) -> bool:
+    """Repair what can be; returns whether that was everything."""
+    words = _recomputed(context, tenant, findings.words)
+    if words or findings.vectors:
+        context.log.mend(tenant, words, findings.vectors)
+    own = context.index_cache.index(tenant).name
+    whole = len(words) == len(findings.words)
+    for index in findings.indexes:
+        whole = context.index_cache.discard(tenant, index) and whole
+        if index == own and not findings.problems:
+            context.index_cache.tidy(tenant)
     return whole
 
 
-def _again(bench: Bench, tenant: str, damaged: Sequence[WordsRow]) -> list[WordsRow]:
-    """The words of known analyzers, made anew from their records, where those can be read."""
+def _recomputed(context: CheckContext, tenant: str, damaged: Sequence[WordsRow]) -> list[WordsRow]:
+    """The words of known analyzers, computed again from those records that can be read."""
     out: list[WordsRow] = []
     for row in damaged:
-        analyzer = bench.analyzers.get(row.generation)
+        analyzer = context.analyzers.get(row.generation)
         if analyzer is None:
             continue
         try:
-            (record,) = bench.log.records(tenant, [row.row])
-        except Corrupt:  # told as a problem
+            (record,) = context.log.records(tenant, [row.row])
+        except Corrupt:  # reported as a problem already
             continue
         if record is not None:
             body = analyzer.analyse(texts_of(record)).encode()

@@ -1,4 +1,7 @@
-"""May these memories become one reflection? Each gate gives the reason why not, or nothing."""
+"""The gates of reflection: checks that reject a cluster of memories, each with a reason.
+
+`write.reflect` applies them, in a fixed order, to every cluster.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from memoriter.text.entities import entity_key, names_in
 from memoriter.text.keywords import Phrase
 
 DREAMING: Final = "dreaming:"
-"""How the channel begins that a reflection says it came by."""
+"""The prefix of the source channel of a reflection."""
 _PERSONA_SHARE: Final = 0.75
 _MIN_COSINE: Final = 0.40
-_FOREIGN_SHARE: Final = 0.95
+_ORIGINAL_SHARE: Final = 0.95
 _ENTITY_SHARE: Final = 0.60
 _PERSONA: Final = (
     "born in 19", "born in 20", "is a ", "is an ", "is the ", "embracing their",
@@ -49,7 +52,7 @@ _GENERIC: Final = frozenset(_GENERIC_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Memories that are near one another, oldest first, and what tells them from the others."""
+    """Members of a cluster, oldest first, and the phrases that distinguish them from the rest."""
 
     members: tuple[Record, ...]
     vectors: NDArray[np.float32]
@@ -58,16 +61,16 @@ class Group:
 
 
 def refusal(group: Group) -> str | None:
-    """Why this group must not become a reflection; None when it may."""
+    """The reason to reject a cluster; None if it passes every gate."""
     return next((reason for gate, reason in _GATES.items() if gate(group)), None)
 
 
 def entities_of(record: Record) -> tuple[str, ...]:
-    """Whom and what a memory names: as the caller said, else found by rules."""
+    """The entities of a memory: the caller's, else those that the rules extract."""
     return record.entities or names_in(record.text)
 
 
-def _twins(group: Group) -> bool:
+def _duplicates(group: Group) -> bool:
     return len({member.text for member in group.members}) < len(group.members)
 
 
@@ -81,27 +84,27 @@ def _is_persona(member: Record) -> bool:
 
 
 def _contradiction(group: Group) -> bool:
-    said = {
+    words = {
         word
         for member in group.members
         for word in _WORD.findall(member.text.lower().replace("’", "'"))
     }
-    return any(said & left and said & right for left, right in _OPPOSED)
+    return any(words & left and words & right for left, right in _OPPOSED)
 
 
 def _loose(group: Group) -> bool:
     return cohesion(group.vectors) < _MIN_COSINE
 
 
-def _own_words(group: Group) -> bool:
-    return _share(group.members, _is_foreign) < _FOREIGN_SHARE
+def _from_reflections(group: Group) -> bool:
+    return _share(group.members, _is_original) < _ORIGINAL_SHARE
 
 
-def _is_foreign(member: Record) -> bool:
+def _is_original(member: Record) -> bool:
     return not (member.source.channel or "").startswith(DREAMING)
 
 
-def _strangers(group: Group) -> bool:
+def _unrelated(group: Group) -> bool:
     first, *_ = named = [
         {entity_key(name) for name in entities_of(member)} for member in group.members
     ]
@@ -118,12 +121,12 @@ def _share(members: Sequence[Record], test: Callable[[Record], bool]) -> float:
 
 
 _GATES: Final[dict[Callable[[Group], bool], str]] = {
-    _twins: "two members say the same",
+    _duplicates: "two members say the same",
     _personas: "most members only describe a person",
     _contradiction: "members contradict one another",
     _loose: f"the mean cosine lies below {_MIN_COSINE:g}",
-    _own_words: "members were made by reflection",
-    _strangers: "too few members share an entity with the first",
+    _from_reflections: "members were made by reflection",
+    _unrelated: "too few members share an entity with the first",
     _generic: "every key phrase is generic",
 }
-"""In the order they are asked."""
+"""In the order in which they are applied: the first that rejects gives the reason."""

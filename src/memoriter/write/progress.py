@@ -1,22 +1,30 @@
-"""Progress on stderr while something long runs; silent where nobody watches."""
+"""A progress bar on stderr for long operations, or the caller's own progress callback."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator
 
-Told = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
+"""Called with the number of rows that are done so far."""
 
 
 @contextlib.contextmanager
-def progress(show: bool | Told, label: str, total: int | None = None) -> Generator[Told]:  # noqa: FBT001  # the public verbs take the same
-    """Yields what to call with the count so far."""
+def show_progress(
+    show: bool | ProgressCallback,  # noqa: FBT001  # as in the public methods
+    label: str,
+    total: int | None = None,
+) -> Generator[ProgressCallback]:
+    """Yield a function to call with the count so far.
+
+    `show` is True for a progress bar, False for none, or the caller's callback.
+    """
     if callable(show):
         yield show
     elif not show:
         yield _ignore
     else:
-        from rich.console import Console  # noqa: PLC0415  # only when somebody watches
+        from rich.console import Console  # noqa: PLC0415  # rich is slow to import
         from rich.progress import (  # noqa: PLC0415  # as above
             BarColumn,
             MofNCompleteColumn,
@@ -37,4 +45,4 @@ def progress(show: bool | Told, label: str, total: int | None = None) -> Generat
 
 
 def _ignore(_: int) -> None:
-    """Nobody watches."""
+    """Show nothing."""

@@ -1,7 +1,8 @@
-"""Reflection: clusters of related memories become records that sum them up, without a model.
+"""Reflection: finds clusters of related memories and makes records that summarise them.
 
-What a run makes is a function of the memories it is shown. A cluster is known by its members: the
-id of its reflection follows from theirs, so whoever reflects again finds it there.
+Pure functions, without a language model; `memory.reflecting` reads the memories and commits the
+result. The id of a reflection is a hash of its members' ids, so that reflecting again, or in two
+processes at once, makes no duplicates.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.batch import Act, Vector
 from memoriter.core.canonical import canonical
-from memoriter.core.draft import Draft, changed
+from memoriter.core.draft import Draft, with_changes
 from memoriter.core.fields import TRUST
 from memoriter.core.names import Json
 from memoriter.core.record import Record
@@ -27,16 +28,16 @@ from memoriter.core.times import iso
 from memoriter.rank.cluster import clusters, middle, near, propagated, single_link
 from memoriter.text.keywords import Phrases, frequent_words
 from memoriter.write.gates import DREAMING, Group, entities_of, refusal
-from memoriter.write.prepare import SALT_BYTES, WriteContext, prepare_version, put_of
+from memoriter.write.prepare import SALT_BYTES, Derived, WriteContext, prepare_version, put_of
 
 REFLECTION: Final = "reflection"
-"""The kind of such a record."""
+"""The kind of a reflection record."""
 SOURCE: Final = "consolidated_from"
-"""The kind of the edges to its members."""
+"""The kind of the edges from a reflection to its members."""
 Algorithm = Literal["propagation", "agglomerative"]
 ALGORITHMS: Final = ("propagation", "agglomerative")
 Summary = Callable[[Sequence[Record]], str]
-"""Writes the summary of some members."""
+"""A caller's function that summarises the members of a cluster."""
 _VERSION: Final = 2
 _HASH: Final = 16
 _EXCERPTS: Final = 5
@@ -47,7 +48,7 @@ _DIGITS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When memories belong together."""
+    """When memories form a cluster."""
 
     algorithm: Algorithm = "propagation"
     similarity: float = 0.7
@@ -67,18 +68,18 @@ class Reflection:
     summary: str
 
     def __repr__(self) -> str:
-        told = f"{counted(len(self.members), 'member')}, {quoted(self.summary, 48)}"
-        return shown(f"Reflection {named(self.id)}", told)
+        detail = f"{counted(len(self.members), 'member')}, {quoted(self.summary, 48)}"
+        return shown(f"Reflection {named(self.id)}", detail)
 
     def to_dict(self) -> dict[str, object]:
         """The reflection as plain data."""
-        told = {"members": list(self.members), "keywords": list(self.keywords)}
-        return {"id": self.id, "summary": self.summary, **told}
+        lists = {"members": list(self.members), "keywords": list(self.keywords)}
+        return {"id": self.id, "summary": self.summary, **lists}
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A cluster that did not become a reflection, and why."""
+    """A cluster that a gate rejected, and the reason."""
 
     members: tuple[str, ...]
     reason: str
@@ -93,13 +94,13 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """What a run of `reflect` did, or would do."""
+    """The result of `reflect`; with `dry_run`, what it would do."""
 
     created: tuple[Reflection, ...] = ()
     kept: tuple[str, ...] = ()
-    """Reflections of clusters that were there already."""
+    """Reflections that existed already."""
     retired: tuple[str, ...] = ()
-    """Reflections that were archived, because a member no longer stands."""
+    """Reflections that were archived, because a member was forgotten, hidden or superseded."""
     rejected: tuple[Rejected, ...] = ()
     considered: int = 0
     """How many memories were compared."""
@@ -109,8 +110,8 @@ class Reflected:
 
     def __repr__(self) -> str:
         made = f"{len(self.created)} created, {len(self.kept)} kept"
-        told = [made, f"{len(self.retired)} retired", f"{len(self.rejected)} rejected"]
-        return shown("Reflected", ", ".join(told + ["dry run"] * self.dry_run))
+        parts = [made, f"{len(self.retired)} retired", f"{len(self.rejected)} rejected"]
+        return shown("Reflected", ", ".join(parts + ["dry run"] * self.dry_run))
 
     def to_dict(self) -> dict[str, object]:
         """The account as plain data."""
@@ -134,12 +135,12 @@ class Cluster:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Its members, sorted."""
+        """The ids of its members, sorted."""
         return tuple(sorted(member.id for member in self.group.members))
 
     @property
     def hash(self) -> str:
-        """What it is known by."""
+        """The hash of its members' ids."""
         return hash_of(self.ids)
 
     @property
@@ -152,28 +153,29 @@ class Cluster:
         """The most frequent words of its members."""
         return tuple(frequent_words(member.text for member in self.group.members))
 
-    def told(self, summary: str | None = None) -> Reflection:
-        """The reflection in short."""
+    def reflection(self, summary: str | None = None) -> Reflection:
+        """The reflection of this cluster; without a summary, its keywords are used."""
         words = self.keywords
         plain = f"REFLECTION [{', '.join(words[:_SUMMARY_WORDS])}]"
         return Reflection(self.id, self.ids, words, plain if summary is None else summary)
 
 
 def hash_of(ids: Sequence[str]) -> str:
-    """What a cluster is known by: 16 hex digits over its sorted ids.
+    """The hash of a cluster: 16 hex digits over its sorted ids.
 
     >>> hash_of(["m20", "m10", "m09"])
     '27f3fb890d43dbb7'
     """
+    # Plain json.dumps, not canonical JSON: ids of stored reflections depend on these bytes.
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:_HASH]
 
 
-def found(
+def find_clusters(
     records: Sequence[Record], vectors: NDArray[np.float32], rule: Rule
 ) -> tuple[list[Cluster], list[Rejected]]:
-    """(the clusters among memories of one agent and user, those that a gate keeps back).
+    """Cluster the memories of one agent and user; returns (clusters, rejected clusters).
 
-    Smaller clusters than the rule allows are nobody's business; larger ones are rejected.
+    Clusters below the minimum size are ignored, those above the maximum are rejected.
     """
     close = near(vectors, rule.similarity)
     labels = single_link(close) if rule.algorithm == "agglomerative" else propagated(close)
@@ -186,8 +188,8 @@ def found(
         members = tuple(records[int(place)] for place in at)
         phrases = tuple(known.distinctive(member.text for member in members))
         cluster = Cluster(Group(members, vectors[at], phrases), rule)
-        large = f"{at.size} members, at most {rule.max_size} are summed up"
-        reason = large if at.size > rule.max_size else refusal(cluster.group)
+        too_large = f"{at.size} members, at most {rule.max_size} are summed up"
+        reason = too_large if at.size > rule.max_size else refusal(cluster.group)
         if reason is None:
             good.append(cluster)
         else:
@@ -196,22 +198,22 @@ def found(
 
 
 def is_ours(record: Record) -> bool:
-    """Whether a record was made here; others may call theirs reflections too."""
+    """Whether `reflect` made a record: callers may use the kind `reflection` too."""
     return record.kind == REFLECTION and (record.source.channel or "").startswith(DREAMING)
 
 
 def members_of(record: Record) -> tuple[str, ...] | None:
-    """Whom a reflection says it was made from; None where it no longer says so."""
+    """The ids of a reflection's members; None if its text was changed and has none."""
     try:
-        told = cast("object", json.loads(record.text)["member_ids"])
+        members = cast("object", json.loads(record.text)["member_ids"])
     except (ValueError, TypeError, KeyError):
         return None
-    ids = cast("list[object]", told) if isinstance(told, list) else []
+    ids = cast("list[object]", members) if isinstance(members, list) else []
     return tuple(map(str, ids)) or None
 
 
 def content_of(cluster: Cluster, created: int) -> dict[str, Json]:
-    """What a reflection says: its members and what they have in common."""
+    """The text of a reflection as data: its members and what they have in common."""
     members = cluster.group.members
     times = [m.created if m.occurred is None else m.occurred for m in members]
     names = dict.fromkeys(name for member in members for name in entities_of(member))
@@ -235,8 +237,8 @@ def content_of(cluster: Cluster, created: int) -> dict[str, Json]:
     }
 
 
-def draft_of(cluster: Cluster, told: Reflection, now: int, cycle: int | None) -> Draft:
-    """A reflection as a draft; it is trusted, and lasts, no more than the least of its members."""
+def draft_of(cluster: Cluster, summary: str, now: int, cycle: int | None) -> Draft:
+    """The draft of a reflection: it has the lowest trust and the first expiry of its members."""
     members = cluster.group.members
     first = members[0]
     sessions = {member.session for member in members}
@@ -245,10 +247,10 @@ def draft_of(cluster: Cluster, told: Reflection, now: int, cycle: int | None) ->
         {
             "id": cluster.id,
             "text": canonical(content_of(cluster, now)).decode(),
-            "summary": told.summary,
+            "summary": summary,
             "kind": REFLECTION,
             "priority": "P2",
-            "trust": max((member.trust for member in members), key=TRUST.index),
+            "trust": max((member.trust for member in members), key=TRUST.index),  # the least
             "source": {"channel": f"{DREAMING}{cluster.hash}"},
             "agent": first.agent,
             "user": first.user,
@@ -262,34 +264,34 @@ def draft_of(cluster: Cluster, told: Reflection, now: int, cycle: int | None) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """A reflection on its way: its draft, and the vectors of its members as they were stored."""
+class NewReflection:
+    """A reflection to write: its draft, and the stored vectors of its members."""
 
     draft: Draft
     vectors: NDArray[np.floating]
 
 
-def acts(
-    makings: Sequence[Making],
+def reflection_acts(
+    new: Sequence[NewReflection],
     orphans: Sequence[tuple[Record, tuple[Vector, ...]]],
-    write_context: WriteContext,
+    context: WriteContext,
 ) -> Iterator[Act]:
-    """What writes new reflections and archives old ones."""
-    analyzers = (write_context.analyzer, *write_context.others())
-    for making in makings:
-        draft, centre = making.draft, middle(making.vectors)
-        content = draft.complete(write_context.clock.now())
-        salt = write_context.entropy.draw(SALT_BYTES)
-        vectors = () if centre is None else _stored(centre, write_context.space)
-        yield put_of(draft, content, str(draft.id), salt, (write_context.space, vectors, analyzers))
+    """The acts that write new reflections and archive orphans (record, its vectors)."""
+    analyzers = context.analyzers
+    for draft, vectors in ((each.draft, each.vectors) for each in new):
+        # A reflection is not embedded: its vector is the normalised mean of its members' vectors.
+        centre = middle(vectors)
+        content = draft.complete(context.clock.now())
+        salt = context.entropy.draw(SALT_BYTES)
+        stored = () if centre is None else _stored(centre, context.space)
+        derived = Derived(context.space, stored, analyzers)
+        yield put_of(draft, content, str(draft.id), salt, derived)
     for record, kept in orphans:
-        yield prepare_version(
-            record, changed(record, {"archived": True}), kept, write_context, None
-        )
+        yield prepare_version(record, with_changes(record, {"archived": True}), kept, context, None)
 
 
 def _stored(vector: NDArray[np.float32], space: str) -> tuple[Vector, ...]:
-    """The vector as its space keeps it."""
+    """The vector in the form that its space stores."""
     if space.startswith("given:"):
         return (Vector(space, 0, "f8", vector.astype("<f8").tobytes()),)
     return (Vector(space, 0, "unit", vector.astype("<f4").tobytes()),)

@@ -1,8 +1,8 @@
-"""Whole tenants as JSON lines: export and load keep ids, numbers, times, digests and links.
+"""Exports and loads whole tenants as JSON lines, with ids, sequence numbers, times and digests.
 
-First line: what this is, and where the log stands. Then one line per row, in sequence. Last line:
-how many lines, and the SHA-256 over all of them; a file without it was cut short and is refused
-whole.
+The first line has the format, the tenant and the head of the log. Then follows one line per row.
+The last line has the number of lines and the SHA-256 over all of them; a file without it is
+truncated and is refused as a whole.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final, cast, get_type_hints
+from typing import Any, Final, NamedTuple, cast, get_type_hints
 
 from memoriter.core.canonical import canonical
 from memoriter.core.errors import BadRecord, Corrupt
@@ -46,13 +46,13 @@ _BINARY: Final = "b64:"
 
 
 def export_lines(tenant: str, dump: Dump) -> Iterator[bytes]:
-    """The tenant as lines, each ending in a line feed."""
+    """The lines of an export, each ending in a line feed."""
     count, running = 0, hashlib.sha256()
     for line in _lines(tenant, dump):
-        spelled = canonical(line) + b"\n"
+        encoded = canonical(line) + b"\n"
         count += 1
-        running.update(spelled)
-        yield spelled
+        running.update(encoded)
+        yield encoded
     yield canonical({"end": count, "sha256": running.hexdigest()}) + b"\n"
 
 
@@ -69,7 +69,10 @@ def _plain(value: object) -> object:
 
 
 def write_lines(target: Path, lines: Iterable[bytes]) -> int:
-    """Write lines to a file, whole or not at all; how many they were."""
+    """Write lines to a file, all or none; returns how many.
+
+    They go to a temporary file first, which is renamed at the end: a failed export leaves no file.
+    """
     part = target.with_name(target.name + ".part")
     count = 0
     with plainly(target):
@@ -84,32 +87,36 @@ def write_lines(target: Path, lines: Iterable[bytes]) -> int:
     return count
 
 
-def read_export(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
-    """An export, checked line by line, digest by digest and link by link."""
+def read_dump(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
+    """Read an export and verify every digest and chain link.
+
+    Raises BadRecord if the file cannot be read or is of another tenant, Corrupt if it is damaged.
+    """
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
         raise BadRecord(f"{path}: {error.strerror}", hint="check the path") from None
-    head, tables, origin, ours = _read(lines, path.name)
-    if origin != tenant:
+    export = _read(lines, path.name)
+    if export.tenant != tenant:
         raise BadRecord(
-            f"{path.name} holds tenant {origin!r}, this memory is of {tenant!r}",
-            hint=f"digests cover the tenant: open the memory with tenant={origin!r}",
+            f"{path.name} holds tenant {export.tenant!r}, this memory is of {tenant!r}",
+            hint=f"digests cover the tenant: open the memory with tenant={export.tenant!r}",
             field="tenant",
         )
-    dump = Dump(head, **tables)
-    if not ours:
-        dump = _sealed_anew(tenant, dump)
+    dump = Dump(export.head, **export.tables)
+    if not export.current_name:
+        dump = _rechained(tenant, dump)
     verify(tenant, dump)
     dump.words.extend(_analysed(tenant, dump, analyzer))
     return dump
 
 
-def _sealed_anew(tenant: str, dump: Dump) -> Dump:
-    """The same rows under our own digests and links.
+def _rechained(tenant: str, dump: Dump) -> Dump:
+    """The same rows with new digests and chain links.
 
-    An export of the project's earlier name is whole by its SHA-256, but its digests were made with
-    that name. What a tombstone says is gone keeps the digest that it had.
+    Digests contain the project's name, so those of an export under its earlier name do not match;
+    the SHA-256 of the file has proved that the rows are intact. Forgotten rows keep their digest,
+    since their content is gone.
     """
     made, link, chain = digests(tenant, dump), kinds.genesis(tenant), list[kinds.ChainRow]()
     for entry in dump.chain:
@@ -120,12 +127,23 @@ def _sealed_anew(tenant: str, dump: Dump) -> Dump:
     return replace(dump, head=head, chain=chain)
 
 
-def _read(lines: list[bytes], name: str) -> tuple[Head, dict[str, Any], str, bool]:
-    """Head, rows, tenant, and whether its digests are made with this project's name."""
+class _Export(NamedTuple):
+    """The parsed lines of an export."""
+
+    head: Head
+    tables: dict[str, Any]
+    tenant: str
+    current_name: bool
+    """Whether its digests were made with the project's present name."""
+
+
+def _read(lines: list[bytes], name: str) -> _Export:
+    """Parse the lines of an export; raises Corrupt if they do not match their checksum."""
     try:
         first, *middle, last = [json.loads(line) for line in lines]
         sound = last["end"] == len(lines) - 1
         sound = sound and last["sha256"] == hashlib.sha256(b"".join(lines[:-1])).hexdigest()
+        # The remaining key is the name of the program; an earlier name is read too.
         ((program, version),) = [p for p in first.items() if p[0] not in ("head", "tenant")]
         if version != FORMAT:
             raise Corrupt(f"{name} has export format {version}, this version reads {FORMAT}")
@@ -135,8 +153,8 @@ def _read(lines: list[bytes], name: str) -> tuple[Head, dict[str, Any], str, boo
             tables[table].append(
                 _TABLES[table](**{k: _rich(v, _TYPES[table][k]) for k, v in row.items()})
             )
-        told = get_type_hints(Head)
-        head = Head(**{key: _rich(value, told[key]) for key, value in first["head"].items()})
+        types = get_type_hints(Head)
+        head = Head(**{key: _rich(value, types[key]) for key, value in first["head"].items()})
         origin = name_of(first["tenant"], "tenant", BadRecord)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Corrupt(f"{name} is not a whole export: {error}", hint="export again") from None
@@ -144,13 +162,14 @@ def _read(lines: list[bytes], name: str) -> tuple[Head, dict[str, Any], str, boo
         raise Corrupt(
             f"{name} does not match its checksum", hint="export again, or fetch the file again"
         )
-    return head, tables, origin, program == PROGRAM
+    return _Export(head, tables, origin, program == PROGRAM)
 
 
 def _rich(value: Any, kind: type) -> Any:
-    """What `_plain` spelled; any value of another type than its column's is refused."""
+    """Decode what `_plain` wrote; raises ValueError if it is not of the column's type."""
     if kind is bytes and isinstance(value, str) and value.startswith(_BINARY):
         return base64.b64decode(value[len(_BINARY) :], validate=True)
+    # Exact types: True would pass for an int, and SQLite has no integers beyond 64 bits.
     fits = type(value) is kind
     if not fits or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")
@@ -158,7 +177,7 @@ def _rich(value: Any, kind: type) -> Any:
 
 
 def _analysed(tenant: str, dump: Dump, analyzer: Analyzer) -> Iterator[kinds.WordsRow]:
-    """The words of every record, made anew."""
+    """The words of every record: exports do not contain them, since they are derived."""
     for row in dump.records:
         record = decode(row.body, row.row, row.position, row.committed)
         words: RecordWords = analyzer.analyse(texts_of(record))

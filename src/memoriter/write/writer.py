@@ -1,4 +1,7 @@
-"""Every verb that writes, from what was asked to what was committed."""
+"""Every operation that writes records, edges and agents: validate, prepare, commit.
+
+`memory.facade` holds one `Writer` per scope and calls it for each writing method.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,20 @@ from typing import Final, cast
 
 from memoriter.core.batch import Act, Batch, Commit, Embed, Forget, Key, Link, RegisterAgent, Vector
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.draft import Draft, changed, durations, spelled_tie, tie_of
+from memoriter.core.draft import (
+    Draft,
+    durations,
+    normalised_changes,
+    normalised_tie,
+    parse_tie,
+    with_changes,
+)
 from memoriter.core.errors import BadRecord, Conflict, MemoriterError, NotFound
 from memoriter.core.names import name, names, text
 from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, shown
-from memoriter.core.times import to_datetime
-from memoriter.embed.call import EmbedderTimeout
+from memoriter.core.times import TimeLike, duration, micros, to_datetime
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.prepare import (
@@ -27,21 +36,20 @@ from memoriter.write.prepare import (
     prepare,
     prepare_version,
 )
+from memoriter.write.progress import ProgressCallback
 
 BATCH: Final = 1000
-"""How many drafts share a transaction."""
+"""How many records are written in one transaction."""
 PORTION: Final = 256
-"""How many records are embedded at a time when a debt is paid or a generation filled."""
+"""How many records are embedded in one call when a debt is paid or a space filled."""
 _TRIES: Final = 5
-_NOBODY: Final = "\x1f"
-"""An id that no record can have: names hold no control characters."""
-Progress = Callable[[int], None]
-"""Told how many drafts were written so far."""
+_NO_RECORD: Final = "\x1f"
+"""An id that no record can have: ids hold no control characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What a forget did. `hidden`: gone from every answer, and from the file's live pages."""
+    """The result of a forget. `hidden`: gone from every answer, and from the file's live pages."""
 
     ids: tuple[str, ...]
     seq: int
@@ -57,74 +65,86 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some records that were to be embedded."""
+    """The result of embedding some records."""
 
     done: set[int]
-    """The rows that need no further try: embedded, empty or forgotten."""
+    """The rows that are finished: embedded, without text to embed, or forgotten."""
     failed: Exception | None
-    """Why the others have no vector."""
+    """The embedder's error, if some have no vector."""
 
 
 class Writer:
-    """Writes for one scope."""
+    """Writes into one scope. Stateless but for its arguments, so threads may share it."""
 
-    def __init__(self, log: Log, write_context: WriteContext, scope: Scope) -> None:
+    def __init__(self, log: Log, context: WriteContext, scope: Scope) -> None:
         self._log = log
-        self._shop = write_context
+        self._context = context
         self._scope = scope
 
     @property
+    def context(self) -> WriteContext:
+        """The models, clock and randomness that it writes with."""
+        return self._context
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that it writes into."""
+        return self._scope
+
+    @property
     def tenant(self) -> str:
-        """Whose memories are written."""
+        """The tenant that it writes into."""
         return self._scope.tenant
 
     @property
     def scoped(self) -> bool:
-        """Whether writes are bound to an agent, a user or a session."""
+        """Whether the scope names an agent, a user or a session."""
         return bool(self._scope.filters())
 
     def commit(self, acts: Sequence[Act]) -> Commit:
-        """Write acts that are ready, all or none."""
-        return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._shop.clock.now()))
+        """Commit acts in one transaction, all or none."""
+        return self._log.commit(Batch(self._scope.tenant, tuple(acts), self._context.clock.now()))
 
-    def _again(self, asked: Key | None, refusal: MemoriterError) -> Commit:
-        """The first Commit of a retry that the present state would refuse; else the refusal.
+    def _again(self, key: Key | None, refusal: MemoriterError) -> Commit:
+        """The commit of the first try, if this is a retry; else raise the refusal.
 
-        What is there now may have changed since the key was used, so the key is asked first, by an
-        act that can only be answered from it. A different payload is a Conflict, as ever.
+        The store may have changed since the first try, so that the retry is not valid any more (the
+        record is forgotten, say), but an idempotent retry must still succeed. So the key is looked
+        up with an act that succeeds only if the key is known. A key that was used for another
+        request raises Conflict.
         """
-        if asked is None:
+        if key is None:
             raise refusal
         try:
-            return self.commit([Forget(_NOBODY, self._salt(), asked)])
+            return self.commit([Forget(_NO_RECORD, self._salt(), key)])
         except NotFound:
             raise refusal from None
 
     def _salt(self) -> bytes:
-        return self._shop.entropy.draw(SALT_BYTES)
+        return self._context.entropy.draw(SALT_BYTES)
 
     def stamped(self, data: object) -> Draft:
-        """A draft that carries the scope it is written in."""
+        """A draft with the agent, user and session of the scope; BadRecord if it has others."""
         if isinstance(data, Draft):
             return self._inside(data)
         if isinstance(data, str):
             data = {"text": data}
         if not isinstance(data, Mapping):
-            return Draft.of(data, self._shop.clock.now)
-        asked = cast("Mapping[str, object]", data)
+            return Draft.of(data, self._context.clock.now)
+        fields = cast("Mapping[str, object]", data)
         for key, value in self._scope.filters().items():
-            if asked.get(key, value) != value:
+            if fields.get(key, value) != value:
                 raise BadRecord(
-                    f"{key}: {asked[key]!r} lies outside the scope ({value!r})",
+                    f"{key}: {fields[key]!r} lies outside the scope ({value!r})",
                     hint="write through a memory of that scope",
                     field=key,
                 )
-        return self._inside(Draft.of({**asked, **self._scope.filters()}, self._shop.clock.now))
+        return self._inside(Draft.of({**fields, **self._scope.filters()}, self._context.clock.now))
 
     def _inside(self, draft: Draft) -> Draft:
-        """The draft, if it stays in scope: its own fields, and the records it ties itself to."""
+        """Check that a draft stays in scope: its fields, and the records that it links to."""
         for key, value in self._scope.filters().items():
-            if draft.given.get(key) != value:
+            if draft.fields.get(key) != value:
                 raise BadRecord(f"{key}: lies outside the scope ({value!r})", field=key)
         if self._scope.filters():
             for tie in draft.ties:
@@ -136,12 +156,13 @@ class Writer:
 
     def remember(self, data: object) -> Commit:
         """Write one record."""
-        return self.commit(prepare([self.stamped(data)], self._shop))
+        return self.commit(prepare([self.stamped(data)], self._context))
 
-    def remember_many(self, drafts: Iterable[object], told: Progress) -> Commit:
-        """Write many records, a thousand to a transaction; what was told stands.
+    def remember_many(self, drafts: Iterable[object], report: ProgressCallback) -> Commit:
+        """Write many records, a thousand per transaction; returns one commit with all ids.
 
-        A list is checked whole before the first of it is written; a stream as it comes.
+        A list is validated as a whole before the first record is written, a stream batch by batch.
+        On an error, the batches that `report` was called for stay written.
         """
         wrong = isinstance(drafts, str | bytes | Mapping)
         if wrong or not isinstance(drafts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
@@ -150,13 +171,14 @@ class Writer:
                 hint="remember keeps a single one",
                 field="drafts",
             )
+        # A list is validated as a whole first: an error in its last draft must not leave half.
         stream = iter(self._checked(drafts, 0) if isinstance(drafts, Sequence) else drafts)
         commits: list[Commit] = []
         count = 0
         while batch := self._checked(islice(stream, BATCH), count):
-            commits.append(self.commit(prepare(batch, self._shop)))
+            commits.append(self.commit(prepare(batch, self._context)))
             count += len(batch)
-            told(count)
+            report(count)
         if not commits:
             head = self._log.head(self._scope.tenant)
             return Commit(self._scope.tenant, head.seq, to_datetime(head.time), ())
@@ -176,25 +198,47 @@ class Writer:
         return out
 
     def current(self, record_id: str) -> Record:
-        """The latest version of a record in scope."""
+        """The latest version of a record in scope; raises NotFound."""
         head = self._log.head(self._scope.tenant).seq
         versions = self._log.versions(self._scope.tenant, name(record_id, "id"), head)
-        if not versions or not in_scope(versions[-1], self._scope):
+        if not versions or not self._scope.contains(versions[-1]):
             raise NotFound(
                 f"there is no record {record_id!r}", hint="browse lists what exists", field="id"
             )
         return versions[-1]
 
-    def update(
+    def update(self, record_id: str, changes: Mapping[str, object], key: str | None) -> Commit:
+        """Write a new version with some fields changed; None removes an optional field."""
+
+        def request_key() -> Key | None:
+            request = [record_id, normalised_changes(changes, self._context.clock.now)]
+            return idempotency_key("update", key, request)
+
+        return self._new_version(record_id, changes, request_key)
+
+    def expire(self, record_id: str, at: TimeLike | None, key: str | None) -> Commit:
+        """Write a new version that expires at a moment, now by default."""
+        clock = self._context.clock.now
+        moment = clock() if at is None else micros(at, "at", now=clock, ahead=True)
+        # The digest covers the duration, not the moment: a later retry is the same request.
+        when = moment if (length := duration(at, ahead=True)) is None else f"{length:+d}us"
+        request_key = idempotency_key("expire", key, [record_id, None if at is None else when])
+        return self._new_version(record_id, {"expires": moment}, lambda: request_key)
+
+    def _new_version(
         self, record_id: str, changes: Mapping[str, object], key: Callable[[], Key | None]
     ) -> Commit:
-        """Write a new version with some fields changed; the key is made once they are checked."""
+        """Write a new version with some fields changed.
+
+        The version is written by compare-and-set: if another writer was faster, it is tried again
+        on the newer version. `key` is called after the changes were validated.
+        """
         for attempt in range(_TRIES):
             try:
                 record = self.current(record_id)
-                content = self._kept_inside(changed(record, changes, self._shop.clock.now))
+                content = self._inside_scope(with_changes(record, changes, self._context.clock.now))
                 if "entities" not in changes:
-                    content = annotated_anew(record, content, self._shop.extractor)
+                    content = annotated_anew(record, content, self._context.extractor)
             except (NotFound, BadRecord) as refusal:
                 return self._again(_quietly(key), refusal)
             rows = self._log.vectors(self._scope.tenant, record.row)
@@ -203,23 +247,24 @@ class Writer:
                 for v in rows
             )
             try:
-                return self.commit([prepare_version(record, content, kept, self._shop, key())])
+                return self.commit([prepare_version(record, content, kept, self._context, key())])
             except Conflict as error:
+                # A conflict about the key is final; any other means that a newer version exists.
                 if error.field == "key" or attempt == _TRIES - 1:
                     raise
         raise AssertionError("unreachable")
 
-    def _kept_inside(self, content: Content) -> Content:
-        """The content of a new version, if it does not leave the scope."""
-        if not in_scope(content, self._scope):
+    def _inside_scope(self, content: Content) -> Content:
+        """Check that a new version does not leave the scope."""
+        if not self._scope.contains(content):
             raise BadRecord("agent, user, session: cannot leave the scope", field="agent")
         return content
 
     def link(
-        self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
+        self, source: str, target: str, kind: str, options: Mapping[str, object], key: str | None
     ) -> Commit:
-        """Write an edge between two records in scope."""
-        act = self.edge(source, target, kind, given, key)
+        """Write an edge between two records; raises NotFound if one is not in scope."""
+        act = self.edge(source, target, kind, options, key)
         try:
             self.must_reach(act)
         except NotFound as gone:
@@ -227,38 +272,39 @@ class Writer:
         return self.commit([act])
 
     def edge(
-        self, source: str, target: str, kind: str, given: Mapping[str, object], key: str | None
+        self, source: str, target: str, kind: str, options: Mapping[str, object], key: str | None
     ) -> Link:
-        """The act that writes an edge, its fields checked."""
-        tie = tie_of(target, kind, given, "link", self._shop.clock.now)
-        asked = asked_under("link", key, [source, *spelled_tie(tie, durations(given))])
-        return Link(name(source, "source"), tie, self._salt(), asked)
+        """The act that writes an edge; raises BadRecord if a field is not valid."""
+        tie = parse_tie(target, kind, options, "link", self._context.clock.now)
+        request = [source, *normalised_tie(tie, durations(options))]
+        return Link(
+            name(source, "source"), tie, self._salt(), idempotency_key("link", key, request)
+        )
 
     def must_reach(self, act: Link, besides: Collection[str] = ()) -> None:
-        """Refuse an edge with an end that is neither in scope nor one of these."""
+        """Raise NotFound if an end of an edge is neither in scope nor one of `besides`."""
         for end in (act.source, act.tie.target):
             if end not in besides:
                 self.current(end)
 
     def forget(self, ids: Sequence[str], key: str | None) -> Erasure:
-        """Erase records; all of them or none."""
+        """Erase records, all or none; raises NotFound if one is not in scope."""
         clean = [name(record_id, "id") for record_id in ids]
-        asked = asked_under("forget", key, clean)
+        request_key = idempotency_key("forget", key, clean)
         acts: list[Act] = []
         for at, record_id in enumerate(dict.fromkeys(clean)):
             try:
                 self.current(record_id)
             except NotFound as gone:
-                self._again(asked, gone)
-            mine = asked if at == 0 or asked is None else Key(f"{asked.name}\x1f{at}", asked.asked)
-            acts.append(Forget(record_id, self._salt(), mine))
+                self._again(request_key, gone)
+            acts.append(Forget(record_id, self._salt(), _nth_key(request_key, at)))
         if not acts:
             return Erasure((), self._log.head(self._scope.tenant).seq)
         commit = self.commit(acts)
         return Erasure(commit.ids, commit.seq)
 
     def enrol(self, agent: str, changes: Mapping[str, object], key: Key | None) -> Commit:
-        """Write a new state of an agent."""
+        """Write a new state of an agent: its entry in the registry with some fields changed."""
         clean = name(agent, "agent")
         known = {row.agent: row for row in self._log.agents(self._scope.tenant, 2**62)}
         state: dict[str, object] = {"agent": clean, "aliases": []}
@@ -268,29 +314,30 @@ class Writer:
         return self.commit([RegisterAgent(clean, body, self._salt(), key)])
 
     def pay(self, limit: int) -> tuple[int, int]:
-        """Embed what is owed to the current space; (paid, still owed)."""
-        space = self._shop.space
+        """Embed records that owe a vector to the current space; returns (paid, still owed)."""
+        space = self._context.space
         debts = self._log.debts(self._scope.tenant, limit)
         rows = [debt.row for debt in debts if debt.generation == space]
         paid = sum(len(portion.done) for portion in self.embed_rows(rows))
         return paid, len(debts) - paid
 
     def embed_rows(self, rows: Sequence[int]) -> Iterator[Portion]:
-        """Write the vectors of these record versions, in portions: what was done is kept.
+        """Embed these record versions and commit the vectors, portion by portion.
 
-        An embedder that is late is not waited for again.
+        It stops after a portion whose embedder missed its deadline: the next would miss it too.
         """
-        space, tenant = self._shop.space, self._scope.tenant
+        space, tenant = self._context.space, self._scope.tenant
         for first in range(0, len(rows), PORTION):
             some = rows[first : first + PORTION]
             records = [r for r in self._log.records(tenant, some) if r is not None]
+            # Rows that the log no longer has were forgotten: nothing is left to embed.
             done = set(some) - {record.row for record in records}
             acts: list[Act] = []
-            outcomes = embed_all(records, self._shop)
-            for record, found in zip(records, outcomes, strict=True):
-                if not isinstance(found, Exception):
+            outcomes = embed_all(records, self._context)
+            for record, made in zip(records, outcomes, strict=True):
+                if not isinstance(made, Exception):
                     done.add(record.row)
-                    acts += [Embed(record.row, space, one) for one in found]
+                    acts += [Embed(record.row, space, one) for one in made]
             if acts:
                 self.commit(acts)
             failed = next((one for one in outcomes if isinstance(one, Exception)), None)
@@ -299,20 +346,20 @@ class Writer:
                 return
 
 
-def in_scope(content: object, scope: Scope) -> bool:
-    """Whether a record belongs to the agent, user and session of a scope."""
-    return all(getattr(content, key) == value for key, value in scope.filters().items())
-
-
-def asked_under(verb: str, key: str | None, what: object) -> Key | None:
-    """An idempotency key with a digest of what was asked under it; None without a key."""
+def idempotency_key(verb: str, key: str | None, request: object) -> Key | None:
+    """The caller's key with the digest of the request; None without a key."""
     if key is None:
         return None
-    return Key(name(key, "key"), digest("memoriter/asked/1", verb.encode(), canonical(what)))
+    return Key(name(key, "key"), digest("memoriter/asked/1", verb.encode(), canonical(request)))
+
+
+def _nth_key(key: Key | None, nth: int) -> Key | None:
+    """The key of the nth act of a request: acts of one batch must not share a key."""
+    return key if nth == 0 or key is None else Key(f"{key.name}\x1f{nth}", key.asked)
 
 
 def _quietly(key: Callable[[], Key | None]) -> Key | None:
-    """The key of an update, or None where what was asked under it makes no sense anyway."""
+    """The key of an update; None if the changes are not valid, so that no digest can be made."""
     try:
         return key()
     except BadRecord:

@@ -36,7 +36,7 @@ ExplainOption = Annotated[
 class QueryOptions:
     """What narrows or tunes a question."""
 
-    declared: Annotated[dict[str, Any], Flags(options.Ask)]
+    declared: Annotated[dict[str, Any], Flags(options.SearchKwargs)]
     limit: LimitOption = None
 
     def with_recipe(self) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 A command is a function; its parameters are its arguments and options, annotated as typer wants
 them. A parameter that is a dataclass stands for a group of options, one for each field. A field
-annotated with `Flags(options.Ask)` stands for every option which that TypedDict declares; it holds
-the values that were typed, under the names that the library uses.
+annotated with `Flags(options.SearchKwargs)` stands for every option which that TypedDict declares;
+it holds the values that were typed, under the names that the library uses.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from memoriter.memory import options
 class BrowseOptions:
     """Which memories, in which order."""
 
-    declared: Annotated[dict[str, Any], Flags(options.Look)]
+    declared: Annotated[dict[str, Any], Flags(options.BrowseKwargs)]
     sort: Annotated[
         str, typer.Option("--sort", metavar="ORDER", help="newest or oldest first.")
     ] = "newest"

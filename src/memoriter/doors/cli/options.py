@@ -20,7 +20,7 @@ import typer
 import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.options import declared
-from memoriter.memory.options import Changes, QuestionOptions, SelectOptions, Whose
+from memoriter.memory.options import QuestionOptions, ScopeOptions, SelectOptions, UpdateKwargs
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
@@ -66,14 +66,16 @@ def _starting(words: Iterable[str], incomplete: str) -> list[str]:
 
 _PANEL: Final = "Store and scope"
 _CHOSEN: Final = declared(SelectOptions)
-_WHOSE: Final = declared(Whose)
+_WHOSE: Final = declared(ScopeOptions)
 WhereOption = Annotated[
     str | None, typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
 ]
 KnownAtOption = Annotated[
     str | None, typer.Option("--known-at", metavar="TIME", help=_CHOSEN["known_at"].option.about)
 ]
-KeyOption = Annotated[str | None, typer.Option("--key", help=declared(Changes)["key"].option.about)]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", help=declared(UpdateKwargs)["key"].option.about)
+]
 RerankerOption = Annotated[
     str | None,
     typer.Option(

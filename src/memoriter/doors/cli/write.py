@@ -13,7 +13,7 @@ import typer
 from memoriter.core.clock import SystemClock
 from memoriter.core.draft import Draft
 from memoriter.core.errors import BadRecord, InputError
-from memoriter.core.given import Given
+from memoriter.core.record_fields import RecordFields
 from memoriter.doors import render
 from memoriter.doors.cli.declare import Flags, command
 from memoriter.doors.cli.options import (
@@ -45,7 +45,7 @@ class RecordOptions:
     """The fields of a new memory beside its text."""
 
     beside: Annotated[dict[str, Any], Flags(options.WriteOptions)]
-    fields: Annotated[dict[str, Any], Flags(Given, panel=_PANEL)]
+    fields: Annotated[dict[str, Any], Flags(RecordFields, panel=_PANEL)]
 
 
 @command(
@@ -159,7 +159,7 @@ def _fail_on_refused(reports: Sequence[Imported]) -> None:
 class UpdateOptions:
     """New values of fields, and a new owner."""
 
-    changes: Annotated[dict[str, Any], Flags(options.Changes, panel=_PANEL)]
+    changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
     to_agent: Annotated[
         str | None, typer.Option("--to-agent", metavar="NAME", help="Give it to this agent.")
     ] = None
@@ -203,7 +203,7 @@ def update(id: IdArgument, at: ScopedOptions, new: UpdateOptions) -> None:
 class LinkOptions:
     """What a link says."""
 
-    declared: Annotated[dict[str, Any], Flags(options.Tied)]
+    declared: Annotated[dict[str, Any], Flags(options.LinkKwargs)]
     kind: Annotated[
         str, typer.Option("--kind", metavar="KIND", help="How the first relates to the second.")
     ] = "related_to"
@@ -246,7 +246,7 @@ def expire(
 class ForgetOptions:
     """Which memories beside ids, and whether to ask."""
 
-    declared: Annotated[dict[str, Any], Flags(options.Erase)]
+    declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be forgotten; forget nothing.")
@@ -341,7 +341,7 @@ def _counted(count: int) -> str:
 class ReflectOptions:
     """Which memories belong together."""
 
-    declared: Annotated[dict[str, Any], Flags(options.How)]
+    declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what it would do; write nothing.")
     ] = False

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from memoriter.core.edge import Edge
-from memoriter.core.record import Record, plain
+from memoriter.core.record import Record, content_data
 from memoriter.doors.render.ink import DIM, STRONG, TextColumns, date_text, fact_table, time_text
 from memoriter.memory.agents import Agent
 from memoriter.text.safe import one_line, safe
@@ -25,7 +25,7 @@ _QUIET: Mapping[str, object] = {
 
 def record_card(record: Record) -> RenderableType:
     """One memory with all its fields."""
-    fields = {k: v for k, v in plain(record).items() if k != "text" and _QUIET.get(k) != v}
+    fields = {k: v for k, v in content_data(record).items() if k != "text" and _QUIET.get(k) != v}
     fields |= {
         "version": f"row {record.row}",
         "position": record.position,
@@ -73,7 +73,7 @@ def history_list(versions: Sequence[Record]) -> RenderableType:
         parts.append(
             Text(f"version {at} · {time_text(version.committed)} · row {version.row}", DIM)
         )
-        changes = plain(version) if before is None else _changed(before, version)
+        changes = content_data(version) if before is None else _changed(before, version)
         shown = {"text": version.text} if before is None else changes
         parts.append(fact_table({name: _value(name, value) for name, value in shown.items()}))
         before = version
@@ -82,7 +82,7 @@ def history_list(versions: Sequence[Record]) -> RenderableType:
 
 def _changed(before: Record, after: Record) -> dict[str, object]:
     """The fields that differ, with their new value; a dash where a field went away."""
-    old, new = plain(before), plain(after)
+    old, new = content_data(before), content_data(after)
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return {name: new.get(name, "—") for name in names} or {"nothing": "changed"}
 

@@ -1,4 +1,4 @@
-"""The first half of the contract of a store: numbers, views, times, keys, edges."""
+"""The first half of the store contract: sequence numbers, views, times, idempotency keys, edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ from memoriter.core.errors import BadRecord, Conflict, NotFound
 from memoriter.core.times import to_datetime, to_micros
 from memoriter.store.port import Delta, Head, Log, Manifest
 from memoriter.store.verify import verify
-from memoriter.testing.acts import SPACE, WORDS, batch, enrol, forget, key, link, put, vector
+from memoriter.testing.acts import (
+    SPACE,
+    WORDS,
+    batch,
+    enrol,
+    forget_act,
+    link_act,
+    make_key,
+    put,
+    vector,
+)
 from memoriter.testing.fakes import START
 
 T = "default"
@@ -33,8 +43,8 @@ def everything(log: Log, upto: int | None = None, after: int = 0) -> Delta:
     return whole
 
 
-class OpenedStoreTests:
-    """What every part of the contract needs: a store of its own for each test."""
+class StoreTestBase:
+    """Base class: gives each test a new store."""
 
     store: ClassVar[Callable[[Path], Log]]
     reopen: ClassVar[Callable[[Path], Log] | None] = None
@@ -55,7 +65,7 @@ class OpenedStoreTests:
         verify(T, log.dump(T))
 
 
-class Numbers(OpenedStoreTests):
+class NumberTests(StoreTestBase):
     """Sequence, positions, versions, views and times."""
 
     def test_an_unknown_tenant_stands_at_zero(self, log: Log) -> None:
@@ -72,17 +82,17 @@ class Numbers(OpenedStoreTests):
         """Records, vectors, mentions, edges, agents and tombstones share one sequence."""
         first = log.commit(batch(put("a", entities=("Ann", "Bob"), vectors=(vector(1, 0),))))
         assert first == Commit(T, 4, to_datetime(START), ("a",))
-        second = log.commit(batch(put("b"), link("b", "a"), enrol("bot"), forget("a")))
+        second = log.commit(batch(put("b"), link_act("b", "a"), enrol("bot"), forget_act("a")))
         assert second == Commit(T, 8, to_datetime(START), ("b", "b", "bot", "a"))
-        found = log.dump(T)
-        assert [row.row for row in found.records] == [5]
-        assert [row.seq for row in found.chain] == [1, 5, 6, 7, 8]
+        dump = log.dump(T)
+        assert [row.row for row in dump.records] == [5]
+        assert [row.seq for row in dump.chain] == [1, 5, 6, 7, 8]
 
     def test_positions_count_records_alone_and_stay(self, log: Log) -> None:
-        """EdgeTests and versions widen nothing; a hole is never filled."""
-        log.commit(batch(put("a"), put("b"), link("a", "b"), put("c")))
+        """Edges and versions take no position; the position of a forgotten record is not reused."""
+        log.commit(batch(put("a"), put("b"), link_act("a", "b"), put("c")))
         log.commit(batch(put("b", "changed", replaces=2)))
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         log.commit(batch(put("d"), put("a", "again")))
         places = {row.id: row.position for row in log.dump(T).records}
         assert places == {"b": 1, "c": 2, "d": 3, "a": 4}
@@ -108,7 +118,7 @@ class Numbers(OpenedStoreTests):
     def test_deltas_are_cut_anywhere(self, log: Log) -> None:
         """Any cut of the log gives the same entries, once each."""
         log.commit(batch(put("a", vectors=(vector(1, 0),), entities=("e",)), put("b")))
-        log.commit(batch(link("a", "b"), put("a", "two", replaces=1), forget("b")))
+        log.commit(batch(link_act("a", "b"), put("a", "two", replaces=1), forget_act("b")))
         whole, head = everything(log), log.head(T).seq
         for cut in range(head + 1):
             left, right = everything(log, cut), everything(log, head, cut)
@@ -121,9 +131,9 @@ class Numbers(OpenedStoreTests):
 
     def test_deltas_hold_the_generations_asked_for(self, log: Log) -> None:
         """Words and vectors of other generations stay away."""
-        words = ((WORDS, b"mine"), ("words/2", b"other"))
+        words = ((WORDS, b"own"), ("words/2", b"other"))
         log.commit(batch(put("a", words=words, vectors=(vector(1, 0), vector(0, 1, space="z")))))
-        assert everything(log).words == {1: b"mine"}
+        assert everything(log).words == {1: b"own"}
         assert [v.generation for v in everything(log).vectors] == [SPACE]
         assert [v.generation for v in log.vectors(T, 1)] == [SPACE, "z"]
 
@@ -131,16 +141,16 @@ class Numbers(OpenedStoreTests):
         """A commit's time is the later of the last one and the clock."""
         times = [START, START, START - 5, START + 7, START + 6]
         made = [log.commit(batch(put(str(n)), now=now)) for n, now in enumerate(times)]
-        told = [to_micros(commit.time) for commit in made]
-        assert told == [START, START, START, START + 7, START + 7]
-        assert [to_micros(r.committed) for r in everything(log).records] == told
+        committed = [to_micros(commit.time) for commit in made]
+        assert committed == [START, START, START, START + 7, START + 7]
+        assert [to_micros(r.committed) for r in everything(log).records] == committed
 
     def test_a_moment_names_the_last_commit_at_or_before_it(self, log: Log) -> None:
         """Of commits at one moment, the last; before the first, the empty view."""
         for n, now in enumerate([START, START, START - 5, START + 7]):
             log.commit(batch(put(str(n), entities=("e",)), now=now))
-        asked = [START - 1, START, START + 6, START + 7, START + 99]
-        assert [log.seq_at(T, moment) for moment in asked] == [0, 6, 6, 8, 8]
+        moments = [START - 1, START, START + 6, START + 7, START + 99]
+        assert [log.seq_at(T, moment) for moment in moments] == [0, 6, 6, 8, 8]
 
     def test_nothing_to_write_is_no_commit(self, log: Log) -> None:
         """An empty batch takes no number and no time."""
@@ -150,56 +160,58 @@ class Numbers(OpenedStoreTests):
         assert log.dump(T) == before
 
 
-class Keys(OpenedStoreTests):
+class KeyTests(StoreTestBase):
     """A retry is applied once."""
 
     def test_the_same_key_and_payload_give_the_same_commit(self, log: Log) -> None:
         """However often, whatever came between."""
-        first = log.commit(batch(put("a", key=key("k"), owes=(SPACE,))))
+        first = log.commit(batch(put("a", key=make_key("k"), owes=(SPACE,))))
         log.commit(batch(put("b"), now=START + 5))
         before = log.dump(T)
-        assert log.commit(batch(put("other", key=key("k")), now=START + 9)) == first
+        assert log.commit(batch(put("other", key=make_key("k")), now=START + 9)) == first
         assert log.dump(T) == before
 
     def test_another_payload_under_the_key_conflicts(self, log: Log) -> None:
         """And nothing is written, not even the acts before it."""
-        log.commit(batch(put("a", key=key("k", "one"))))
-        self.refused(log, Conflict, put("b"), put("c", key=key("k", "two")))
+        log.commit(batch(put("a", key=make_key("k", "one"))))
+        self.refused(log, Conflict, put("b"), put("c", key=make_key("k", "two")))
 
     def test_a_key_twice_in_one_batch_writes_once(self, log: Log) -> None:
         """The second act is a retry of the first."""
-        acts = put("a", key=key("k")), put("b", key=key("k")), put("c", key=key("l"))
+        acts = put("a", key=make_key("k")), put("b", key=make_key("k")), put("c", key=make_key("l"))
         first = log.commit(batch(*acts))
         assert first.ids == ("a", "a", "c")
         assert [r.id for r in everything(log).records] == ["a", "c"]
         assert log.commit(batch(*acts)) == first
-        self.refused(log, Conflict, put("x", key=key("m", "1")), put("y", key=key("m", "2")))
+        self.refused(
+            log, Conflict, put("x", key=make_key("m", "1")), put("y", key=make_key("m", "2"))
+        )
 
     def test_a_retry_beside_something_new_writes_the_new(self, log: Log) -> None:
         """Half of a batch may have been written before."""
-        log.commit(batch(put("a", key=key("k"))))
-        again = log.commit(batch(put("x", key=key("k")), put("b")))
+        log.commit(batch(put("a", key=make_key("k"))))
+        again = log.commit(batch(put("x", key=make_key("k")), put("b")))
         assert (again.ids, again.seq) == (("a", "b"), 2)
 
     def test_keys_of_links_and_forgets(self, log: Log) -> None:
         """A forget under a key can be retried after the record is gone."""
-        log.commit(batch(put("a", key=key("k")), put("b")))
-        linked = log.commit(batch(link("a", "b", key=key("l"))))
-        assert log.commit(batch(link("a", "b", key=key("l")))) == linked
-        gone = log.commit(batch(forget("a", key("f"))))
-        assert log.commit(batch(forget("a", key("f")))) == gone
-        asked = {row.key: row.asked for row in log.dump(T).keys}
-        assert asked["k"] == b"", "what was asked of a forgotten record is forgotten too"
+        log.commit(batch(put("a", key=make_key("k")), put("b")))
+        linked = log.commit(batch(link_act("a", "b", key=make_key("l"))))
+        assert log.commit(batch(link_act("a", "b", key=make_key("l")))) == linked
+        gone = log.commit(batch(forget_act("a", make_key("f"))))
+        assert log.commit(batch(forget_act("a", make_key("f")))) == gone
+        digests = {row.key: row.asked for row in log.dump(T).keys}
+        assert digests["k"] == b"", "the request of a forgotten record is forgotten too"
 
     def test_keys_belong_to_a_tenant(self, log: Log) -> None:
         """The same key elsewhere is another key."""
-        log.commit(batch(put("a", key=key("k", "one"))))
-        log.commit(batch(put("a", key=key("k", "two")), tenant="other"))
+        log.commit(batch(put("a", key=make_key("k", "one"))))
+        log.commit(batch(put("a", key=make_key("k", "two")), tenant="other"))
         assert log.head("other").seq == 1
 
 
-class EdgeTests(OpenedStoreTests):
-    """EdgeTests, refs, and the ids they need."""
+class EdgeTests(StoreTestBase):
+    """Edges, refs, and the ids that they need."""
 
     def test_an_existing_id_conflicts(self, log: Log) -> None:
         """Also when it was made earlier in the same batch."""
@@ -210,14 +222,14 @@ class EdgeTests(OpenedStoreTests):
     def test_an_edge_needs_both_ends(self, log: Log) -> None:
         """An unknown end refuses the whole batch."""
         log.commit(batch(put("a")))
-        self.refused(log, NotFound, put("b"), link("a", "nobody"))
-        self.refused(log, NotFound, link("nobody", "a"))
-        self.refused(log, NotFound, put("c", ties=(link("c", "nobody").tie,)))
-        self.refused(log, NotFound, forget("nobody"))
+        self.refused(log, NotFound, put("b"), link_act("a", "nobody"))
+        self.refused(log, NotFound, link_act("nobody", "a"))
+        self.refused(log, NotFound, put("c", ties=(link_act("c", "nobody").tie,)))
+        self.refused(log, NotFound, forget_act("nobody"))
 
     def test_edges_may_be_cyclic_and_lie_inside_one_batch(self, log: Log) -> None:
         """Order inside the batch is order in the log."""
-        log.commit(batch(put("a"), put("b", ties=(link("b", "a").tie,)), link("a", "b")))
+        log.commit(batch(put("a"), put("b", ties=(link_act("b", "a").tie,)), link_act("a", "b")))
         ends = [(e.source, e.target) for e in log.edges(T, 0, 9)]
         assert ends == [(1, 0), (0, 1)]
         assert log.edges(T, 1, 3) == log.edges(T, 0, 3)
@@ -225,7 +237,7 @@ class EdgeTests(OpenedStoreTests):
     def test_a_later_edge_of_the_same_key_is_beside_the_first(self, log: Log) -> None:
         """The log keeps both; readers take the last of each (source, target, kind, valid_from)."""
         log.commit(batch(put("a"), put("b")))
-        log.commit(batch(link("a", "b", weight=1.0), link("a", "b", weight=0.25)))
+        log.commit(batch(link_act("a", "b", weight=1.0), link_act("a", "b", weight=0.25)))
         weights = [json.loads(e.body)["weight"] for e in log.edges(T, 0, 9)]
         assert weights == [1.0, 0.25]
         assert [e.seq for e in log.edges(T, 0, 3)] == [3]
@@ -234,8 +246,8 @@ class EdgeTests(OpenedStoreTests):
         """To records that were there, and to earlier ones of the batch."""
         log.commit(batch(put("a")))
         log.commit(batch(put("b"), put("c", refs=(0, 1))))
-        told = [json.loads(e.body) for e in log.edges(T, 2, 9)]
-        assert [(t["source"], t["target"], t["kind"]) for t in told] == [
+        edges = [json.loads(e.body) for e in log.edges(T, 2, 9)]
+        assert [(t["source"], t["target"], t["kind"]) for t in edges] == [
             ("c", "a", "references"),
             ("c", "b", "references"),
         ]
@@ -243,8 +255,8 @@ class EdgeTests(OpenedStoreTests):
     def test_a_missing_position_refuses_the_batch(self, log: Log) -> None:
         """A hole, the future, and the record itself are all missing."""
         log.commit(batch(put("a"), put("b")))
-        log.commit(batch(forget("a")))
+        log.commit(batch(forget_act("a")))
         for position in (0, 2, 3, 99):
             self.refused(log, BadRecord, enrol("x"), put("c", refs=(1, position)))
-        self.refused(log, BadRecord, forget("b"), put("c", refs=(1,)))
+        self.refused(log, BadRecord, forget_act("b"), put("c", refs=(1,)))
         assert log.commit(batch(put("c", refs=(1,)))).ids == ("c",)

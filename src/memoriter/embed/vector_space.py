@@ -1,0 +1,180 @@
+"""A vector space: an embedder, the text that it reads of a record, and the deadline of its calls.
+
+The name of a space is stored with every vector. It is made of the embedder's fingerprint, the
+template that turns a record into text, and the window of a model that reads long texts in parts:
+vectors are comparable if, and only if, their spaces have the same name. Writes embed records and
+queries embed their text through the same `VectorSpace`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from memoriter.core.errors import message_of
+from memoriter.core.record import Content
+from memoriter.embed.call import PATIENCE, Patience, in_time
+from memoriter.embed.parts import split, window_of
+from memoriter.embed.port import Embedder, Side
+
+_log: Final = logging.getLogger(__name__)
+AgentRegistry = Mapping[str, Mapping[str, Any]]
+"""The registry entry of each agent, by name."""
+Outcome = bytes | None | Exception
+"""The vector of a text as bytes, None if there is nothing to embed, or the embedder's error."""
+DEFAULT: Final = "title-text/1"
+_UNIT_SLACK: Final = 0.01
+
+
+# -- templates -------------------------------------------------------------------------------------
+
+
+def _title_text(content: Content, registry: AgentRegistry) -> str:
+    del registry  # this template does not mention the agent
+    return content.titled
+
+
+def _labelled(content: Content, registry: AgentRegistry) -> str:
+    """The text, then one line each for concepts, tags and the registry entry of the agent."""
+    agent = registry.get(content.agent or "", {})
+    name = agent.get("display_name")
+    lines = {
+        "Concepts": ", ".join(content.concepts),
+        "Tags": ", ".join(content.tags),
+        "Agent": name if name != content.agent else None,
+        "Aliases": ", ".join(agent.get("aliases", ())),
+        "Owner": agent.get("owner"),
+        "Description": agent.get("description"),
+    }
+    return "\n".join([content.text, *(f"{key}: {value}" for key, value in lines.items() if value)])
+
+
+_TEMPLATES: Final[dict[str, Callable[[Content, AgentRegistry], str]]] = {
+    DEFAULT: _title_text,
+    "labelled/1": _labelled,
+}
+_SUFFIX: Final = re.compile(rf"\+({'|'.join(map(re.escape, _TEMPLATES))})(?:\+parts/(\d+))?$")
+"""The end of a space's name: template and window."""
+
+
+class SpaceName(NamedTuple):
+    """The parts of a space's name."""
+
+    fingerprint: str
+    """Of the embedder."""
+    template: str
+    window: int | None
+    """Words per part; None if a text is embedded as a whole."""
+
+
+def template_of(embedder: Embedder) -> str:
+    """The template of an embedder: its attribute `template` if that is known, else the default."""
+    template = getattr(embedder, "template", DEFAULT)
+    return template if template in _TEMPLATES else DEFAULT
+
+
+def space_of(embedder: Embedder | None) -> str:
+    """The name of an embedder's space; `none` without an embedder, `given:<n>` for own vectors."""
+    if embedder is None:
+        return "none"
+    if embedder.fingerprint.startswith("given:"):
+        return embedder.fingerprint
+    window = window_of(embedder)
+    parts = "" if window is None else f"+parts/{window}"
+    return f"{embedder.fingerprint}+{template_of(embedder)}{parts}"
+
+
+def parse_space(space: str) -> SpaceName:
+    """Split the name of a space into its parts.
+
+    >>> parse_space("minilm:3f+title-text/1+parts/180")
+    SpaceName(fingerprint='minilm:3f', template='title-text/1', window=180)
+    """
+    match = _SUFFIX.search(space)
+    if match is None:
+        return SpaceName(space, DEFAULT, None)
+    return SpaceName(space[: match.start()], match[1], int(match[2]) if match[2] else None)
+
+
+def reads_alike(space: str, one: Content, other: Content, registry: AgentRegistry) -> bool:
+    """Whether two contents give the same text in a space, so that a vector can be kept."""
+    template = _TEMPLATES[parse_space(space).template]
+    return template(one, registry) == template(other, registry)
+
+
+def embedded_texts(
+    content: Content, embedder: Embedder | None, registry: AgentRegistry
+) -> list[str]:
+    """The texts that an embedder reads of a record: one, or overlapping parts of a long one."""
+    template = DEFAULT if embedder is None else template_of(embedder)
+    return split(_TEMPLATES[template](content, registry), window_of(embedder))
+
+
+# -- embedding -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """An embedder, or None, and how long a call of it may take."""
+
+    embedder: Embedder | None
+    patience: Patience = PATIENCE
+
+    @property
+    def name(self) -> str:
+        """The name of the space, as it is stored with vectors."""
+        return space_of(self.embedder)
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder, as a plan shows it."""
+        return "none" if self.embedder is None else self.embedder.name
+
+    @property
+    def embeds(self) -> bool:
+        """Whether texts can be embedded; vectors of a `given:<n>` space come from the caller."""
+        return self.embedder is not None and not self.embedder.fingerprint.startswith("given:")
+
+    @property
+    def reads_registry(self) -> bool:
+        """Whether the template mentions the agent, so that the registry has to be read."""
+        return self.embedder is not None and template_of(self.embedder) != DEFAULT
+
+    def embed(self, texts: Sequence[str], side: Side) -> list[Outcome]:
+        """The vector of each text as bytes.
+
+        It never raises: if the embedder fails or is late, each outcome is the error, which becomes
+        a debt on a write and a skipped lane in a search.
+        """
+        embedder = self.embedder
+        if embedder is None or not self.embeds or not texts:
+            return [None] * len(texts)
+
+        def call() -> list[Outcome]:
+            vectors = zip(texts, embedder.embed(texts, side), strict=True)
+            return [
+                None if v is None else check_embedding(v, embedder.dimension).tobytes()
+                for _, v in vectors
+            ]
+
+        try:
+            return in_time(call, embedder, self.patience.seconds(side, len(texts)))
+        except Exception as error:
+            _log.warning("embedder %s failed: %s", embedder.name, message_of(error))
+            return [error] * len(texts)
+
+
+def check_embedding(vector: np.ndarray, dimension: int) -> np.ndarray:
+    """The vector as little-endian float32; ValueError if its size, values or length are wrong."""
+    if vector.shape != (dimension,):
+        raise ValueError(f"expected {dimension} numbers, got shape {vector.shape}")
+    if not np.isfinite(vector).all():
+        raise ValueError("the vector holds NaN or infinity")
+    if abs(float(np.sum(vector.astype(np.float64) ** 2)) - 1.0) > _UNIT_SLACK:
+        raise ValueError("the vector is not of unit length")
+    return vector.astype("<f4")
