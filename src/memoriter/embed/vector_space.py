@@ -18,8 +18,8 @@ import numpy as np
 
 from memoriter.core.errors import message_of
 from memoriter.core.record import Content
-from memoriter.embed.call import PATIENCE, Patience, in_time
-from memoriter.embed.parts import split, window_of
+from memoriter.embed.call import PATIENCE, Patience, call_with_deadline
+from memoriter.embed.parts import split_text, window_of
 from memoriter.embed.port import Embedder, Side
 
 _log: Final = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ def embedded_texts(
 ) -> list[str]:
     """The texts that an embedder reads of a record: one, or overlapping parts of a long one."""
     template = DEFAULT if embedder is None else template_of(embedder)
-    return split(_TEMPLATES[template](content, registry), window_of(embedder))
+    return split_text(_TEMPLATES[template](content, registry), window_of(embedder))
 
 
 # -- embedding -------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class VectorSpace:
             ]
 
         try:
-            return in_time(call, embedder, self.patience.seconds(side, len(texts)))
+            return call_with_deadline(call, embedder, self.patience.seconds(side, len(texts)))
         except Exception as error:
             _log.warning("embedder %s failed: %s", embedder.name, message_of(error))
             return [error] * len(texts)

@@ -25,7 +25,7 @@ from memoriter.core.errors import (
 )
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, named, plain, shown
-from memoriter.embed.absent import Absent
+from memoriter.embed.absent import UnavailableEmbedder
 from memoriter.embed.vector_space import VectorSpace, parse_space, space_of
 from memoriter.index.view import SETTING, View
 from memoriter.memory.background_fill import BackgroundFill
@@ -95,7 +95,7 @@ def serving_embedder(log: Log, tenant: str) -> Embedder | None:
         _log.warning("the embedder that serves is not available: %s", missing.message)
         name = parse_space(settings["space"])
         reads = (name.template, name.window)
-        return Absent(settings["embedder"], name.fingerprint, reads, missing)
+        return UnavailableEmbedder(settings["embedder"], name.fingerprint, reads, missing)
 
 
 class Embedding:

@@ -39,6 +39,7 @@ from memoriter.store.port import Log
 from memoriter.store.ram import Ram
 from memoriter.store.sqlite.connect import Durability
 from memoriter.store.sqlite.store import Sqlite
+from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
 

@@ -53,9 +53,9 @@ def _loaded(what: str) -> Reranker:
 
         return HttpReranker(match[1], match[2], shape=cast("Shape", match[3] or "cohere"))
     if what.startswith("onnx:") and what != "onnx:":
-        from memoriter.rerank.onnx import OnnxReranker, read_folder  # noqa: PLC0415  # imports onnxruntime
+        from memoriter.rerank.onnx import OnnxReranker, read_reranker_folder  # noqa: PLC0415  # imports onnxruntime
 
-        return OnnxReranker(read_folder(what.removeprefix("onnx:")))
+        return OnnxReranker(read_reranker_folder(what.removeprefix("onnx:")))
     shown = "of this URL" if "://" in what else repr(what)  # a URL may contain a password
     raise InputError(f"there is no reranker {shown}", hint=_hint(), field="reranker")
 

@@ -18,7 +18,7 @@ from memoriter.index.columns import STRING_COLUMNS, dictionary_of
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
-from memoriter.text.analyzers import every
+from memoriter.text.analyzers import all_analyzers
 from memoriter.write.doctor import CheckContext, Checkup, checkup
 
 DEBTS_COUNTED: Final = 1_000_000
@@ -112,7 +112,7 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
 
 def check_store(engine: Engine, *, repair: bool) -> Checkup:
     """Verify the whole store; with `repair`, fix derived data. See `write.doctor`."""
-    known = {one.fingerprint: one for one in (*every(), engine.analyzer)}
+    known = {one.fingerprint: one for one in (*all_analyzers(), engine.analyzer)}
     context = CheckContext(engine.log, engine.index_cache, known, engine.vectors.name)
     return checkup(context, repair=repair)
 

@@ -27,6 +27,7 @@ from memoriter.core.record import Content, Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import counted, shown
 from memoriter.core.times import TimeLike, duration, micros, to_datetime
+from memoriter.embed.call import EmbedderTimeout
 from memoriter.store.port import Log
 from memoriter.write.annotate import annotated_anew
 from memoriter.write.prepare import (
