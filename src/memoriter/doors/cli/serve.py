@@ -126,9 +126,9 @@ def serve(
 
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
-    from memoriter.doors.http.serving import Where, bound, run, server_of  # noqa: PLC0415  # as above
+    from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
-    from memoriter.doors.mcp.http import beside  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
     from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
     from memoriter.memory.tenants import Tenants  # noqa: PLC0415  # as above
@@ -137,15 +137,15 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
     values = settings(
         {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
     )
-    where = Where(
+    where = ServerConfig(
         net.host, net.port, net.allow_host or (), net.allow_origin or (),
         net.behind_proxy, net.tls_cert, net.tls_key,
     ).checked()  # fmt: skip
-    with bound(where) as listening:
+    with bind_socket(where) as listening:
         place = str(values["store"].value)
         options: OpenOptions = {"reranker": values["reranker"].value}
         tenants = Tenants(place, **(options | embedder_option(values["embedder"].value)))
-        tokens = Tokens.beside(place)
+        tokens = Tokens.for_store(place)
         url = net.url(listening.getsockname()[1])
 
         def started() -> None:
@@ -157,12 +157,12 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
             note(f"serving {place} at {url}; Ctrl-C stops")
 
         server_state = ServerState(tenants, tokens, where.limits)
-        server = server_of(
-            app(server_state, where.welcome, [beside(server_state, choice)]), where, started
+        server = uvicorn_server(
+            app(server_state, where.host_policy, [mcp_mount(server_state, choice)]), where, started
         )
         # Made last: it is shown only once, and a start that fails must not use it up.
         first = _first_token(tokens, str(values["tenant"].value))
-        run(server, listening)
+        run_server(server, listening)
 
 
 def _first_token(tokens: Tokens, tenant: str) -> str | None:
@@ -213,8 +213,8 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     """Answer the requests on stdin, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 
-    from memoriter.doors.mcp.server import LocalCaller, server_of  # noqa: PLC0415  # as above
-    from memoriter.doors.mcp.stdio import serve as serve_streams  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.server import LocalCaller, mcp_server  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.stdio import serve_stdio  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
     from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
 
@@ -222,8 +222,8 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     choice = choice_of(tools)
     access = "read" if read_only else "make"
     with opened_memory(at, access, setting("reranker", reranker)) as memory:
-        seat = LocalCaller(TenantSession(memory), "read" if read_only else "write")
-        anyio.run(serve_streams, server_of(choice, seat))
+        caller = LocalCaller(TenantSession(memory), "read" if read_only else "write")
+        anyio.run(serve_stdio, mcp_server(choice, caller))
 
 
 # --- token ------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _tokens(at: TokenOptions) -> Tokens:
 
     place = store_path(at)
     must_exist(place)
-    return Tokens.beside(place)
+    return Tokens.for_store(place)
 
 
 def _cell(token: Credential, head: str) -> str:

@@ -20,8 +20,8 @@ from memoriter.core.times import to_micros
 from memoriter.doors.operations import Right
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
-from memoriter.doors.requests import Nothing, Request, parsed
-from memoriter.doors.tenant_session import TenantSession, of_tenant
+from memoriter.doors.requests import EmptyRequest, Request, parse_request
+from memoriter.doors.tenant_session import TenantSession, without_tenant
 from memoriter.pipeline.load import recipe_of
 from memoriter.why.result import Hit
 
@@ -111,17 +111,17 @@ class Method:
 
     def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
         """Check what is asked, do it, answer."""
-        fields = of_tenant(tenant_session.tenant, data)
+        fields = without_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
             fields = {_camel(key): value for key, value in cast("Plain", fields).items()}
         return self.act(
-            tenant_session, parsed(self.request, cast("object", fields), spelled=spelled)
+            tenant_session, parse_request(self.request, cast("object", fields), spelled=spelled)
         )
 
 
 def search(tenant_session: TenantSession, asked: MemorySearch) -> Plain:
     """Memories, best first, each with its score, its source and all of its fields."""
-    given = {k: v for k, v in asked.given("query", "limit").items() if v is not None}
+    given = {k: v for k, v in asked.sent_fields("query", "limit").items() if v is not None}
     result = tenant_session.memory(asked).recall(
         asked.query, asked.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **given}
     )
@@ -170,7 +170,7 @@ def store(tenant_session: TenantSession, asked: MemoryStore) -> Plain:
     """Keep one memory."""
     fields: Plain = {
         _leads(name): _micro(name, value)
-        for name, value in asked.given().items()
+        for name, value in asked.sent_fields().items()
         if value is not None
     }
     commit = tenant_session.memory(asked).remember(**fields)
@@ -204,7 +204,7 @@ class MemoryHits(Reply):
 METHODS: Final = (
     Method("memory.search", "read", MemorySearch, search),
     Method("memory.browse", "read", MemoryPage, browse),
-    Method("memory.stats", "read", Nothing, stats),
+    Method("memory.stats", "read", EmptyRequest, stats),
     Method("memory.inspect", "read", MemoryInspect, inspect),
     Method("memory.store", "write", MemoryStore, store),
     Method("memory.delete", "write", MemoryDelete, delete),
