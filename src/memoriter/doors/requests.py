@@ -3,7 +3,8 @@
 Models check types only. Values are checked by the library, so that a request over the network and
 a call in Python fail with the same message. A model `…Base` holds the fields that a handler reads
 by name; `request_model` adds those that only pass through to the library, from the TypedDict in
-which the library declares them. The name given to `request_model` is the schema's name in OpenAPI.
+which the library declares them. Its first argument, with `Request` appended, is the name of the
+schema in OpenAPI, which clients may use: it does not change.
 """
 
 from __future__ import annotations
