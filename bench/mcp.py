@@ -10,7 +10,7 @@ import json
 import re
 
 from bench.tools import Options, table
-from memoriter.doors.mcp.server import list_of
+from memoriter.doors.mcp.server import protocol_tools
 from memoriter.doors.mcp.tools import CHOICES, Choice
 from memoriter.embed.static import Static
 from memoriter.text.tokens import estimate_tokens
@@ -18,7 +18,13 @@ from memoriter.text.tokens import estimate_tokens
 
 def run(options: Options) -> None:
     rows = [
-        (choice, len(list_of(choice, "admin")), len(told), pieces(told), estimate_tokens(told))
+        (
+            choice,
+            len(protocol_tools(choice, "admin")),
+            len(told),
+            pieces(told),
+            estimate_tokens(told),
+        )
         for choice in CHOICES
         for told in [listed(choice)]
     ]
@@ -27,7 +33,10 @@ def run(options: Options) -> None:
 
 def listed(choice: Choice) -> str:
     """The answer to tools/list, as it goes over the wire."""
-    told = [tool.model_dump(by_alias=True, exclude_none=True) for tool in list_of(choice, "admin")]
+    told = [
+        tool.model_dump(by_alias=True, exclude_none=True)
+        for tool in protocol_tools(choice, "admin")
+    ]
     return json.dumps({"tools": told}, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -134,4 +134,4 @@ def routes_of(guarded: Any) -> Sequence[Any]:
 
 def open_requests(server_state: Any) -> int:
     """How many requests a server works on or lets wait."""
-    return server_state.work._open
+    return server_state.workers._open

@@ -222,7 +222,7 @@ def test_another_chain_or_brain_is_refused(tenant_session: TenantSession) -> Non
 
 
 def test_jb_39_the_three_tools_are_in_the_compat_set_with_their_limits() -> None:
-    takes = {tool.name: tool.takes["properties"] for tool in tools_of("compat", "read")}
+    takes = {tool.name: tool.input_schema["properties"] for tool in tools_of("compat", "read")}
     search = takes["memory_search"]
     assert (search["query"]["minLength"], search["query"]["maxLength"]) == (1, 4096)
     told = search["top_k"]

@@ -116,7 +116,7 @@ def test_a_client_over_http_does_the_same_in_either_era_of_the_protocol(tmp_path
     place = tmp_path / "m.db"
     with served("mcp", "--http", "--store", place) as url:
         for tenant, mode in (("one", "auto"), ("two", "legacy")):
-            token, _ = Tokens.beside(place).create(tenant, "write")
+            token, _ = Tokens.for_store(place).create(tenant, "write")
 
             async def run(token: str = token, mode: str = mode) -> None:
                 async with over_http(url, token, mode) as client:
@@ -127,7 +127,7 @@ def test_a_client_over_http_does_the_same_in_either_era_of_the_protocol(tmp_path
 
 def test_the_right_and_the_tenant_come_from_the_token(tmp_path: Path) -> None:
     place = tmp_path / "m.db"
-    tokens = Tokens.beside(place)
+    tokens = Tokens.for_store(place)
     writer, reader, other = (
         tokens.create(*who)[0] for who in (("a", "write"), ("a", "read"), ("b", "write"))
     )
@@ -240,7 +240,7 @@ def test_every_tool_answers_as_the_library_does_byte_for_byte(tmp_path: Path) ->
             return [canonical(content(await client.call_tool(*call))) for call in calls]
 
     async def from_afar(url: str) -> list[bytes]:
-        async with over_http(url, Tokens.beside(place).create("default", "write")[0]) as client:
+        async with over_http(url, Tokens.for_store(place).create("default", "write")[0]) as client:
             return [canonical(content(await client.call_tool(*call))) for call in asked]
 
     ours = asyncio.run(through("full", asked))
@@ -405,7 +405,7 @@ def test_no_line_kills_a_server_or_shows_its_insides(wire: Wire) -> None:
             assert "Traceback" not in spelled
             assert "sqlite" not in spelled.lower()
             assert ".py" not in spelled
-            assert "something went wrong inside" not in spelled
+            assert "internal error" not in spelled
     code, err = wire.end()
     assert code == 0
     assert "Traceback" not in err, err
@@ -464,14 +464,14 @@ def test_whoever_prints_prints_beside_the_protocol(tmp_path: Path) -> None:
     program = (
         "import os, sys, anyio, memoriter\n"
         "from memoriter.doors.tenant_session import TenantSession\n"
-        "from memoriter.doors.mcp.server import Local, server_of\n"
-        "from memoriter.doors.mcp.stdio import serve\n"
-        "class Loud(Local):\n"
+        "from memoriter.doors.mcp.server import LocalCaller, mcp_server\n"
+        "from memoriter.doors.mcp.stdio import serve_stdio\n"
+        "class Loud(LocalCaller):\n"
         "    async def ask(self, ctx, tool, arguments):\n"
         "        print('noise'); os.write(1, b'more noise'); os.system('echo and noise')\n"
-        "        return await Local.ask(self, ctx, tool, arguments)\n"
-        "desk = TenantSession(memoriter.open(':memory:'))\n"
-        "anyio.run(serve, server_of('core', Loud(desk, 'write')))\n"
+        "        return await LocalCaller.ask(self, ctx, tool, arguments)\n"
+        "session = TenantSession(memoriter.open(':memory:'))\n"
+        "anyio.run(serve_stdio, mcp_server('core', Loud(session, 'write')))\n"
     )
     call = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}\n'
     done = subprocess.run(  # noqa: S603  # ours

@@ -15,9 +15,9 @@ import httpx
 
 from memoriter.doors.http.app import app
 from memoriter.doors.http.limits import Limits
-from memoriter.doors.http.serving import Where, bound, server_of
+from memoriter.doors.http.serving import ServerConfig, bind_socket, uvicorn_server
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.mcp.http import beside
+from memoriter.doors.mcp.http import mcp_mount
 from memoriter.doors.tokens import Tokens
 from memoriter.memory.tenants import Tenants
 from memoriter.testing.fakes import HandClock
@@ -89,12 +89,12 @@ def live(
     limits: Limits | None = None, place: str | Path = ":memory:", **where: Any
 ) -> Iterator[Live]:
     clock = HandClock()
-    at = Where(port=0, limits=limits or PATIENT, **where).checked()
+    at = ServerConfig(port=0, limits=limits or PATIENT, **where).checked()
     server_state = ServerState(Tenants(place), Tokens(clock=clock), at.limits)
     ready = threading.Event()
-    with bound(at) as listening:
-        server = server_of(
-            app(server_state, at.welcome, [beside(server_state, "full")]), at, ready.set
+    with bind_socket(at) as listening:
+        server = uvicorn_server(
+            app(server_state, at.host_policy, [mcp_mount(server_state, "full")]), at, ready.set
         )
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()

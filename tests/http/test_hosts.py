@@ -8,7 +8,7 @@ import pytest
 from tests.http.live import Live, live, status_of
 
 from memoriter.core.errors import InputError
-from memoriter.doors.http.headers import Welcome
+from memoriter.doors.http.headers import HostPolicy
 
 Headers = list[tuple[str, str]]
 OK, NOT_US, NO = 200, 421, 403
@@ -125,13 +125,13 @@ def test_a_page_of_an_allowed_origin_may_ask_and_read(named: Live) -> None:
 @pytest.mark.parametrize("host", ["", "a b", "host:80", "http://host", "*", "[::1", "ä.org"])
 def test_a_name_that_is_none_cannot_be_allowed(host: str) -> None:
     with pytest.raises(InputError, match="allow-host"):
-        Welcome.of([host], [])
+        HostPolicy.of([host], [])
 
 
 @pytest.mark.parametrize("origin", ["", "*", "null", "app.org", "ftp://app.org", "https://a/b"])
 def test_an_origin_that_is_none_cannot_be_allowed(origin: str) -> None:
     with pytest.raises(InputError, match="allow-origin"):
-        Welcome.of([], [origin])
+        HostPolicy.of([], [origin])
 
 
 def test_a_body_whose_end_is_told_twice_is_refused_and_the_line_is_cut(named: Live) -> None:

@@ -23,9 +23,8 @@ from memoriter.core.errors import InputError, TooMany
 from memoriter.core.names import LIST_LIMIT
 from memoriter.core.where import TESTS_LIMIT
 from memoriter.doors.handlers import BATCH
-from memoriter.doors.http.bodies import loaded
-from memoriter.doors.http.limits import Limits
-from memoriter.doors.http.rates import Rates
+from memoriter.doors.http.bodies import parse_body
+from memoriter.doors.http.limits import Limits, RateLimiter
 from memoriter.pipeline.load import overridden, recipe_of
 
 SMALL = replace(PATIENT, body=10_000, threads=2, waiting=2, text=1000)
@@ -78,8 +77,8 @@ def test_json_may_be_nested_so_deep(small: Live, depth: int, *, deep: bool) -> N
 
 
 def test_brackets_in_texts_are_not_depth() -> None:
-    assert loaded(json.dumps({"a": "[{" * 500}).encode(), 64)
-    assert loaded(json.dumps([[]] * 500).encode(), 2)
+    assert parse_body(json.dumps({"a": "[{" * 500}).encode(), 64)
+    assert parse_body(json.dumps([[]] * 500).encode(), 2)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +265,7 @@ def test_more_than_the_server_can_hold_is_sent_away(
 
 def test_a_token_may_ask_so_often() -> None:
     now = [0.0]
-    rates = Rates(Limits(rate=2.0, burst=3), lambda: now[0])
+    rates = RateLimiter(Limits(rate=2.0, burst=3), lambda: now[0])
     for _ in range(3):
         rates.take("a")
     with pytest.raises(TooMany) as caught:
@@ -287,7 +286,9 @@ def test_a_token_may_ask_so_often() -> None:
 def test_a_token_that_asks_too_often_is_told_when_to_come_again() -> None:
     limits = replace(PATIENT, rate=0.5, burst=4)
     with live(limits) as made:
-        made.server_state.rates = Rates(limits, lambda: 0.0)  # however long the questions take
+        made.server_state.rates = RateLimiter(
+            limits, lambda: 0.0
+        )  # however long the questions take
         ours, yours = made.client("read"), made.client("read")
         statuses = [ours.get("/v1/recipes").status_code for _ in range(6)]
         assert statuses == [200] * 4 + [429] * 2

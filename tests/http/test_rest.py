@@ -311,7 +311,7 @@ def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
 
 def test_tokens_that_cannot_be_read_are_told_without_their_file(tmp_path: Path) -> None:
     with live(place=tmp_path / "agent.db") as site:
-        site.server_state.tokens = Tokens.beside(tmp_path / "agent.db")
+        site.server_state.tokens = Tokens.for_store(tmp_path / "agent.db")
         (tmp_path / "agent.db.tokens").write_text("{")
         with httpx.Client(base_url=site.url) as client:
             told = client.get("/v1/status", headers={"Authorization": "Bearer mem_a_b"})

@@ -14,7 +14,7 @@ from tests.inside import routes_of
 from memoriter.doors.http import app as application
 from memoriter.doors.http.guards import OPEN
 from memoriter.doors.http.rpc import methods
-from memoriter.doors.mcp.http import beside
+from memoriter.doors.mcp.http import mcp_mount
 from memoriter.doors.operations import BY_NAME, OPERATIONS, RIGHTS
 from memoriter.systems.comis.methods import METHODS
 
@@ -30,7 +30,7 @@ BESIDE = {"/mcp"}
 
 
 def test_every_route_has_a_rule(site: Live) -> None:
-    guarded = application.app(site.server_state, mounts=[beside(site.server_state, "core")])
+    guarded = application.app(site.server_state, mounts=[mcp_mount(site.server_state, "core")])
     found: set[tuple[str, str]] = set()
     apart: set[str] = set()
     for route in routes_of(guarded):

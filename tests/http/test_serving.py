@@ -27,7 +27,7 @@ from typer.testing import CliRunner, Result
 import memoriter
 from memoriter.core.errors import Forbidden, InputError, Unavailable
 from memoriter.doors.cli.main import app as root
-from memoriter.doors.http.serving import Where, bound
+from memoriter.doors.http.serving import ServerConfig, bind_socket
 from memoriter.doors.tokens import Tokens
 
 NIGHT: Final = os.environ.get("MEMORITER_NIGHT") == "1"
@@ -53,31 +53,31 @@ CLIENTS: Final = 50
 )
 def test_other_machines_are_not_spoken_to_in_the_clear(how: dict[str, Any], *, ok: bool) -> None:
     if ok:
-        assert Where(**how).checked()
+        assert ServerConfig(**how).checked()
         return
     with pytest.raises(Forbidden, match="nothing is encrypted") as caught:
-        Where(**how).checked()
+        ServerConfig(**how).checked()
     assert "--behind-proxy" in caught.value.hint
 
 
 def test_half_of_what_tls_needs_is_refused() -> None:
     with pytest.raises(InputError, match="belong together"):
-        Where(cert=Path("c")).checked()
+        ServerConfig(cert=Path("c")).checked()
     with pytest.raises(InputError, match="port"):
-        Where(port=70_000).checked()
+        ServerConfig(port=70_000).checked()
 
 
 def test_a_server_answers_to_its_own_address_and_to_no_wildcard() -> None:
-    assert "192.168.1.5" in Where("192.168.1.5").welcome.hosts
-    assert "[fe80::1]" in Where("fe80::1").welcome.hosts
-    assert "0.0.0.0" not in Where("0.0.0.0").welcome.hosts  # noqa: S104  # nothing is bound
+    assert "192.168.1.5" in ServerConfig("192.168.1.5").host_policy.hosts
+    assert "[fe80::1]" in ServerConfig("fe80::1").host_policy.hosts
+    assert "0.0.0.0" not in ServerConfig("0.0.0.0").host_policy.hosts  # noqa: S104  # nothing is bound
 
 
 def test_a_port_that_is_taken_is_told_in_words() -> None:
-    with bound(Where(port=0)) as first:
+    with bind_socket(ServerConfig(port=0)) as first:
         first.listen()
-        with pytest.raises(Unavailable, match="cannot be listened at"):
-            bound(Where(port=first.getsockname()[1]))
+        with pytest.raises(Unavailable, match="cannot listen at"):
+            bind_socket(ServerConfig(port=first.getsockname()[1]))
 
 
 def test_the_first_start_makes_a_token_and_the_second_makes_none(tmp_path: Path) -> None:
@@ -86,13 +86,13 @@ def test_the_first_start_makes_a_token_and_the_second_makes_none(tmp_path: Path)
         with server.client() as client:
             assert client.get("/v1/status").json()["tenant"] == "acme"
             assert client.get("/metrics").status_code == 200
-        (made,) = Tokens.beside(tmp_path / "memoriter.db").list()
+        (made,) = Tokens.for_store(tmp_path / "memoriter.db").list()
         assert (made.tenant, made.right, made.name) == ("acme", "admin", "first start")
-        text, reader = Tokens.beside(tmp_path / "memoriter.db").create("default", "read")
+        text, reader = Tokens.for_store(tmp_path / "memoriter.db").create("default", "read")
         with server.client(text) as client:
             assert client.get("/v1/status").json()["tenant"] == "default"
             assert client.post("/v1/memories", json={"text": "x"}).status_code == 403
-            Tokens.beside(tmp_path / "memoriter.db").revoke(reader.id)
+            Tokens.for_store(tmp_path / "memoriter.db").revoke(reader.id)
             assert client.get("/v1/status").status_code == 401
         assert server.stop() == 0
     with started(tmp_path) as server:
@@ -132,7 +132,7 @@ def test_a_start_that_fails_swallows_no_token(
     failed = cli("serve", "--port", "0", *flags)
     assert failed.exit_code == 2, failed.stderr
     assert named in failed.stderr
-    assert not Tokens.beside(tmp_path / "memoriter.db").list()
+    assert not Tokens.for_store(tmp_path / "memoriter.db").list()
 
 
 @pytest.mark.parametrize("module", ["uvicorn", "starlette"])

@@ -55,7 +55,7 @@ def test_the_file_holds_hashes_alone_and_only_its_owner_reads_it(path: Path) -> 
 def test_what_is_not_the_token_opens_nothing(path: Path, spoilt: str) -> None:
     tokens = Tokens(path)
     _, id, secret = tokens.create("acme", "read")[0].split("_")
-    with pytest.raises(Unauthenticated, match="not known"):
+    with pytest.raises(Unauthenticated, match="the token is unknown"):
         tokens.find(spoilt.format(id=id, secret=secret))
 
 
@@ -175,5 +175,5 @@ def test_tokens_lie_beside_the_file_itself_and_not_beside_a_link_to_it(tmp_path:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "agent.db").touch()
     (tmp_path / "link.db").symlink_to(tmp_path / "real" / "agent.db")
-    Tokens.beside(tmp_path / "link.db").create("acme", "read")
+    Tokens.for_store(tmp_path / "link.db").create("acme", "read")
     assert (tmp_path / "real" / "agent.db.tokens").exists()

@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.claims.corpus import open_empty
 
-from memoriter.doors.mcp.server import LocalCaller, list_of, server_of
+from memoriter.doors.mcp.server import LocalCaller, mcp_server, protocol_tools
 from memoriter.doors.mcp.tools import CHOICES, CORE, MORE, Choice, tools_of
 from memoriter.doors.operations import BY_NAME, Right
 from memoriter.doors.schema import schema_of
@@ -36,7 +36,7 @@ def call(
     **arguments: Any,
 ) -> Any:
     async def asked() -> Any:
-        async with Client(server_of(choice, LocalCaller(tenant_session, right))) as client:
+        async with Client(mcp_server(choice, LocalCaller(tenant_session, right))) as client:
             return await client.call_tool(tool, arguments)
 
     return asyncio.run(asked())
@@ -62,27 +62,27 @@ def test_the_full_list_adds_four_and_shows_every_field() -> None:
     tools = {tool.name: tool for tool in tools_of("full", "admin")}
     assert list(tools) == [shown.operation for shown in (*CORE, *MORE)]
     for name, tool in tools.items():
-        assert tool.takes == schema_of(BY_NAME[name].request)
+        assert tool.input_schema == schema_of(BY_NAME[name].request)
 
 
 def test_what_a_small_tool_shows_are_fields_of_its_operation_and_all_that_it_needs() -> None:
     for shown, tool in zip(CORE, tools_of("core", "admin"), strict=True):
         request = BY_NAME[shown.operation].request
         assert set(shown.fields) <= set(request.model_fields)
-        assert set(tool.takes.get("required", [])) <= set(shown.fields)
+        assert set(tool.input_schema.get("required", [])) <= set(shown.fields)
         assert tool.about.startswith(BY_NAME[shown.operation].summary)
 
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_a_list_is_always_the_same_and_a_reader_sees_readers_alone(choice: Choice) -> None:
     assert listed(choice) == listed(choice)
-    readers = {tool.name for tool in list_of(choice, "read")}
+    readers = {tool.name for tool in protocol_tools(choice, "read")}
     assert readers.isdisjoint({"remember", "forget", "link", "reflect"})
     assert "recall" in readers
 
 
 def test_hints_say_what_a_tool_does() -> None:
-    hints = {tool.name: tool.annotations for tool in list_of("full", "admin")}
+    hints = {tool.name: tool.annotations for tool in protocol_tools("full", "admin")}
     for name, hint in hints.items():
         assert hint is not None
         assert hint.open_world_hint is False
@@ -96,7 +96,7 @@ def test_hints_say_what_a_tool_does() -> None:
 
 def test_a_client_may_keep_the_list_but_not_share_it(tenant_session: TenantSession) -> None:
     async def asked() -> Any:
-        async with Client(server_of("core", LocalCaller(tenant_session, "read"))) as client:
+        async with Client(mcp_server("core", LocalCaller(tenant_session, "read"))) as client:
             assert client.instructions is not None
             assert "recall" in client.instructions
             return await client.list_tools()
@@ -189,7 +189,7 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(
     tenant_session: TenantSession,
 ) -> None:
     async def asked() -> None:
-        async with Client(server_of("core", LocalCaller(tenant_session, "read"))) as client:
+        async with Client(mcp_server("core", LocalCaller(tenant_session, "read"))) as client:
             with pytest.raises(MCPError, match="there is no tool 'nope'"):
                 await client.call_tool("nope", {})
 

@@ -66,9 +66,9 @@ def test_every_verb_of_a_memory_is_an_operation_or_has_its_reason() -> None:
 
 
 def test_a_request_has_every_option_of_a_search_and_every_field_of_a_draft() -> None:
-    assert set(SearchKwargs.__annotations__) <= set(requests.Ask.model_fields)
-    assert set(requests.Draft.model_fields) == {*RECORD, *NOT_FIELDS}
-    assert set(requests.Update.model_fields) == {*RECORD, "id", "key"} - {"refs"}
+    assert set(SearchKwargs.__annotations__) <= set(requests.AskRequest.model_fields)
+    assert set(requests.DraftRequest.model_fields) == {*RECORD, *NOT_FIELDS}
+    assert set(requests.UpdateRequest.model_fields) == {*RECORD, "id", "key"} - {"refs"}
 
 
 def test_every_part_of_a_path_is_a_field_of_the_request() -> None:
@@ -84,7 +84,7 @@ def test_every_field_that_can_be_sent_has_a_line_of_help() -> None:
 
 
 def test_the_answer_of_a_door_is_that_of_the_library(tenant_session: TenantSession) -> None:
-    memory = tenant_session.memory(requests.Nothing())
+    memory = tenant_session.memory(requests.EmptyRequest())
     answer = run(tenant_session, "recall", query="ssh port", now=NOW, detail="full")
     assert answer == memory.recall("ssh port", now=NOW).to_dict()
 
@@ -123,7 +123,7 @@ def test_a_handle_nobody_gave_is_not_found(tenant_session: TenantSession) -> Non
 
 
 def test_kept_answers_weigh_no_more_than_their_limit(tenant_session: TenantSession) -> None:
-    memory = tenant_session.memory(requests.Nothing())
+    memory = tenant_session.memory(requests.EmptyRequest())
     each = [memory.recall(f"ssh port {n}", now=NOW) for n in range(4)]
     kept = Receipts(limit=sum(map(weight_of, each[-2:])))
     handles = [kept.keep(result) for result in each]
@@ -133,7 +133,7 @@ def test_kept_answers_weigh_no_more_than_their_limit(tenant_session: TenantSessi
 
 
 def test_an_answer_heavier_than_the_limit_is_not_kept(tenant_session: TenantSession) -> None:
-    result = tenant_session.memory(requests.Nothing()).recall("ssh port")
+    result = tenant_session.memory(requests.EmptyRequest()).recall("ssh port")
     kept = Receipts(limit=10)
     with pytest.raises(NotFound):
         kept.find(kept.keep(result))
@@ -142,7 +142,7 @@ def test_an_answer_heavier_than_the_limit_is_not_kept(tenant_session: TenantSess
 def test_a_handle_is_the_same_for_the_same_answer_and_no_other(
     tenant_session: TenantSession,
 ) -> None:
-    memory = tenant_session.memory(requests.Nothing())
+    memory = tenant_session.memory(requests.EmptyRequest())
     first = handle_of(memory.recall("ssh port", now=NOW))
     assert handle_of(memory.recall("ssh port", now=NOW)) == first
     for other in (memory.recall("ssh", now=NOW), memory.recall("ssh port", 1, recipe="lexical")):
@@ -165,7 +165,7 @@ def test_a_brief_answer_makes_no_receipt_until_it_is_asked_for(
     handle = run(tenant_session, "recall", query="ssh port")["receipt"]
     run(tenant_session, "context", query="ssh port")
     monkeypatch.undo()
-    tenant_session.memory(requests.Nothing()).remember("written later")
+    tenant_session.memory(requests.EmptyRequest()).remember("written later")
     assert run(tenant_session, "replay", receipt=handle)["same"]
 
 

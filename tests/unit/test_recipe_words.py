@@ -7,7 +7,7 @@ from typing import get_args
 from rich.console import Console
 
 import memoriter
-from memoriter.doors.render.recipes import sections, side_by_side, value
+from memoriter.doors.render.recipes import recipe_sections, side_by_side, value_text
 from memoriter.lanes.bm25 import Bm25Lane
 from memoriter.lanes.spec import meaning_of, options_of, worded
 from memoriter.pipeline.fusing import FUSIONS, Rrf, Smooth
@@ -22,7 +22,7 @@ from memoriter.text.dialects import dialect, dialect_names
 
 def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
     one, two = recipe_of(first), recipe_of(second)
-    found = sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
+    found = recipe_sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
     return {
         part.title.partition(":")[0]: {
             row.label.strip(): (row.first, row.second) for row in part.rows
@@ -71,7 +71,9 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
     assert "best rows taken from each of them: 20" in walk
     assert "worth of the best link on the path, by kind: continues_from 0.6" in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
-    assert sections(one, two, (one, two)) == sections(one, two)  # whoever says all says nothing
+    assert recipe_sections(one, two, (one, two)) == recipe_sections(
+        one, two
+    )  # whoever says all says nothing
 
 
 def test_how_a_query_is_read_is_told_as_it_is() -> None:
@@ -103,7 +105,7 @@ def test_what_no_stage_tells_is_still_a_difference() -> None:
     with console.capture() as shown:
         console.print(side_by_side(("a", "b"), one, {**one, "name": "other"}))
     assert shown.get() == "they differ in name alone\n"
-    assert [part.title for part in sections(one, {**one, "version": 9})] == ["In general"]
+    assert [part.title for part in recipe_sections(one, {**one, "version": 9})] == ["In general"]
 
 
 def test_every_option_of_a_recipe_says_what_it_means() -> None:
@@ -117,13 +119,13 @@ def test_every_option_of_a_recipe_says_what_it_means() -> None:
 def test_words_for_values_are_those_of_the_option() -> None:
     assert all(one.about for one in all_analyzers())
     assert all(dialect(name).about for name in dialect_names())
-    assert all(value(Recipe, "analyzer", name) != name for name in analyzer_names())
-    assert all(value(Bm25Lane, "dialect", name) != name for name in dialect_names())
+    assert all(value_text(Recipe, "analyzer", name) != name for name in analyzer_names())
+    assert all(value_text(Bm25Lane, "dialect", name) != name for name in dialect_names())
     for part in (*kinds("lanes"), *kinds("boosts"), *kinds("orderings"), Rrf, Smooth, Rerank):
         for key, field in options_of(part).items():
             if known := set(worded(part, key)):
                 assert known == set(get_args(field.annotation)), (part, key)
-    assert value(Bm25Lane, "ladder", given=True) == "yes"
-    assert value(MmrOrdering, "of", given=None) == "—"
-    assert value(None, "anything", given=3) == "3"
+    assert value_text(Bm25Lane, "ladder", setting=True) == "yes"
+    assert value_text(MmrOrdering, "of", setting=None) == "—"
+    assert value_text(None, "anything", setting=3) == "3"
     assert meaning_of(None, "some_key") == "some key"

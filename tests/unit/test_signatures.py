@@ -222,12 +222,13 @@ kept = memory.remember("the sea was calm", mood="glad", id="sea")
 memory.update("sea", mood="sad")
 memory.recall("sea", flavour="salt")
 schemas = document()["components"]["schemas"]
-tools = {tool.name: tool.takes["properties"] for tool in tools_of("full", "admin")}
+tools = {tool.name: tool.input_schema["properties"] for tool in tools_of("full", "admin")}
 verbs = {
     "flavour": ["recall", "plan", "keywords", "bundles", "reflections"],
     "mood": ["remember", "update"],
 }
-models = {"flavour": ["Recall", "Ask", "Bundles"], "mood": ["Draft", "Update"]}
+models = {"flavour": ["RecallRequest", "AskRequest", "BundlesRequest"],
+          "mood": ["DraftRequest", "UpdateRequest"]}
 print(json.dumps({
     "file": memoriter.__file__,
     "record": memory.get("sea").to_dict()["mood"],
@@ -240,7 +241,7 @@ print(json.dumps({
                 .count(word) >= 2 for verb in verbs[word]},
             **{f"model {name}": word in getattr(requests, name).model_fields
                 for name in models[word]},
-            **{f"OpenAPI {name}": word in schemas[f"{name}Request"]["properties"]
+            **{f"OpenAPI {name}": word in schemas[name]["properties"]
                 for name in models[word]},
             **{f"MCP {tool}": word in tools[tool] for tool in verbs[word] if tool in tools},
         } for word in verbs

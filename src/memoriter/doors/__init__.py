@@ -1,1 +1,1 @@
-"""How does the outside world come in?"""
+"""The ways into the engine: command line, HTTP server, MCP server, recall hook."""

@@ -1,4 +1,9 @@
-"""What each operation does: a request goes to the memory, the answer comes back as plain data."""
+"""The handler of each operation: takes a parsed request, calls the memory, returns plain data.
+
+`operations` lists the handlers. The HTTP server, the MCP server and the hook call them through
+`Operation.run`; nothing here knows which of them did. Requests are annotated with the base models
+of `requests`, since a type checker does not see the fields that are added when a model is made.
+"""
 
 from __future__ import annotations
 
@@ -6,82 +11,89 @@ from typing import Any, Final
 
 from memoriter.core.errors import InputError, UnknownRecipe
 from memoriter.core.times import iso
-from memoriter.doors import requests as ask
+from memoriter.doors import requests
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.recipe import Recipe
-from memoriter.why.diff import diff as compared
-from memoriter.why.receipt import verify as verified
+from memoriter.why.diff import diff as diff_receipts
+from memoriter.why.receipt import verify as verify_receipt
 from memoriter.why.result import Hit, Result
 
 Plain = dict[str, Any]
 BATCH: Final = 1000
-"""How many memories one request may bring."""
+"""How many memories one request may contain."""
 
 
-def _options(asked: ask.Question) -> Plain:
-    """What the library takes; a door names recipes of the library and never a file."""
-    told = asked.options()
-    if isinstance(told.get("recipe"), str):
-        told["recipe"] = named(told["recipe"])
-    return told
+def _options(request: requests.QuestionRequest) -> Plain:
+    """The options of a question as `Memory.recall` takes them."""
+    options = request.options()
+    # In Python a recipe may be the path of a file. Here only names are looked up: a caller over
+    # the network must not be able to read files of the server.
+    if isinstance(options.get("recipe"), str):
+        options["recipe"] = library_recipe(options["recipe"])
+    return options
 
 
-def named(recipe: str) -> Recipe:
-    """A recipe of the library."""
-    if recipe not in library():
+def library_recipe(name: str) -> Recipe:
+    """The recipe of this name; raises UnknownRecipe for anything else, paths of files too."""
+    if name not in library():
         raise UnknownRecipe(
-            f"recipe: there is no {recipe[:80]!r}",
+            f"recipe: there is no {name[:80]!r}",
             hint=f"known: {', '.join(library())}",
             field="recipe",
         )
-    return recipe_of(recipe)
+    return recipe_of(name)
 
 
-# -- asking --------------------------------------------------------------------------------------
+# --- asking -----------------------------------------------------------------------------------
 
 
-def recall(tenant_session: TenantSession, asked: ask.Detailed) -> Plain:
-    """The right memories, ranked."""
-    result = tenant_session.memory(asked).recall(asked.query, asked.limit, **_options(asked))
-    return told(tenant_session, result, asked.detail)
+def recall(tenant_session: TenantSession, request: requests.DetailedQuestion) -> Plain:
+    """Memories that answer a question, best first."""
+    memory = tenant_session.memory(request)
+    result = memory.recall(request.query, request.limit, **_options(request))
+    return result_reply(tenant_session, result, request.detail)
 
 
-def keywords(tenant_session: TenantSession, asked: ask.Detailed) -> Plain:
-    """Memories by their words alone."""
-    result = tenant_session.memory(asked).keywords(asked.query, asked.limit, **_options(asked))
-    return told(tenant_session, result, asked.detail)
+def keywords(tenant_session: TenantSession, request: requests.DetailedQuestion) -> Plain:
+    """Memories found by their words alone."""
+    memory = tenant_session.memory(request)
+    result = memory.keywords(request.query, request.limit, **_options(request))
+    return result_reply(tenant_session, result, request.detail)
 
 
-def reflections(tenant_session: TenantSession, asked: ask.Detailed) -> Plain:
-    """Reflections alone."""
-    result = tenant_session.memory(asked).reflections(asked.query, asked.limit, **_options(asked))
-    return told(tenant_session, result, asked.detail)
+def reflections(tenant_session: TenantSession, request: requests.DetailedQuestion) -> Plain:
+    """Reflections only."""
+    memory = tenant_session.memory(request)
+    result = memory.reflections(request.query, request.limit, **_options(request))
+    return result_reply(tenant_session, result, request.detail)
 
 
-def context(tenant_session: TenantSession, asked: ask.Question) -> Plain:
-    """The answer as a block for a prompt."""
-    result = tenant_session.memory(asked).recall(asked.query, asked.limit, **_options(asked))
+def context(tenant_session: TenantSession, request: requests.QuestionRequest) -> Plain:
+    """The answer as a block of text for a prompt."""
+    memory = tenant_session.memory(request)
+    result = memory.recall(request.query, request.limit, **_options(request))
     handle = tenant_session.handle(result)
     return {**result.context().to_dict(), "status": result.status, "receipt": handle}
 
 
-def bundles(tenant_session: TenantSession, asked: ask.Paged) -> Plain:
-    """Hits with what hangs on them."""
-    memory = tenant_session.memory(asked)
-    found = memory.bundles(asked.query, asked.limit, offset=asked.offset, **_options(asked))
-    return found.to_dict()
+def bundles(tenant_session: TenantSession, request: requests.PagedQuestion) -> Plain:
+    """Hits, each with the memories that are linked to it."""
+    memory = tenant_session.memory(request)
+    page = memory.bundles(request.query, request.limit, offset=request.offset, **_options(request))
+    return page.to_dict()
 
 
-def plan(tenant_session: TenantSession, asked: ask.Question) -> Plain:
-    """What a recall would do."""
-    return tenant_session.memory(asked).plan(asked.query, asked.limit, **_options(asked)).to_dict()
+def plan(tenant_session: TenantSession, request: requests.QuestionRequest) -> Plain:
+    """The steps that a recall would run."""
+    memory = tenant_session.memory(request)
+    return memory.plan(request.query, request.limit, **_options(request)).to_dict()
 
 
-def told(tenant_session: TenantSession, result: Result, detail: str) -> Plain:
-    """An answer in full, or in brief."""
+def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> Plain:
+    """The reply to a question; `detail` is `full` or `brief`."""
     if detail == "full":
-        return tenant_session.whole(result)
+        return tenant_session.full_reply(result)
     return {
         "status": result.status,
         "total": result.total,
@@ -93,8 +105,9 @@ def told(tenant_session: TenantSession, result: Result, detail: str) -> Plain:
 
 
 def _brief(hit: Hit) -> Plain:
+    """A hit without the arithmetic of its score."""
     record = hit.record
-    shown = {"tags": list(record.tags), "superseded_by": list(hit.superseded_by)}
+    optional = {"tags": list(record.tags), "superseded_by": list(hit.superseded_by)}
     return {
         "id": hit.id,
         "rank": hit.rank,
@@ -103,7 +116,7 @@ def _brief(hit: Hit) -> Plain:
         "kind": record.kind,
         "created": iso(record.created),
         "trust": record.trust,
-        **{key: value for key, value in shown.items() if value},
+        **{key: value for key, value in optional.items() if value},
         "lanes": {
             label: {"rank": lane.rank, "score": lane.score} for label, lane in hit.lanes.items()
         },
@@ -111,168 +124,185 @@ def _brief(hit: Hit) -> Plain:
     }
 
 
-# -- proving -------------------------------------------------------------------------------------
+# --- proving ----------------------------------------------------------------------------------
 
 
-def explain(tenant_session: TenantSession, asked: ask.Explain) -> Plain:
-    """Why a memory is among the hits, or why not."""
-    memory = tenant_session.memory(asked)
-    with tenant_session.handed(asked.receipt) as receipt:
+def explain(tenant_session: TenantSession, request: requests.ExplainRequest) -> Plain:
+    """Why a memory is among the hits, or what kept it out."""
+    memory = tenant_session.memory(request)
+    with tenant_session.usable_receipt(request.receipt) as receipt:
         for hit in memory.replay(receipt).result:
-            if hit.id == asked.id:
+            if hit.id == request.id:
                 return {"hit": hit.to_dict()}
-        return {"why_not": memory.why_not(receipt, asked.id).to_dict()}
+        return {"why_not": memory.why_not(receipt, request.id).to_dict()}
 
 
-def why_not(tenant_session: TenantSession, asked: ask.Explain) -> Plain:
-    """Why a memory is not among the hits."""
-    with tenant_session.handed(asked.receipt) as receipt:
-        return tenant_session.memory(asked).why_not(receipt, asked.id).to_dict()
+def why_not(tenant_session: TenantSession, request: requests.ExplainRequest) -> Plain:
+    """What kept a memory out of the hits."""
+    memory = tenant_session.memory(request)
+    with tenant_session.usable_receipt(request.receipt) as receipt:
+        return memory.why_not(receipt, request.id).to_dict()
 
 
-def replay(tenant_session: TenantSession, asked: ask.OfReceipt) -> Plain:
-    """A search again, on its own view."""
-    with tenant_session.handed(asked.receipt) as receipt:
-        return tenant_session.memory(asked).replay(receipt).to_dict()
+def replay(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> Plain:
+    """The search of a receipt, run again on the view it had then."""
+    memory = tenant_session.memory(request)
+    with tenant_session.usable_receipt(request.receipt) as receipt:
+        return memory.replay(receipt).to_dict()
 
 
-def verify(tenant_session: TenantSession, asked: ask.OfReceipt) -> Plain:
-    """Every number of a receipt, derived again."""
-    return verified(tenant_session.receipt(asked.receipt)).to_dict()
+def verify(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> Plain:
+    """Whether every number of a receipt follows from the others."""
+    return verify_receipt(tenant_session.receipt(request.receipt)).to_dict()
 
 
-def diff(tenant_session: TenantSession, asked: ask.Differ) -> Plain:
-    """How two answers differ."""
-    with tenant_session.handed(asked.before) as before, tenant_session.handed(asked.after) as after:
-        return compared(before, after).to_dict()
+def diff(tenant_session: TenantSession, request: requests.DifferRequest) -> Plain:
+    """How the answers of two receipts differ."""
+    with (
+        tenant_session.usable_receipt(request.before) as before,
+        tenant_session.usable_receipt(request.after) as after,
+    ):
+        return diff_receipts(before, after).to_dict()
 
 
-def receipt(tenant_session: TenantSession, asked: ask.OfReceipt) -> Plain:
-    """The whole receipt of a late answer."""
-    found = tenant_session.receipt(asked.receipt)
-    return dict(found) if isinstance(found, dict) else dict(found.body)
+def receipt(tenant_session: TenantSession, request: requests.OfReceiptRequest) -> Plain:
+    """The whole receipt of a recent answer."""
+    document = tenant_session.receipt(request.receipt)
+    return dict(document) if isinstance(document, dict) else dict(document.body)
 
 
-# -- looking -------------------------------------------------------------------------------------
+# --- looking ----------------------------------------------------------------------------------
 
 
-def browse(tenant_session: TenantSession, asked: ask.Sorted) -> Plain:
-    """A page of memories."""
-    look = {key: v for key, v in asked.given("sort", "cursor", "limit").items() if v is not None}
-    memory = tenant_session.memory(asked)
-    return memory.browse(asked.sort, cursor=asked.cursor, limit=asked.limit, **look).to_dict()
+def browse(tenant_session: TenantSession, request: requests.BrowseBase) -> Plain:
+    """A page of memories by date."""
+    memory = tenant_session.memory(request)
+    options = _without_nulls(request.sent_fields("sort", "cursor", "limit"))
+    page = memory.browse(request.sort, cursor=request.cursor, limit=request.limit, **options)
+    return page.to_dict()
 
 
-def get(tenant_session: TenantSession, asked: ask.Get) -> Plain:
-    """One memory."""
-    return tenant_session.memory(asked).get(asked.id, known_at=asked.known_at).to_dict()
+def get(tenant_session: TenantSession, request: requests.GetRequest) -> Plain:
+    """One memory, as it is now or as it was known at a time."""
+    return tenant_session.memory(request).get(request.id, known_at=request.known_at).to_dict()
 
 
-def history(tenant_session: TenantSession, asked: ask.Get) -> Plain:
+def history(tenant_session: TenantSession, request: requests.GetRequest) -> Plain:
     """All versions of a memory."""
-    versions = tenant_session.memory(asked).history(asked.id, known_at=asked.known_at)
-    return {"id": asked.id, "versions": [version.to_dict() for version in versions]}
+    versions = tenant_session.memory(request).history(request.id, known_at=request.known_at)
+    return {"id": request.id, "versions": [version.to_dict() for version in versions]}
 
 
-def links(tenant_session: TenantSession, asked: ask.Named) -> Plain:
-    """The links at a memory."""
-    edges = tenant_session.memory(asked).links(asked.id)
-    return {"id": asked.id, "links": [edge.to_dict() for edge in edges]}
+def links(tenant_session: TenantSession, request: requests.RecordRequest) -> Plain:
+    """The links of a memory, in both directions."""
+    edges = tenant_session.memory(request).links(request.id)
+    return {"id": request.id, "links": [edge.to_dict() for edge in edges]}
 
 
-def agents(tenant_session: TenantSession, asked: ask.Nothing) -> Plain:
+def agents(tenant_session: TenantSession, request: requests.EmptyRequest) -> Plain:
     """All registered agents."""
-    return {"agents": [agent.to_dict() for agent in tenant_session.memory(asked).agents.list()]}
+    registered = tenant_session.memory(request).agents.list()
+    return {"agents": [agent.to_dict() for agent in registered]}
 
 
-def recipes(tenant_session: TenantSession, asked: ask.Nothing) -> Plain:
-    """All recipes."""
-    del tenant_session, asked
-    return {"recipes": [line for name in library() if (line := _line(name)) is not None]}
+def recipes(tenant_session: TenantSession, request: requests.EmptyRequest) -> Plain:
+    """All recipes that can be read."""
+    del tenant_session, request
+    lines = (_recipe_line(name) for name in library())
+    return {"recipes": [line for line in lines if line is not None]}
 
 
-def _line(name: str) -> Plain | None:
+def _recipe_line(name: str) -> Plain | None:
     try:
-        found = recipe_of(name)
-    except InputError:  # of another package
+        recipe = recipe_of(name)
+    except InputError:  # a broken recipe of another package must not break the list
         return None
-    return {"name": found.name, "version": found.version, "fingerprint": found.fingerprint}
+    return {"name": recipe.name, "version": recipe.version, "fingerprint": recipe.fingerprint}
 
 
-def recipe(tenant_session: TenantSession, asked: ask.OfRecipe) -> Plain:
-    """One recipe, every default written out."""
+def recipe(tenant_session: TenantSession, request: requests.RecipeRequest) -> Plain:
+    """One recipe, with every default filled in."""
     del tenant_session
-    found = named(asked.recipe)
-    return {"fingerprint": found.fingerprint, "recipe": found.to_data()}
+    chosen = library_recipe(request.recipe)
+    return {"fingerprint": chosen.fingerprint, "recipe": chosen.to_data()}
 
 
-def status(tenant_session: TenantSession, asked: ask.Count) -> Plain:
-    """How much there is; other tenants are nobody's business."""
-    found = tenant_session.memory(asked).status(asked.by).to_dict()
-    return {key: value for key, value in found.items() if key != "tenants"}
+def status(tenant_session: TenantSession, request: requests.StatusRequest) -> Plain:
+    """Counts of the caller's tenant."""
+    counts = tenant_session.memory(request).status(request.by).to_dict()
+    # The names of the other tenants of the store are not the caller's to know.
+    return {key: value for key, value in counts.items() if key != "tenants"}
 
 
-# -- writing -------------------------------------------------------------------------------------
+# --- writing ----------------------------------------------------------------------------------
 
 
-def remember(tenant_session: TenantSession, asked: ask.New) -> Plain:
-    """Keep one memory."""
-    return tenant_session.memory(asked).remember(**asked.given()).to_dict()
+def remember(tenant_session: TenantSession, request: requests.DraftBase) -> Plain:
+    """Store one memory."""
+    return tenant_session.memory(request).remember(**request.sent_fields()).to_dict()
 
 
-def remember_many(tenant_session: TenantSession, asked: ask.Several) -> Plain:
-    """Keep many memories."""
-    if len(asked.memories) > BATCH:
+def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -> Plain:
+    """Store up to `BATCH` memories in one commit."""
+    if len(request.memories) > BATCH:
         raise InputError(
-            f"memories: {len(asked.memories):,} at once, at most {BATCH:,} are taken",
+            f"memories: {len(request.memories):,} at once, at most {BATCH:,} are taken",
             hint="send them in several requests",
             field="memories",
         )
-    drafts = [draft.given() for draft in asked.memories]
-    return tenant_session.memory(asked).remember_many(drafts).to_dict()
+    drafts = [draft.sent_fields() for draft in request.memories]
+    return tenant_session.memory(request).remember_many(drafts).to_dict()
 
 
-def update(tenant_session: TenantSession, asked: ask.Changed) -> Plain:
-    """Change fields of a memory."""
-    return (
-        tenant_session.memory(asked)
-        .update(asked.id, key=asked.key, **asked.given("id", "key"))
-        .to_dict()
-    )
+def update(tenant_session: TenantSession, request: requests.UpdateBase) -> Plain:
+    """Change fields of a memory; a field sent as null is removed."""
+    memory = tenant_session.memory(request)
+    changes = request.sent_fields("id", "key")
+    return memory.update(request.id, key=request.key, **changes).to_dict()
 
 
-def expire(tenant_session: TenantSession, asked: ask.Expire) -> Plain:
-    """Let a memory leave all answers."""
-    return tenant_session.memory(asked).expire(asked.id, asked.at, key=asked.key).to_dict()
+def expire(tenant_session: TenantSession, request: requests.ExpireRequest) -> Plain:
+    """Hide a memory from all answers from a time on."""
+    memory = tenant_session.memory(request)
+    return memory.expire(request.id, request.at, key=request.key).to_dict()
 
 
-def link(tenant_session: TenantSession, asked: ask.Ends) -> Plain:
-    """Connect two memories."""
-    rest = asked.given("source", "target", "kind", "key")
-    memory = tenant_session.memory(asked)
-    return memory.link(asked.source, asked.target, asked.kind, key=asked.key, **rest).to_dict()
+def link(tenant_session: TenantSession, request: requests.LinkBase) -> Plain:
+    """Link two memories."""
+    memory = tenant_session.memory(request)
+    options = request.sent_fields("source", "target", "kind", "key")
+    commit = memory.link(request.source, request.target, request.kind, key=request.key, **options)
+    return commit.to_dict()
 
 
-def forget(tenant_session: TenantSession, asked: ask.Ids) -> Plain:
-    """Erase memories."""
-    return tenant_session.memory(asked).forget(asked.id, **asked.given("id")).to_dict()
+def forget(tenant_session: TenantSession, request: requests.ForgetBase) -> Plain:
+    """Erase memories for good."""
+    memory = tenant_session.memory(request)
+    return memory.forget(request.id, **request.sent_fields("id")).to_dict()
 
 
-def reflect(tenant_session: TenantSession, asked: ask.Dry) -> Plain:
-    """Sum up clusters of related memories."""
-    how = {key: v for key, v in asked.given("dry_run").items() if v is not None}
-    return tenant_session.memory(asked).reflect(dry_run=asked.dry_run, **how).to_dict()
+def reflect(tenant_session: TenantSession, request: requests.ReflectBase) -> Plain:
+    """Sum up clusters of related memories as reflections."""
+    options = _without_nulls(request.sent_fields("dry_run"))
+    memory = tenant_session.memory(request)
+    return memory.reflect(dry_run=request.dry_run, **options).to_dict()
 
 
-def agent(tenant_session: TenantSession, asked: ask.NamedAgent) -> Plain:
-    """Register an agent, or change what is known of it."""
-    rest = {key: v for key, v in asked.given("agent", "key").items() if v is not None}
-    return tenant_session.memory(asked).agents.upsert(asked.agent, key=asked.key, **rest).to_dict()
+def agent(tenant_session: TenantSession, request: requests.AgentBase) -> Plain:
+    """Register an agent, or change its registry entry."""
+    fields = _without_nulls(request.sent_fields("agent", "key"))
+    registry = tenant_session.memory(request).agents
+    return registry.upsert(request.agent, key=request.key, **fields).to_dict()
 
 
-# -- keeping -------------------------------------------------------------------------------------
+def _without_nulls(fields: Plain) -> Plain:
+    """The fields that have a value: null stands for the default here, and removes nothing."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def maintain(tenant_session: TenantSession, asked: ask.Maintain) -> Plain:
-    """Pay what is owed."""
-    return tenant_session.memory(asked).maintain(limit=asked.limit).to_dict()
+# --- keeping ----------------------------------------------------------------------------------
+
+
+def maintain(tenant_session: TenantSession, request: requests.MaintainRequest) -> Plain:
+    """Do pending work: embed memories that lack a vector, publish and merge segments."""
+    return tenant_session.memory(request).maintain(limit=request.limit).to_dict()

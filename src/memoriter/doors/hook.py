@@ -1,7 +1,7 @@
-"""The recall hook: an agent loop asks once before each reply and gets the block for its prompt.
+"""The recall hook: an agent loop calls it before each reply and gets a block for its prompt.
 
-It asks a memory in this process or a running server; both run the operation `context`. A memory
-that is away never stops an agent: the block is then empty, and says why.
+It runs the operation `context`, on a memory in this process or on a running server. A memory that
+cannot be reached never stops the agent: the block is then empty and its `problem` says why.
 """
 
 from __future__ import annotations
@@ -26,55 +26,56 @@ from memoriter.models.http_client import Post, Server, ServerRole, key_for, pars
 BUDGET_TOKENS: Final = 800
 MESSAGE_LIMIT: Final = 8192
 WORDS_LIMIT: Final = 256
-"""Of a longer message its last words are asked with: what is wanted stands at the end."""
+"""A longer message is cut to its last words: the question usually comes at the end."""
 _WANT: Final = ServerRole("memory", "MEMORITER_TOKEN", {}, "memory.example.com:8321")
 _CONTEXT: Final = BY_NAME["context"]
 _log = logging.getLogger(__name__)
 
 
 class HookAnswer(str):
-    """The block for a prompt, empty where nothing fits or nothing could be asked."""
+    """The block for a prompt; empty if nothing was found or the memory could not be reached."""
 
     __slots__ = ("citations", "problem", "receipt", "status")
 
     citations: Mapping[str, str]
-    """The id that each number of the block stands for."""
+    """The id of the memory behind each number in the block."""
     status: str
-    """`complete`, `degraded`, or `failed`."""
+    """`complete`, `degraded`, or `failed`: the memory could not be reached."""
     receipt: str | None
-    """The handle of the answer."""
+    """The handle of the receipt; None if the block is empty for want of an answer."""
     problem: str | None
-    """Why nothing could be asked."""
+    """Why the memory could not be reached; None if it was."""
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Self:
-        """A block from the answer of the operation."""
-        made = cls(told["text"])
-        made.citations = dict(told["citations"])
-        made.status, made.receipt, made.problem = told["status"], told["receipt"], None
-        return made
+    def of(cls, reply: Mapping[str, Any]) -> Self:
+        """The reply of the operation `context` as a block; raises KeyError if it is another."""
+        block = cls(reply["text"])
+        block.citations = dict(reply["citations"])
+        block.status, block.receipt, block.problem = reply["status"], reply["receipt"], None
+        return block
 
     def __repr__(self) -> str:
-        told = counted(len(getattr(self, "citations", ())), "memory", "memories")
-        return shown("HookAnswer", f"{told}, {getattr(self, 'status', 'failed')}")
+        # Made directly, as `HookAnswer(text)`, it lacks these attributes.
+        memories = counted(len(getattr(self, "citations", ())), "memory", "memories")
+        return shown("HookAnswer", f"{memories}, {getattr(self, 'status', 'failed')}")
 
     @classmethod
     def nothing(cls, problem: str | None = None) -> Self:
-        """An empty block."""
-        made = cls()
-        made.citations, made.receipt, made.problem = {}, None, problem
-        made.status = "complete" if problem is None else "failed"
-        return made
+        """An empty block; a failed one if there is a problem."""
+        block = cls()
+        block.citations, block.receipt, block.problem = {}, None, problem
+        block.status = "complete" if problem is None else "failed"
+        return block
 
 
 class Hook:
-    """Asks before each reply. Safe to share between threads.
+    """Recalls before each reply of an agent. Safe to share between threads.
 
     Args:
         memory: An open memory, or the address of a running server.
-        token: For a server; MEMORITER_TOKEN by default.
+        token: The token for a server; by default the environment variable MEMORITER_TOKEN.
         timeout: How many seconds a server may take.
-        **ask: What every question says beside its text, for example `agent`, `limit`, `recipe` or
+        **ask: Options of every question, for example `agent`, `limit`, `recipe` or
             `budget_tokens`, which is 800 unless a budget is given.
 
     """
@@ -88,13 +89,13 @@ class Hook:
         timeout: float = 2.0,
         **ask: Unpack[QuestionOptions],
     ) -> None:
-        """Say whom to ask, and what every question says."""
+        """Set the memory to ask and the options of every question."""
         check_known(ask, QuestionOptions, InputError, "memory", "token", "timeout")
-        given: dict[str, Any] = dict(ask)
-        budgets = {"budget_tokens", "budget_chars"} & set(ask)
-        self._ask = given if budgets else {"budget_tokens": BUDGET_TOKENS, **given}
+        options: dict[str, Any] = dict(ask)
+        has_budget = "budget_tokens" in ask or "budget_chars" in ask
+        self._options = options if has_budget else {"budget_tokens": BUDGET_TOKENS, **options}
         self._seconds = number(timeout, "timeout", 0.001, 3600.0, InputError)
-        self._desk = TenantSession(memory) if isinstance(memory, Memory) else None
+        self._tenant_session = TenantSession(memory) if isinstance(memory, Memory) else None
         self._server = None if isinstance(memory, Memory) else _server(memory)
         self._key = "" if self._server is None else key_for(self._server, token, _WANT)
 
@@ -104,45 +105,49 @@ class Hook:
 
     @takes(QuestionOptions)
     def __call__(self, message: str, **more: Unpack[QuestionOptions]) -> HookAnswer:
-        """The block for the reply to a message."""
+        """The memories for a message as a block; the options add to those of the hook.
+
+        Raises InputError for a wrong option or message; any other failure is logged and makes an
+        empty block.
+        """
         check_known(more, QuestionOptions, InputError, "message")
-        asked = _end(text(message, "message", InputError))
-        if not asked:
+        query = _last_words(text(message, "message", InputError))
+        if not query:
             return HookAnswer.nothing()
-        request = cast("dict[str, Any]", _spelled({**self._ask, **more, "query": asked}))
+        request = cast("dict[str, Any]", _as_json_values({**self._options, **more, "query": query}))
         try:
-            return HookAnswer.of(self._answer(request))
-        except InputError:
+            return HookAnswer.of(self._reply(request))
+        except InputError:  # a mistake of the programmer, who has to see it
             raise
         except MemoriterError as error:
             _log.warning("recall before the reply failed: %s", type(error).__name__)
             return HookAnswer.nothing(error.message)
 
-    def _answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
-        if self._desk is not None:
-            return _CONTEXT.run(self._desk, request)
+    def _reply(self, request: dict[str, Any]) -> Mapping[str, Any]:
+        if self._tenant_session is not None:
+            return _CONTEXT.run(self._tenant_session, request)
         try:
             body = json.dumps(request, allow_nan=False).encode()
         except (TypeError, ValueError) as error:
-            raise InputError(f"an option is no JSON: {error}", hint="give plain values") from None
-        with _Ask(cast("Server", self._server), self._key, self._seconds, tries=2) as post:
+            raise InputError(f"an option is not JSON: {error}", hint="give plain values") from None
+        with _HookPost(cast("Server", self._server), self._key, self._seconds, tries=2) as post:
             content = post.send(_CONTEXT.path, body)
         try:
-            told = json.loads(content)
-            HookAnswer.of(told)
+            reply = json.loads(content)
+            HookAnswer.of(reply)  # only to check its shape here, where a failure has a cause
         except (ValueError, TypeError, KeyError):
-            raise Unavailable("the server answers something else than a block") from None
-        return told
+            raise Unavailable("the reply of the server is not a block for a prompt") from None
+        return reply
 
 
-class _Ask(Post):
-    """A request to a server of ours; what it cannot understand is an error as it is in process."""
+class _HookPost(Post):
+    """A request to a memoriter server; a wrong option raises InputError, as in this process."""
 
     def declined(self, status: int, content: bytes) -> MemoriterError:
-        """The error that the server tells."""
+        """The error that the body of the response describes."""
         try:
-            told = json.loads(content)
-            message, hint, field = told["message"], told["hint"], told["field"]
+            problem = json.loads(content)
+            message, hint, field = problem["message"], problem["hint"], problem["field"]
         except (ValueError, TypeError, KeyError):
             return super().declined(status, content)
         if status == InputError.status:
@@ -150,25 +155,25 @@ class _Ask(Post):
         return super().declined(status, str(message).encode())
 
 
-def _spelled(value: object) -> object:
-    """The value as a door takes it: times as text."""
+def _as_json_values(value: object) -> object:
+    """The value with times and durations as text, as a request takes them."""
     if isinstance(value, Mapping):
-        return {k: _spelled(v) for k, v in cast("Mapping[str, object]", value).items()}
+        return {k: _as_json_values(v) for k, v in cast("Mapping[str, object]", value).items()}
     if isinstance(value, list | tuple):
-        return [_spelled(each) for each in cast("Sequence[object]", value)]
+        return [_as_json_values(each) for each in cast("Sequence[object]", value)]
     if isinstance(value, timedelta):
         return f"{value // timedelta(seconds=1):d}s"
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _end(message: str) -> str:
-    """The last words of a message.
+def _last_words(message: str) -> str:
+    """The last `WORDS_LIMIT` words of a message.
 
-    >>> _end("lorem ipsum, which port?")
+    >>> _last_words("lorem ipsum, which port?")
     'lorem ipsum, which port?'
     """
     last = message[-MESSAGE_LIMIT:].strip()
-    starts = [found.start() for found in re.finditer(r"\S+", last)]
+    starts = [word.start() for word in re.finditer(r"\S+", last)]
     return last[starts[-WORDS_LIMIT] :] if len(starts) > WORDS_LIMIT else last
 
 

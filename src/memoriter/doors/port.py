@@ -1,8 +1,8 @@
-"""What another package may offer through the doors: tools for models, methods of JSON-RPC.
+"""The plug-in port of the servers: MCP tools and JSON-RPC methods of other packages.
 
 An entry point of the group `memoriter.tools` leads to a tuple of `ForeignTool`, one of the group
-`memoriter.rpc` to a tuple of things that can be asked for (`Offered`). Each is named as the system
-whose words they are. A name that the core has itself, or that an earlier package took, stays.
+`memoriter.rpc` to a tuple of `Invocable`. The entry point is named after the system whose tools
+they are. A name that the core or an earlier package uses already is skipped with a warning.
 """
 
 from __future__ import annotations
@@ -15,38 +15,41 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 from memoriter.core import plugins
 from memoriter.doors.operations import Right
 from memoriter.doors.replies import Reply
-from memoriter.doors.requests import Request, parsed
+from memoriter.doors.requests import Request, parse_request
 from memoriter.doors.tenant_session import TenantSession
 
 _log: Final = logging.getLogger(__name__)
 _TUPLE: Final = cast("type[tuple[Any, ...]]", tuple)
-"""What an entry point leads to; `tuple[Any, ...]` itself is no class that `isinstance` takes."""
+"""What an entry point leads to; `isinstance` does not accept `tuple[Any, ...]` itself."""
 
 
 @runtime_checkable
-class Offered(Protocol):
-    """Something that can be asked for: an operation of the table, or one in other words."""
+class Invocable(Protocol):
+    """What the servers can run: an `Operation`, an MCP tool, or a method of another package."""
 
     @property
     def name(self) -> str:
-        """How it is called."""
+        """The name that callers use."""
         ...
 
     @property
     def right(self) -> Right:
-        """What it needs."""
+        """The right that a caller needs."""
         ...
 
     def run(
         self, tenant_session: TenantSession, data: object, *, spelled: bool = False
     ) -> dict[str, Any]:
-        """Check what is asked, do it, answer."""
+        """Parse the data, do the work, return the reply as plain data.
+
+        `spelled` says that all values are text, as in the query string of a URL.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignTool:
-    """A tool of another system, under its name and with its fields. All of them read."""
+    """A tool with the name and the fields it has in another system. It only reads."""
 
     name: str
     recipe: str
@@ -56,26 +59,27 @@ class ForeignTool:
     summary: str
 
     def run(self, tenant_session: TenantSession, data: object) -> dict[str, Any]:
-        """Check what is asked, do it, answer."""
-        return self.act(tenant_session, parsed(self.request, data))
+        """Parse the data, call the function, return its reply."""
+        return self.act(tenant_session, parse_request(self.request, data))
 
 
 def foreign_tools(taken: Collection[str]) -> tuple[ForeignTool, ...]:
-    """The tools that other packages offer, system by system."""
+    """The MCP tools of other packages whose names are not among `taken`."""
     return tuple(_offers("tools", ForeignTool, taken))
 
 
-def foreign_methods(taken: Collection[str]) -> tuple[Offered, ...]:
-    """The methods of JSON-RPC that other packages offer."""
-    return tuple(_offers("rpc", Offered, taken))
+def foreign_methods(taken: Collection[str]) -> tuple[Invocable, ...]:
+    """The JSON-RPC methods of other packages whose names are not among `taken`."""
+    return tuple(_offers("rpc", Invocable, taken))
 
 
 def _offers(group: str, kind: Any, taken: Collection[str]) -> Iterator[Any]:
-    """All of a kind whose names are free; `kind` is a class or a protocol."""
+    """What the entry points of a group offer, each name once; `kind` is a class or a protocol."""
     seen = set(taken)
     for system, offers in plugins.load_all(group, _TUPLE).items():
         for each in offers:
             if not isinstance(each, kind) or each.name in seen:
+                # One bad or clashing entry must not take the others of its package with it.
                 _log.warning("%s of %s: %r is left out", group, system, each)
                 continue
             seen.add(each.name)

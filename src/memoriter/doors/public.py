@@ -1,4 +1,4 @@
-"""What may be told of an error to somebody who is not the owner of the machine."""
+"""Errors as they may be shown to a remote caller; the HTTP and the MCP server use it."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from memoriter.core.errors import MemoriterError
 
 _LOG: Final = logging.getLogger("memoriter.doors")
 _MACHINE: Final = 500
-"""From this status on an error may speak of files and not of the request."""
+"""From this status on a message may contain paths of files or other details of the machine."""
 
 
 def public(error: Exception) -> MemoriterError:
-    """The error without files, queries or traces; those of the machine are told in general.
+    """The error without paths, queries or tracebacks; the details go to the log at level debug.
 
-    What is wrong with the request itself names a field and stays as it is.
+    An error about the request itself (status below 500, or with a field) is returned unchanged.
+    For any other the message is the first line of the docstring of its class.
     """
     if not isinstance(error, MemoriterError):
         _LOG.error("unexpected %s", type(error).__name__)
         _LOG.debug("unexpected error", exc_info=error)
         return MemoriterError(
-            "something went wrong inside", hint="the server's log at level debug has more"
+            "internal error", hint="the log of the server at level debug has the details"
         )
     if error.status < _MACHINE or error.field is not None:
         return error
     _LOG.warning("%s", type(error).__name__)
-    _LOG.debug("an error of the machine", exc_info=error)
+    _LOG.debug("error of the server", exc_info=error)
     first = (type(error).__doc__ or "").partition("\n")[0]
-    hint = "try again" if error.retryable else "the owner of the server can tell more"
+    hint = "try again" if error.retryable else "the log of the server has the details"
     return type(error)(first[:1].lower() + first[1:].rstrip("."), hint=hint)

@@ -1,6 +1,6 @@
-"""What a door answers: the shape of every reply, for schemas and for those who read them.
+"""The reply of each operation as a pydantic model, from which OpenAPI and MCP schemas are made.
 
-Replies are the library's own plain data. These models describe them and are not in their way.
+They only describe: handlers return the plain data of the library, which is not validated by them.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ Object = dict[str, Any]
 
 
 class Reply(BaseModel):
-    """An answer; more may stand beside what is named here."""
+    """A reply; it may have more fields than are declared."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class RecordReply(Reply):
-    """A stored memory; its other fields stand beside these where they were given."""
+    """A stored memory; optional fields are present if they have a value."""
 
     id: str
     text: str
     kind: str
     created: str
-    """ISO 8601 in UTC, as all times here."""
+    """ISO 8601 in UTC, like every time in a reply."""
     row: int
     position: int
     committed: str
 
 
 class LaneScoreReply(Reply):
-    """What one lane said of a hit."""
+    """Rank and score of a hit in one lane."""
 
     rank: int
     score: float
 
 
 class BriefHitReply(Reply):
-    """A memory that was found."""
+    """A hit, without the arithmetic of its score."""
 
     id: str
     rank: int
@@ -49,25 +49,25 @@ class BriefHitReply(Reply):
     created: str
     lanes: dict[str, LaneScoreReply]
     matched: dict[str, list[str]]
-    """The terms that matched, each with the fields that have it."""
+    """The terms that matched, each with the fields that contain it."""
 
 
 class HitReply(Reply):
-    """A memory that was found, with the arithmetic of its score."""
+    """A hit, with the arithmetic of its score."""
 
     rank: int
     score: float
     record: RecordReply
     superseded_by: list[str]
     matched: dict[str, list[str]]
-    """As in a brief answer."""
+    """As in a brief hit."""
     spans: list[list[int]]
     lanes: dict[str, Object]
     explanation: Object
 
 
 class ResultReply(Reply):
-    """Memories, best first."""
+    """The hits of a search, best first."""
 
     status: Literal["complete", "degraded"]
     used: list[str]
@@ -76,11 +76,11 @@ class ResultReply(Reply):
     hits: list[HitReply]
     plan: Object
     receipt: str
-    """A handle of this answer, for explain."""
+    """The handle of the receipt, for explain, replay and verify."""
 
 
 class BriefReply(Reply):
-    """Memories, best first, without their arithmetic."""
+    """The hits of a search, best first, without their arithmetic."""
 
     status: Literal["complete", "degraded"]
     total: int
@@ -90,7 +90,7 @@ class BriefReply(Reply):
 
 
 class BlockReply(Reply):
-    """Memories as text for a prompt."""
+    """The hits of a search as a block of text for a prompt."""
 
     text: str
     citations: dict[str, str]
@@ -102,7 +102,7 @@ class BlockReply(Reply):
 
 
 class SupportReply(Reply):
-    """What hangs on a hit."""
+    """A memory that is linked to a hit, and the path of links to it."""
 
     record: RecordReply
     depth: int
@@ -110,7 +110,7 @@ class SupportReply(Reply):
 
 
 class BundleReply(Reply):
-    """A hit and what hangs on it."""
+    """A hit and the memories that are linked to it."""
 
     seed: HitReply
     support: list[SupportReply]
@@ -125,7 +125,7 @@ class BundlesReply(Reply):
 
 
 class PlanReply(Reply):
-    """What a recall would do."""
+    """The steps that a recall would run."""
 
     recipe: str
     fingerprint: str
@@ -144,14 +144,14 @@ class WhyNotReply(Reply):
 
 
 class ExplainedReply(Reply):
-    """Why a memory is there, or why it is not."""
+    """The hit with its arithmetic, or what kept the memory out."""
 
     hit: HitReply | None = None
     why_not: WhyNotReply | None = None
 
 
 class ReplayedReply(Reply):
-    """An answer once more, on the view of that time."""
+    """A search that was run again on its old view, and whether the answer is the same."""
 
     same: bool
     gone: list[str]
@@ -161,7 +161,7 @@ class ReplayedReply(Reply):
 
 
 class VerifiedReply(Reply):
-    """Whether an answer follows from its receipt."""
+    """Whether every number of a receipt follows from the others."""
 
     ok: bool
     problems: list[str]
@@ -181,7 +181,7 @@ class DiffReply(Reply):
 
 
 class PageReply(Reply):
-    """Memories by date."""
+    """A page of memories by date."""
 
     records: list[RecordReply]
     total: int
@@ -196,7 +196,7 @@ class VersionsReply(Reply):
 
 
 class EdgeReply(Reply):
-    """What holds between two memories."""
+    """A link between two memories."""
 
     source: str
     target: str
@@ -205,14 +205,14 @@ class EdgeReply(Reply):
 
 
 class LinksReply(Reply):
-    """The links at a memory."""
+    """The links of a memory, in both directions."""
 
     id: str
     links: list[EdgeReply]
 
 
 class CommitReply(Reply):
-    """What was written."""
+    """A commit: its number, its time, and the ids that were written."""
 
     tenant: str
     seq: int
@@ -222,7 +222,7 @@ class CommitReply(Reply):
 
 
 class ErasureReply(Reply):
-    """What was forgotten."""
+    """The ids of the memories that were erased."""
 
     ids: list[str]
     seq: int
@@ -230,7 +230,7 @@ class ErasureReply(Reply):
 
 
 class ReflectedReply(Reply):
-    """What reflecting wrote, or would write."""
+    """The reflections that were made, kept and retired, or would be."""
 
     created: list[Object]
     kept: list[str]
@@ -242,14 +242,14 @@ class ReflectedReply(Reply):
 
 
 class StatusReply(Reply):
-    """How much there is."""
+    """Counts of a tenant."""
 
     tenant: str
     records: int
     expired: int
     seq: int
     time: str | None = None
-    """Of the last commit."""
+    """The time of the last commit."""
     debt: int
     segments: int
     tail: int
@@ -272,7 +272,7 @@ class AgentsReply(Reply):
 
 
 class RecipeLineReply(Reply):
-    """A recipe by name."""
+    """Name, version and fingerprint of a recipe."""
 
     name: str
     version: int
@@ -286,27 +286,16 @@ class RecipesReply(Reply):
 
 
 class RecipeReply(Reply):
-    """A recipe as data."""
+    """A recipe, with every default filled in."""
 
     fingerprint: str
     recipe: Object
 
 
 class MaintainedReply(Reply):
-    """What upkeep did."""
+    """The pending work that was done, and what is left of it."""
 
     embedded: int
     owed: int
     behind: int
     published: bool
-
-
-class CheckupReply(Reply):
-    """What a check of the store found."""
-
-    sound: bool
-    tenants: int
-    entries: int
-    problems: list[str]
-    derived: list[str]
-    mended: bool

@@ -1,7 +1,10 @@
-"""What may be asked through a door: one model per operation, closed, with a line on every field.
+"""The request of each operation: a pydantic model with a description of every field.
 
-Types are checked here, values by the library: a door and a call in Python refuse the same things
-with the same words.
+Models check types only. Values are checked by the library, so that a request over the network and
+a call in Python fail with the same message. A model `…Base` holds the fields that a handler reads
+by name; `request_model` adds those that only pass through to the library, from the TypedDict in
+which the library declares them. Its first argument, with `Request` appended, is the name of the
+schema in OpenAPI, which clients may use: it does not change.
 """
 
 from __future__ import annotations
@@ -17,43 +20,54 @@ from memoriter.core.other_words import right_word
 from memoriter.core.where import parse_where
 from memoriter.memory import options
 
-Asked = TypeVar("Asked", bound="Request")
+RequestT = TypeVar("RequestT", bound="Request")
 Time = str
 Object = dict[str, Any]
-Receipt = Annotated[
+ReceiptField = Annotated[
     str | Object,
     Field(description="The handle that recall answered with, or a whole receipt."),
 ]
-Id = Annotated[str, Field(description="The id of a memory.")]
-Key = Annotated[str | None, Field(description=declared(options.WriteOptions)["key"].option.about)]
+IdField = Annotated[str, Field(description="The id of a memory.")]
+KeyField = Annotated[
+    str | None, Field(description=declared(options.WriteOptions)["key"].option.about)
+]
 _LIMIT: Final = declared(options.QuestionOptions)["limit"].option.about
 _CHOSEN: Final = declared(options.SelectOptions)
-KnownAt = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
+KnownAtField = Annotated[Time | None, Field(description=_CHOSEN["known_at"].option.about)]
 _WHOSE: Final = declared(options.ScopeOptions)
 _SCOPE: Final = tuple(_WHOSE)
 
 
 class Request(BaseModel):
-    """A question or an order. Unknown fields are refused."""
+    """The fields of one request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     scoping: ClassVar[bool] = True
-    """Whether agent, user and session say whose memories are meant, not fields of a record."""
+    """Whether agent, user and session narrow the memories; else they are fields of a record."""
 
-    def whose(self) -> dict[str, str]:
-        """Whose memories are meant within the tenant."""
-        told = {key: getattr(self, key, None) for key in _SCOPE} if self.scoping else {}
-        return {key: value for key, value in told.items() if value is not None}
+    def scope_names(self) -> dict[str, str]:
+        """The agent, user and session to narrow the memory to, as far as they are named."""
+        names = {key: getattr(self, key, None) for key in _SCOPE} if self.scoping else {}
+        return {key: value for key, value in names.items() if value is not None}
 
-    def given(self, *without: str) -> dict[str, Any]:
-        """The fields that were given, null included, as the library takes them."""
+    def sent_fields(self, *without: str) -> dict[str, Any]:
+        """The fields that the caller sent, those with null too; without scope and `without`.
+
+        A field that was left out is absent here, so that the library applies its own default.
+        """
         left_out = {*without, *(_SCOPE if self.scoping else ())}
-        told = self.model_fields_set - left_out
-        return {name: getattr(self, name) for name in type(self).model_fields if name in told}
+        sent = self.model_fields_set - left_out
+        return {name: getattr(self, name) for name in type(self).model_fields if name in sent}
 
 
-def with_options(name: str, base: type[Asked], declared_in: type, *without: str) -> type[Asked]:
-    """The model with a field for each option that a TypedDict declares, beside its own."""
+def request_model(
+    name: str, base: type[RequestT], declared_in: type, *without: str
+) -> type[RequestT]:
+    """A subclass of `base` with a field for each option that the TypedDict `declared_in` has.
+
+    Options that cannot travel as JSON (`wire` is None), fields that the base has itself, and those
+    in `without` are left out.
+    """
     left_out = {*without, *base.model_fields}
     fields: dict[str, Any] = {
         name: (_optional(each.option), each.option.default)
@@ -68,44 +82,44 @@ def _optional(option: Option) -> Any:
     return Annotated[wire, Field(description=option.about)]
 
 
-class Nothing(Request):
-    """No field."""
+class EmptyRequest(Request):
+    """A request without fields."""
 
 
-class Count(Request):
-    """What to count by."""
+class StatusRequest(Request):
+    """A field to count by."""
 
-    by: Annotated[str | None, Field(description="Count by this, for example agent.")] = None
+    by: Annotated[str | None, Field(description="Count by this field, for example agent.")] = None
 
 
-class Scoped(Request):
-    """One agent's, user's or session's memories alone."""
+class ScopedRequest(Request):
+    """Fields that narrow a request to one agent, user or session."""
 
     agent: Annotated[str | None, Field(description=_WHOSE["agent"].option.about)] = None
     user: Annotated[str | None, Field(description=_WHOSE["user"].option.about)] = None
     session: Annotated[str | None, Field(description=_WHOSE["session"].option.about)] = None
 
 
-class Question(Scoped):
+class QuestionRequest(ScopedRequest):
     """A question; its options are those of `Memory.recall`."""
 
     query: Annotated[str, Field(description="What to look for, in plain words.")]
     limit: Annotated[int | None, Field(description=_LIMIT)] = None
 
     def options(self) -> dict[str, Any]:
-        """What the library takes beside text and limit."""
+        """The keyword options for the library, without query and limit."""
         return {
             name: value
-            for name, value in self.given("query", "limit", "detail", "offset").items()
+            for name, value in self.sent_fields("query", "limit", "detail", "offset").items()
             if value is not None
         }
 
 
-Ask = with_options("Ask", Question, options.SearchKwargs)
+AskRequest = request_model("Ask", QuestionRequest, options.SearchKwargs)
 
 
-class Detailed(Question):
-    """A question, and how much to tell."""
+class DetailedQuestion(QuestionRequest):
+    """A question, and how detailed the answer is to be."""
 
     detail: Annotated[
         Literal["brief", "full"],
@@ -113,166 +127,175 @@ class Detailed(Question):
     ] = "brief"
 
 
-class Paged(Question):
-    """A question, page by page."""
+class PagedQuestion(QuestionRequest):
+    """A question, answered page by page."""
 
-    offset: Annotated[int, Field(description="How many bundles to leave out.")] = 0
-
-
-Recall = with_options("Recall", Detailed, options.SearchKwargs)
-Bundles = with_options("Bundles", Paged, options.SearchKwargs)
+    offset: Annotated[int, Field(description="How many bundles to skip.")] = 0
 
 
-class Explain(Scoped):
-    """One memory and an answer."""
-
-    receipt: Receipt
-    id: Id
+RecallRequest = request_model("Recall", DetailedQuestion, options.SearchKwargs)
+BundlesRequest = request_model("Bundles", PagedQuestion, options.SearchKwargs)
 
 
-class OfReceipt(Scoped):
-    """One answer."""
+class ExplainRequest(ScopedRequest):
+    """A memory, and the answer that it is or is not in."""
 
-    receipt: Receipt
-
-
-class Differ(Request):
-    """Two answers."""
-
-    before: Receipt
-    after: Receipt
+    receipt: ReceiptField
+    id: IdField
 
 
-class Sorted(Scoped):
+class OfReceiptRequest(ScopedRequest):
+    """The receipt of one answer."""
+
+    receipt: ReceiptField
+
+
+class DifferRequest(Request):
+    """The receipts of two answers."""
+
+    before: ReceiptField
+    after: ReceiptField
+
+
+class BrowseBase(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
-    cursor: Annotated[str | None, Field(description="Where the page before ended.")] = None
+    cursor: Annotated[str | None, Field(description="The cursor of the previous page.")] = None
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 
-Browse = with_options("Browse", Sorted, options.BrowseKwargs)
+BrowseRequest = request_model("Browse", BrowseBase, options.BrowseKwargs)
 
 
-class Named(Scoped):
+class RecordRequest(ScopedRequest):
     """One memory."""
 
-    id: Id
+    id: IdField
 
 
-class Get(Named):
-    """One memory, now or at a time."""
+class GetRequest(RecordRequest):
+    """One memory, as it is now or as it was known at a time."""
 
-    known_at: KnownAt = None
+    known_at: KnownAtField = None
 
 
-class New(Request):
-    """Something to remember; its fields are those of `Memory.remember`."""
+class DraftBase(Request):
+    """A new memory; its fields are those of `Memory.remember`."""
 
     scoping = False
     text: Annotated[str, Field(description="What to remember, one fact in plain words.")]
 
 
-Draft = with_options("Draft", New, options.RememberKwargs)
+DraftRequest = request_model("Draft", DraftBase, options.RememberKwargs)
 
 
-class Several(Request):
-    """Many things to remember."""
+class DraftsBase(Request):
+    """Several new memories."""
 
-    memories: list[New]
-
-
-_MEMORIES: Any = Annotated[list[Draft], Field(description="In the order to keep them.")]
-Drafts = create_model("Drafts", __base__=Several, memories=(_MEMORIES, ...))
+    memories: list[DraftBase]
 
 
-class Changed(Request):
-    """New values of some fields; null takes an optional one away."""
+_MEMORIES: Any = Annotated[
+    list[DraftRequest], Field(description="The memories, in the order to store them.")
+]
+DraftsRequest = create_model("Drafts", __base__=DraftsBase, memories=(_MEMORIES, ...))
+
+
+class UpdateBase(Request):
+    """New values of some fields; null removes an optional one."""
 
     scoping = False
-    id: Id
-    key: Key = None
+    id: IdField
+    key: KeyField = None
 
 
-Update = with_options("Update", Changed, options.UpdateKwargs, "refs")
+UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs, "refs")
 
 
-class Expire(Named):
-    """From when on."""
+class ExpireRequest(RecordRequest):
+    """A memory, and when it expires."""
 
     at: Annotated[Time | None, Field(description="From when on (default: now).")] = None
-    key: Key = None
+    key: KeyField = None
 
 
-class Ends(Scoped):
-    """Two memories and what holds between them."""
+class LinkBase(ScopedRequest):
+    """A link between two memories."""
 
-    source: Annotated[str, Field(description="The id it goes from.")]
-    target: Annotated[str, Field(description="The id it points to.")]
-    kind: Annotated[str, Field(description="How they belong together.")] = "related_to"
-    key: Key = None
-
-
-Link = with_options("Link", Ends, options.LinkKwargs)
+    source: Annotated[str, Field(description="The id of the memory it starts at.")]
+    target: Annotated[str, Field(description="The id of the memory it points to.")]
+    kind: Annotated[str, Field(description="How the first relates to the second.")] = "related_to"
+    key: KeyField = None
 
 
-class Ids(Scoped):
-    """Which memories: ids, or a test."""
+LinkRequest = request_model("Link", LinkBase, options.LinkKwargs)
+
+
+class ForgetBase(ScopedRequest):
+    """Which memories to erase: ids, or a filter."""
 
     id: Annotated[str | list[str] | None, Field(description="One id, or several.")] = None
 
 
-Forget = with_options("Forget", Ids, options.ForgetKwargs)
+ForgetRequest = request_model("Forget", ForgetBase, options.ForgetKwargs)
 
 
-class Dry(Scoped):
-    """How to sum up."""
+class ReflectBase(ScopedRequest):
+    """How to cluster memories, and whether to write."""
 
-    dry_run: Annotated[bool, Field(description="Say what would be written.")] = False
-
-
-Reflect = with_options("Reflect", Dry, options.ReflectKwargs)
+    dry_run: Annotated[bool, Field(description="Only report what would be written.")] = False
 
 
-class OfRecipe(Request):
-    """One recipe."""
+ReflectRequest = request_model("Reflect", ReflectBase, options.ReflectKwargs)
+
+
+class RecipeRequest(Request):
+    """The name of a recipe."""
 
     recipe: Annotated[str, Field(description="Its name.")]
 
 
-class NamedAgent(Request):
-    """What is known of an agent."""
+class AgentBase(Request):
+    """The registry entry of an agent."""
 
     scoping = False
     agent: Annotated[str, Field(description="Its name.")]
-    key: Key = None
+    key: KeyField = None
 
 
-OfAgent = with_options("OfAgent", NamedAgent, options.AgentFields)
+OfAgentRequest = request_model("OfAgent", AgentBase, options.AgentFields)
 
 
-class Maintain(Request):
-    """How much upkeep at once."""
+class MaintainRequest(Request):
+    """How much pending work to do at once."""
 
-    limit: Annotated[int, Field(description="How many vectors to make at most.")] = 10_000
+    limit: Annotated[int, Field(description="How many memories to embed at most.")] = 10_000
 
 
-def parsed(model: type[Asked], data: object, *, spelled: bool = False) -> Asked:
-    """The request that the data says; `spelled` values are all text, as in an address."""
+def parse_request(model: type[RequestT], data: object, *, spelled: bool = False) -> RequestT:
+    """The data as a request of the model; raises InputError that names the first wrong field.
+
+    With `spelled`, values arrived as text (the query string of a URL): "5" is then taken for 5.
+    """
     if not isinstance(data, Mapping):
         raise InputError("expected an object", hint="send the fields as one JSON object")
     try:
         return model.model_validate(dict(cast("Mapping[str, Any]", data)), strict=not spelled)
     except ValidationError as error:
         if any(problem["loc"][:1] == ("where",) for problem in error.errors()):
-            parse_where(cast("Mapping[str, object]", data)["where"])  # says which form is meant
+            # The library's own parser explains a wrong filter better than a union of types does.
+            parse_where(cast("Mapping[str, object]", data)["where"])
         raise _refused(model, cast("list[Mapping[str, Any]]", error.errors())) from None
 
 
 def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputError:
+    """The first problem that pydantic reports, in our words and under the path of the field."""
     first = problems[0]
+    # In a location pydantic also lists the arm of a union that it tried ("str", "list[str]").
+    # Callers do not know those, so they are dropped, unless it is the name of an unknown field.
     *above, last = [str(part) for part in first["loc"]] or [""]
-    extra = first["type"] == "extra_forbidden"  # then the last is what somebody wrote
+    extra = first["type"] == "extra_forbidden"
     names = [part for part in above if not _is_arm(part)]
     names += [last] if extra or not _is_arm(last) else []
     field = ".".join(names) or "request"
@@ -286,13 +309,13 @@ def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputEr
 
 
 def unknown_field(path: str, name: str, known: Collection[str]) -> InputError:
-    """What is said of a field that a request does not have."""
+    """The error for a field that a request does not have; its hint suggests a known one."""
     hint = right_word(name, list(known)) if known else "it takes none"
     return InputError(f"{path}: there is no such field", hint=hint, field=path)
 
 
 def _is_arm(part: str) -> bool:
-    """Whether a step of a path names an arm of a union and not a field."""
+    """Whether a part of a location names an arm of a union and not a field."""
     return part in _ARMS or "[" in part
 
 

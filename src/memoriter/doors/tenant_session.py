@@ -1,4 +1,8 @@
-"""Where a request meets the memory of its tenant; late answers are kept at hand."""
+"""The session of a tenant: its memory, and the receipts of its recent answers.
+
+Every handler takes a `TenantSession`. A server keeps one per tenant in `TenantSessions`; the hook
+and MCP over the standard streams have a single one.
+"""
 
 from __future__ import annotations
 
@@ -12,35 +16,42 @@ from memoriter.core.canonical import canonical, digest
 from memoriter.core.errors import BadQuery, Corrupt, Forbidden, MemoriterError, NotFound
 from memoriter.doors.requests import Request
 from memoriter.memory.facade import Memory
+from memoriter.memory.tenants import Tenants
 from memoriter.why.case import receipt_from
 from memoriter.why.receipt import Receipt
 from memoriter.why.result import Result
 
 KEPT_BYTES: Final = 32 * 1024 * 1024
-"""How much the kept answers of one desk may weigh together."""
-_CANDIDATE: Final = 256
-"""Bytes that an answer holds for each of its candidates, about."""
-_ROW: Final = 4
-"""The same for each row of the view."""
+"""How much memory the kept answers of one tenant may take together, by estimate."""
+KEPT_SESSIONS: Final = 16
+"""How many sessions a server keeps; older ones lose the handles of their receipts."""
+_CANDIDATE_BYTES: Final = 256
+"""What an answer holds for each of its candidates, about."""
+_ROW_BYTES: Final = 4
+"""What an answer holds for each row of its view, about."""
 TENANT: Final = ("tenant", "tenant_id", "tenantId")
-"""Names under which a request may say its tenant, which has to be the caller's own."""
+"""Fields in which a request may name its tenant."""
 
 
 class Receipts:
-    """Late answers by handle, the oldest let go first. Safe to share between threads.
+    """Recent answers by handle; the oldest are dropped first. Safe to share between threads.
 
-    A receipt takes about as long to make as the answer itself and few are asked for, so it is made
-    when somebody does.
+    What is kept is the answer, not its receipt: a receipt takes about as long to make as the
+    answer itself and few are asked for, so it is made on demand.
     """
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
         self._limit = limit
         self._kept: OrderedDict[str, tuple[Result, int]] = OrderedDict()
+        """By handle: the answer and its weight in bytes, oldest first."""
         self._weight = 0
         self._lock = threading.Lock()
 
     def keep(self, result: Result, handle: str | None = None) -> str:
-        """Keep an answer and say its handle: the same for the same answer of the same view."""
+        """Keep an answer; returns its handle, which is the same for the same answer.
+
+        An answer that alone exceeds the limit is not kept: `find` then raises for its handle.
+        """
         handle = handle or handle_of(result)
         weight = weight_of(result)
         with self._lock:
@@ -48,37 +59,38 @@ class Receipts:
                 self._kept[handle] = result, weight
                 self._weight += weight
             while self._weight > self._limit:
-                _, (_, gone) = self._kept.popitem(last=False)
-                self._weight -= gone
+                _, (_, dropped) = self._kept.popitem(last=False)
+                self._weight -= dropped
         return handle
 
     def find(self, handle: str) -> Receipt:
-        """The receipt of the answer under a handle."""
+        """The receipt of the answer with this handle; raises NotFound if it is not kept."""
         with self._lock:
-            found = self._kept.get(handle)
-        if found is None:
+            kept = self._kept.get(handle)
+        if kept is None:
             raise NotFound(
                 f"no receipt is kept under {handle[:80]!r}",
                 hint="recall again and use the handle of that answer, or send the whole receipt",
                 field="receipt",
             )
-        return found[0].receipt
+        # Outside the lock: making a receipt takes long, and an answer never changes.
+        return kept[0].receipt
 
 
 def handle_of(result: Result) -> str:
-    """A name for an answer, from what it says."""
-    told = [result.plan.to_dict(), result.total, *([hit.id, hit.score] for hit in result)]
-    return digest("memoriter/answer/1", canonical(told)).hex()
+    """The handle of an answer: a digest of its plan, its total, and its hits with their scores."""
+    content = [result.plan.to_dict(), result.total, *([hit.id, hit.score] for hit in result)]
+    return digest("memoriter/answer/1", canonical(content)).hex()
 
 
 def weight_of(result: Result) -> int:
-    """How much memory a kept answer holds, about."""
+    """About how many bytes a kept answer holds in memory."""
     texts = sum(len(hit.record.text) for hit in result)
-    return _CANDIDATE * result.total + _ROW * result.plan.seq + texts
+    return _CANDIDATE_BYTES * result.total + _ROW_BYTES * result.plan.seq + texts
 
 
 class TenantSession:
-    """One tenant's memory and its late answers."""
+    """One tenant's memory and its recent answers."""
 
     def __init__(self, memory: Memory, receipts: Receipts | None = None) -> None:
         self._memory = memory
@@ -86,53 +98,87 @@ class TenantSession:
 
     @property
     def tenant(self) -> str:
-        """Whose desk it is."""
+        """The name of the tenant."""
         return self._memory.scope.tenant
 
-    def memory(self, asked: Request) -> Memory:
-        """The memory as the request may see it."""
-        scope = asked.whose()
+    def memory(self, request: Request) -> Memory:
+        """The memory, narrowed to the agent, user and session that the request names."""
+        scope = request.scope_names()
         return self._memory.scoped(**scope) if scope else self._memory
 
     def handle(self, result: Result) -> str:
-        """The handle of an answer, which is kept for those who ask about it."""
+        """Keep an answer and return the handle of its receipt."""
         return self.receipts.keep(result)
 
-    def whole(self, result: Result) -> dict[str, Any]:
-        """An answer in full: it names its receipt's digest, which is its handle then."""
-        told = result.to_dict()
+    def full_reply(self, result: Result) -> dict[str, Any]:
+        """An answer with all its numbers; the digest of its receipt is its handle."""
+        reply = result.to_dict()
         self.receipts.keep(result, result.receipt.digest)
-        return told
+        return reply
 
-    def receipt(self, told: str | dict[str, Any]) -> Receipt | dict[str, Any]:
-        """A receipt from its handle, or as it was sent."""
-        return self.receipts.find(told) if isinstance(told, str) else told
+    def receipt(self, sent: str | dict[str, Any]) -> Receipt | dict[str, Any]:
+        """The receipt of a handle; a whole receipt is returned as it was sent, unchecked."""
+        return self.receipts.find(sent) if isinstance(sent, str) else sent
 
     @contextlib.contextmanager
-    def handed(self, told: str | dict[str, Any]) -> Generator[Receipt]:
-        """A receipt to work with; one that was sent and cannot be used is the sender's matter."""
+    def usable_receipt(self, sent: str | dict[str, Any]) -> Generator[Receipt]:
+        """A receipt whose digest was checked, to work with.
+
+        Whatever fails in the body of the `with` because of a receipt that the caller sent becomes
+        BadQuery: the caller can write anything into one, and that must not look like a damaged
+        store or a bug of the server. A receipt that was kept here is ours: its errors stay.
+        """
         try:
-            yield receipt_from(self.receipt(told))
+            yield receipt_from(self.receipt(sent))
         except Exception as error:
-            ours = isinstance(error, MemoriterError) and not isinstance(error, Corrupt)
-            if ours or isinstance(told, str):
+            expected = isinstance(error, MemoriterError) and not isinstance(error, Corrupt)
+            if expected or isinstance(sent, str):
                 raise
             reason = error.message if isinstance(error, Corrupt) else "it cannot be read"
             raise BadQuery(
-                f"receipt: {reason}", hint="send it as it was answered", field="receipt"
+                f"receipt: {reason}",
+                hint="send the receipt exactly as the server returned it",
+                field="receipt",
             ) from error
 
 
-def of_tenant(tenant: str, data: object) -> object:
-    """The request without the tenant it names, which has to be the caller's own."""
+class TenantSessions:
+    """The sessions of a server, one per tenant. Safe to share between threads.
+
+    REST, JSON-RPC and MCP share them, so a handle from one is valid at the others.
+    """
+
+    def __init__(self, tenants: Tenants) -> None:
+        self._tenants = tenants
+        self._kept: OrderedDict[str, TenantSession] = OrderedDict()
+        """By tenant, the least recently used first."""
+        self._lock = threading.Lock()
+
+    def of(self, tenant: str) -> TenantSession:
+        """The session of a tenant, made on first use."""
+        with self._lock:
+            if tenant not in self._kept:
+                self._kept[tenant] = TenantSession(self._tenants.memory(tenant))
+            self._kept.move_to_end(tenant)
+            while len(self._kept) > KEPT_SESSIONS:
+                self._kept.popitem(last=False)
+            return self._kept[tenant]
+
+
+def without_tenant(tenant: str, data: object) -> object:
+    """The fields of a request without those that name its tenant.
+
+    Raises Forbidden if they name another tenant than the caller's: the credential decides, and a
+    request that expects another one must not silently run on the wrong data.
+    """
     if not isinstance(data, dict):
         return data
-    told = cast("dict[str, object]", data)
+    fields = cast("dict[str, object]", data)
     for key in TENANT:
-        if told.get(key, tenant) != tenant:
+        if fields.get(key, tenant) != tenant:
             raise Forbidden(
                 f"{key}: this credential is for another tenant",
                 hint="leave it out: the tenant comes from the credential",
                 field=key,
             )
-    return {key: value for key, value in told.items() if key not in TENANT}
+    return {key: value for key, value in fields.items() if key not in TENANT}

@@ -1,8 +1,8 @@
-"""Who may come in: tokens bound to a tenant and a right, kept as hashes in a file beside the store.
+"""Tokens of the HTTP server: each gives one right on one tenant. They are in a file by the store.
 
-A token reads `mem_<id>_<secret>`; the secret is 256 random bits, shown once and kept as its
-SHA-256. The file is read again whenever it has changed, so a revoked token is refused at once by a
-server that runs.
+A token reads `mem_<id>_<secret>`. The secret is 256 random bits; it is shown once, and only its
+SHA-256 is stored. A running server reads the file again whenever it has changed, so it refuses a
+revoked token at once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memoriter.doors.operations import RIGHTS, Right
 
 try:
     import fcntl
-except ImportError:  # Windows: one who changes tokens there is alone
+except ImportError:  # Windows has no flock: two processes must not change tokens at once there
     fcntl = None
 
 _PREFIX: Final = "mem"
@@ -38,12 +38,13 @@ _ID_BYTES: Final = 6
 _SECRET_BYTES: Final = 32
 _ALLOWS: Final = {right: RIGHTS[: at + 1] for at, right in enumerate(RIGHTS)}
 _TIMES: Final = ("created", "expires")
-_NOBODY: Final = hashlib.sha256(b"nobody").hexdigest()
+_NO_SECRET: Final = hashlib.sha256(b"nobody").hexdigest()
+"""Compared with where an id is unknown, so that it takes as long as a known one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a token allows: everything of its right and below, for one tenant."""
+    """What a token allows: its right, and the lower ones, on one tenant."""
 
     id: str
     tenant: str
@@ -56,19 +57,19 @@ class Credential:
         return shown(f"Credential {self.id}", f"may {self.right}, tenant {named(self.tenant)}")
 
     def allows(self, right: Right) -> bool:
-        """Whether it contains a right."""
+        """Whether its right includes this one."""
         return right in _ALLOWS[self.right]
 
     def need(self, right: Right) -> None:
-        """Refuse what it does not allow."""
+        """Raise Forbidden unless its right includes this one."""
         if not self.allows(right):
             raise Forbidden(
-                f"this token may {self.right}; {right} is needed",
-                hint=f"memoriter token create --right {right} makes one that may",
+                f"this token has the right {self.right}; {right} is needed",
+                hint=f"make a token with: memoriter token create --right {right}",
             )
 
     def to_dict(self) -> dict[str, object]:
-        """The credential as plain data, for people: no secret is in it."""
+        """The credential as plain data; it contains no secret."""
         ends = None if self.expires is None else iso(self.expires)
         return {**asdict(self), "created": iso(self.created), "expires": ends}
 
@@ -102,10 +103,11 @@ class Tokens:
         return shown(f"Tokens {place}")
 
     @classmethod
-    def beside(cls, store: str | Path) -> Tokens:
-        """The tokens of a store, in a file beside it; those of a store in memory end with it."""
+    def for_store(cls, store: str | Path) -> Tokens:
+        """The tokens of a store: in the file `<store>.tokens`, or in memory for ":memory:"."""
         if str(store) == ":memory:":
             return cls()
+        # Two paths of one store, one through a symbolic link, must not have two sets of tokens.
         real = Path(os.path.realpath(Path(store).expanduser()))
         return cls(real.with_name(real.name + ".tokens"))
 
@@ -117,7 +119,10 @@ class Tokens:
         expires: TimeLike | None = None,
         label: str | None = None,
     ) -> tuple[str, Credential]:
-        """(the token, which nobody can read again, and what it allows)."""
+        """Make a token; returns its text, which cannot be read again later, and what it allows.
+
+        Raises InputError for a wrong name or right, and for an expiry that is not in the future.
+        """
         now = self._clock.now()
         ends = None
         if expires is not None:
@@ -126,7 +131,7 @@ class Tokens:
             raise InputError(
                 "expires: must be in the future", hint="name a later time", field="expires"
             )
-        made = Credential(
+        credential = Credential(
             self._entropy.draw(_ID_BYTES).hex(),
             Scope.of(tenant).tenant,
             cast("Right", choice(right, "right", RIGHTS, InputError)),
@@ -136,33 +141,34 @@ class Tokens:
         )
         secret = self._entropy.draw(_SECRET_BYTES).hex()
         with self._changing() as entries:
-            entries[made.id] = _Entry(made, _hash(secret))
-        return f"{_PREFIX}_{made.id}_{secret}", made
+            entries[credential.id] = _Entry(credential, _hash(secret))
+        return f"{_PREFIX}_{credential.id}_{secret}", credential
 
     def revoke(self, id: str) -> Credential:
-        """Let a token open nothing from now on."""
+        """Delete a token; raises NotFound if there is none with this id."""
         with self._changing() as entries:
             if id not in entries:
                 raise NotFound(
                     f"there is no token {id[:80]!r}",
-                    hint="memoriter token list shows their ids",
+                    hint="memoriter token list shows the ids",
                     field="id",
                 )
             return entries.pop(id).credential
 
     def list(self) -> tuple[Credential, ...]:
-        """All tokens, the oldest first, those that expired too."""
-        found = [entry.credential for entry in self._read().values()]
-        return tuple(sorted(found, key=lambda each: (each.created, each.id)))
+        """What each token allows, oldest first; expired tokens are included."""
+        credentials = [entry.credential for entry in self._read().values()]
+        return tuple(sorted(credentials, key=lambda each: (each.created, each.id)))
 
     def find(self, token: str) -> Credential:
-        """What a token allows now."""
+        """What a token allows; raises Unauthenticated if it is unknown or has expired."""
         prefix, _, rest = token.partition("_")
         id, _, secret = rest.partition("_")
         entry = self._read().get(id)
-        same = hmac.compare_digest(_hash(secret), entry.hash if entry else _NOBODY)
+        # In constant time, and for an unknown id too: how long it takes must not tell anything.
+        same = hmac.compare_digest(_hash(secret), entry.hash if entry else _NO_SECRET)
         if entry is None or not same or prefix != _PREFIX:
-            raise Unauthenticated("the token is not known", hint="memoriter token create makes one")
+            raise Unauthenticated("the token is unknown", hint="memoriter token create makes one")
         ends = entry.credential.expires
         if ends is not None and to_micros(ends) <= self._clock.now():
             raise Unauthenticated("the token has expired", hint="memoriter token create makes one")
@@ -171,16 +177,17 @@ class Tokens:
     # -- the file ----------------------------------------------------------------------------------
 
     def _read(self) -> Mapping[str, _Entry]:
-        """All entries; the file is parsed only when it is another one than before."""
+        """All entries by id; the file is parsed only if it has changed since the last read."""
         if self._path is None:
             return self._entries
         with self._lock:
             try:
-                found = os.stat(self._path, follow_symlinks=False)  # noqa: PTH116  # Path follows
+                stat = os.stat(self._path, follow_symlinks=False)  # noqa: PTH116  # Path follows
             except FileNotFoundError:
                 self._seen, self._entries = None, {}
                 return {}
-            seen = found.st_ino, found.st_mtime_ns, found.st_size
+            # A change replaces the file, so its inode differs even within one tick of the clock.
+            seen = stat.st_ino, stat.st_mtime_ns, stat.st_size
             if seen != self._seen:
                 self._entries = _parsed(self._path)
                 self._seen = seen
@@ -188,24 +195,24 @@ class Tokens:
 
     @contextlib.contextmanager
     def _changing(self) -> Generator[dict[str, _Entry]]:
-        """The entries to change; written whole, or not at all."""
+        """A copy of the entries to change; written when the block ends without an error."""
         if self._path is None:
             with self._lock:
                 entries = dict(self._entries)
                 yield entries
                 self._entries = entries
             return
-        with _alone(self._path):
+        with _locked(self._path):
             entries = dict(self._read())
             yield entries
-            told = {"tokens": _FORMAT, "entries": [_plain(entry) for entry in entries.values()]}
-            _write(self._path, json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
+            data = {"tokens": _FORMAT, "entries": [_plain(entry) for entry in entries.values()]}
+            _write(self._path, json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Generator[None]:
-    """One process and one thread at a time; a process that dies lets go."""
-    with _plainly(path):
+def _locked(path: Path) -> Generator[None]:
+    """Hold the lock of the file; the system releases it if the process dies."""
+    with _typed_errors(path):
         lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if fcntl is not None:
@@ -216,9 +223,12 @@ def _alone(path: Path) -> Generator[None]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Replace a file by a whole new one."""
+    """Replace the file atomically, so that a reader never sees half of it.
+
+    It is made anew with mode 0600 (O_EXCL): writing into an existing file would keep its mode.
+    """
     part = path.with_name(path.name + ".part")
-    with _plainly(path):
+    with _typed_errors(path):
         part.unlink(missing_ok=True)
         file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "wb") as opened:
@@ -229,12 +239,14 @@ def _write(path: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _plainly(path: Path) -> Generator[None]:
+def _typed_errors(path: Path) -> Generator[None]:
+    """Turn an error of the file system into InputError."""
     try:
         yield
     except OSError as error:
         raise InputError(
-            f"{path}: {error.strerror}", hint="tokens lie beside the store: check its folder"
+            f"{path}: {error.strerror}",
+            hint="tokens are in a file next to the store: check the permissions of its folder",
         ) from None
 
 
@@ -243,29 +255,29 @@ def _hash(secret: str) -> str:
 
 
 def _plain(entry: _Entry) -> dict[str, object]:
-    """What the file holds: times as microseconds."""
+    """An entry as the file stores it: times are microseconds."""
     fields = asdict(entry.credential)
     times = {key: to_micros(fields[key]) for key in _TIMES if fields[key] is not None}
     return {**fields, **times, "hash": entry.hash}
 
 
 def _parsed(path: Path) -> dict[str, _Entry]:
-    """The entries of a file; one that cannot be read lets nobody in."""
+    """The entries of a file; raises Corrupt if it cannot be read, so that no token is accepted."""
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(file, "rb") as opened:
             data = json.loads(opened.read())
         entries = cast("list[dict[str, Any]]", data["entries"])
-        return {told["id"]: _entry(dict(told)) for told in entries}
+        return {fields["id"]: _entry(dict(fields)) for fields in entries}
     except (OSError, ValueError, TypeError, KeyError, OverflowError) as error:
         raise Corrupt(
             f"{path.name} cannot be read", hint="remove it and create the tokens again"
         ) from error
 
 
-def _entry(told: dict[str, Any]) -> _Entry:
-    spelled = str(told.pop("hash"))
-    if told["right"] not in RIGHTS:
-        raise ValueError(told["right"])
-    told |= {key: to_datetime(told[key]) for key in _TIMES if told.get(key) is not None}
-    return _Entry(Credential(**told), spelled)
+def _entry(fields: dict[str, Any]) -> _Entry:
+    secret_hash = str(fields.pop("hash"))
+    if fields["right"] not in RIGHTS:
+        raise ValueError(fields["right"])
+    fields |= {key: to_datetime(fields[key]) for key in _TIMES if fields.get(key) is not None}
+    return _Entry(Credential(**fields), secret_hash)

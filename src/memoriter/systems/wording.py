@@ -16,7 +16,7 @@ from pydantic import Field
 from memoriter.core.attributes import ATTRIBUTES
 from memoriter.core.errors import Forbidden
 from memoriter.core.times import iso
-from memoriter.doors.requests import Ask, Request
+from memoriter.doors.requests import AskRequest, Request
 from memoriter.doors.tenant_session import TenantSession
 from memoriter.pipeline.load import recipe_of, value_at
 from memoriter.pipeline.recipe import Recipe
@@ -62,7 +62,7 @@ def recall_args(
     """The arguments of a recall for a request; fields in `apart` are left to the tool itself."""
     names = recipe_of(recipe).names
     out: JsonObject = {"options": {}, "overrides": {}}
-    for name, value in request.given(*apart).items():
+    for name, value in request.sent_fields(*apart).items():
         target = names[name]
         if value is None:
             continue
@@ -117,7 +117,7 @@ def _line(path: str, default: object, *, several: bool) -> str:
     """The description of an option."""
     place, _, rest = path.partition(".")
     if place == "ask":
-        return str(Ask.model_fields[rest].description)
+        return str(AskRequest.model_fields[rest].description)
     if place == "where":
         line = _TESTS[rest.rpartition(".")[2]]
         return f"{line}; a number is a position, a date a time." if several else f"{line}."
@@ -133,7 +133,7 @@ def _type(recipe: Recipe, name: str, path: str, default: object) -> Any:
         return flag | spelled if flag and spelled else flag or spelled
     place, _, rest = path.partition(".")
     if place == "ask":
-        return Ask.model_fields[rest].annotation
+        return AskRequest.model_fields[rest].annotation
     if place == "where":
         return _tested(rest, several=not isinstance(recipe.names[name], str))
     return type(default) if isinstance(default, bool | int | str) else float

@@ -1,4 +1,4 @@
-"""The commands that ask: recall, keywords, bundles, reflections, plan."""
+"""The commands that search: recall, keywords, bundles, reflections, plan."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ QueryArgument = Annotated[
     str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
 ]
 ExplainOption = Annotated[
-    bool, typer.Option("--explain", help="Take every score apart, and show the plan.")
+    bool, typer.Option("--explain", help="Break down every score, and show the plan.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
-    """What narrows or tunes a question."""
+    """Options that narrow or tune a search."""
 
     declared: Annotated[dict[str, Any], Flags(options.SearchKwargs)]
     limit: LimitOption = None
 
     def with_recipe(self) -> dict[str, Any]:
-        """The options, with the recipe of the settings where none is given."""
+        """The options of the search; without --recipe, the recipe of the settings."""
         return {**self.declared, "recipe": setting("recipe", self.declared.get("recipe"))}
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
-    """What is printed or saved of an answer."""
+    """Options that say what is printed and saved of an answer."""
 
     explain: ExplainOption = False
     context: Annotated[
@@ -110,7 +110,7 @@ def reflections(
     at: ScopedOptions,
     ask: QueryOptions,
     query: Annotated[
-        str, typer.Argument(metavar="[QUERY]", help="What to look for.", show_default=False)
+        str, typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)
     ] = "",
     *,
     explain: ExplainOption = False,
@@ -132,7 +132,7 @@ def plan(
 
 
 def _print_answer(result: Result, answer: AnswerOptions, *, as_json: bool) -> None:
-    """Save the files that were asked for, then print the answer."""
+    """Save the files that the options name, then print the answer."""
     if answer.receipt is not None:
         _save(answer.receipt, result.receipt.to_bytes() + b"\n")
     if answer.html is not None:

@@ -57,6 +57,7 @@ def spread(run: Callable[..., object]) -> Callable[..., object]:
         rest = {p.name: typed[p.name] for p in own}
         return run(**rest, **{name: group.gather(typed) for name, group in groups.items()})
 
+    # typer reads options from the signature and resolves annotations by name: it needs both.
     call.__signature__ = inspect.Signature(flat)  # pyright: ignore[reportAttributeAccessIssue]  # how a function shows another signature
     call.__annotations__ = {p.name: p.annotation for p in flat}
     return call
@@ -105,9 +106,13 @@ def _parameter(name: str, annotation: Any, default: object = None) -> inspect.Pa
 
 _COMPLETIONS: Final[Mapping[str, Completion]] = {"recipe": complete_recipe}
 _SCOPE: Final = ("agent", "user", "session")
-"""Every command has these from `ScopedOptions`."""
-_SOURCE: Final = {"who": "Who said it.", "channel": "Where it was said.", "path": "In which file."}
-"""A source is an object; each of its parts has an option."""
+"""Options that a command has from `ScopedOptions` already."""
+_SOURCE: Final = {
+    "who": "Who said it.",
+    "channel": "The channel it came through.",
+    "path": "The file it came from.",
+}
+"""The field `source` is an object: each of its parts has an option of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,7 @@ class Flags:
 def _kind(option: Option) -> Any:
     """The type that typer reads."""
     wire = option.wire
+    # "hide" or "show" is a pair of flags here: --expired and --no-expired.
     if wire is bool or (get_origin(wire) is Literal and set(get_args(wire)) == {"hide", "show"}):
         return bool
     if wire in (int, float, str):

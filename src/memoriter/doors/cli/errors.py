@@ -120,7 +120,7 @@ def _print_error(error: dict[str, object], *, as_json: bool) -> None:
 
 
 def _discard_output() -> None:
-    """The reader of stdout is gone: let the interpreter flush what is left to nowhere."""
+    """Send the rest of stdout to nowhere: its reader is gone, and the flush at exit would fail."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -185,16 +185,16 @@ def _options(context: Any) -> list[str]:
 
 
 def _option_meant(typed: str, options: Iterable[str], path: str) -> str:
-    """The name here of an option of another program."""
+    """The hint for an option under the name it has in the library or in another system."""
     known = {each.lstrip("-").replace("-", "_"): each for each in options}
-    if "override" in known:  # the library takes all of them at once
+    if "override" in known:  # the library takes all of them in one option
         known["overrides"] = known["override"]
     if "tag" in known:
         known["tags"] = known["tag"]
     known["place"] = known.get("store", "")
     hint = right_word(typed.lstrip("-").replace("-", "_"), known, "none")
     right = hint.removeprefix("it is called ").removesuffix(" here")
-    if right == "place" and not known["place"]:  # every command has --store, the root has not
+    if right == "place" and not known["place"]:  # only commands have --store, not the root
         return f"it comes after the command: {path} recall --store FILE …"
     if right in known or typed.lstrip("-") in known:
         return f"it is called {known.get(right) or known[typed.lstrip('-')]} here"
@@ -205,7 +205,7 @@ def _option_meant(typed: str, options: Iterable[str], path: str) -> str:
 
 
 def _command_meant(typed: str, commands: Collection[str]) -> str:
-    """The name here of a command of another program."""
+    """The hint for a command under the name it has in the library or in another system."""
     verb = command_meant(typed) or typed
     name = _COMMANDS.get(verb, verb).replace("_", "-")
     return f"it is called {name} here" if name in commands else ""

@@ -40,12 +40,12 @@ UrlOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class HookOptions:
-    """What to ask, and whom."""
+    """Options of the recall, and the server to ask."""
 
     url: UrlOption = None
     budget_tokens: Annotated[
         int,
-        typer.Option("--budget-tokens", metavar="N", help="How many tokens the block may take."),
+        typer.Option("--budget-tokens", metavar="N", help="How many tokens the block may have."),
     ] = 800
     limit: LimitOption = None
     recipe: Annotated[
@@ -53,7 +53,7 @@ class HookOptions:
         typer.Option(
             "--recipe",
             metavar="NAME",
-            help="Which recipe (default: memoriter).",
+            help="The recipe to use (default: memoriter).",
             autocompletion=complete_recipe,
         ),
     ] = None
@@ -111,8 +111,8 @@ def _block(prompt: str, at: ScopedOptions, how: HookOptions) -> str:
     if how.url is not None:
         if how.reranker is not None:
             raise InputError(
-                "reranker: goes with a store; a server has its own",
-                hint="memoriter serve --reranker …",
+                "reranker: cannot be chosen with --url; the server has its own",
+                hint="give it to the server: memoriter serve --reranker NAME",
             )
         names = {"agent": at.agent, "user": at.user, "session": at.session}
         scope: dict[str, Any] = {key: name for key, name in names.items() if name is not None}

@@ -1,4 +1,4 @@
-"""The commands that look: browse, get, history, links, agents, status."""
+"""The commands that show what is stored: browse, get, history, links, agents, status."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def agents_upsert(agent: AgentArgument, at: PrintedOptions, entry: AgentOptions)
 def agents_alias(
     agent: AgentArgument,
     alias: Annotated[
-        str, typer.Argument(metavar="ALIAS", help="Another name of it.", show_default=False)
+        str, typer.Argument(metavar="ALIAS", help="Another name of the agent.", show_default=False)
     ],
     at: PrintedOptions,
     key: KeyOption = None,
 ) -> None:
     """Add another name for a registered agent."""
     with opened_memory(at, "change") as memory:
-        memory.agents.get(agent)
+        memory.agents.get(agent)  # raises for an agent that is not registered
         commit = memory.agents.alias(agent, alias, key=key)
     show(commit.to_dict(), lambda: f"{agent} is also {alias}", as_json=at.json)
 

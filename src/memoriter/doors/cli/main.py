@@ -1,4 +1,4 @@
-"""The command `memoriter`: the tree of its commands, their help, and the way in and out."""
+"""The command `memoriter`: the tree of its commands, their help, and how a run starts and ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, 
 from memoriter.doors.cli.options import Completion, JsonOption
 from memoriter.doors.cli.output import show, use_utf8
 
-_ABOUT: Final = "A memory engine for agents that can say why it recalled what it recalled."
+_ABOUT: Final = "A memory engine for agents that explains every answer."
 
 
 class Branch(NamedTuple):
@@ -52,7 +52,7 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
         look.links,
         Branch(
             "agents",
-            "The registry of agents: list, change and search who writes here.",
+            "The registry of agents: list, change and search them.",
             (
                 look.agents_list,
                 look.agents_show,
@@ -143,7 +143,7 @@ class PlainGroup(TyperGroup):
 
 
 class RootGroup(PlainGroup):
-    """The root: whatever happens below it ends as text and an exit code."""
+    """The root: turns every error of a command into a message and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
         """Run one command and end the process."""
@@ -183,7 +183,7 @@ def root(
 
 
 def _tree() -> typer.Typer:
-    """All commands, hung where `PANELS` says."""
+    """All commands, in the order and groups of `PANELS`."""
     top = typer.Typer(
         cls=RootGroup,
         name="memoriter",
@@ -198,18 +198,18 @@ def _tree() -> typer.Typer:
     for panel, commands in PANELS.items():
         for each in commands:
             if isinstance(each, Command):
-                _hang(each, top, panel)
+                _add_command(each, top, panel)
                 continue
             group = typer.Typer(
                 cls=PlainGroup, no_args_is_help=True, help=each.about, rich_markup_mode="rich"
             )
             for inner in each.commands:
-                _hang(inner, group)
+                _add_command(inner, group)
             top.add_typer(group, name=each.name, rich_help_panel=panel)
     return top
 
 
-def _hang(each: Command, group: typer.Typer, panel: str | None = None) -> None:
+def _add_command(each: Command, group: typer.Typer, panel: str | None = None) -> None:
     label = "Example: " if len(each.examples) == 1 else "Examples:\n\n"
     epilog = label + "\n\n".join(each.examples)
     made = type("Listing", (PlainCommand,), {"lists": each.lists}) if each.lists else PlainCommand

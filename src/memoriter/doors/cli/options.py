@@ -20,13 +20,13 @@ import typer
 import memoriter
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.options import declared
-from memoriter.memory.options import QuestionOptions, ScopeOptions, SelectOptions, UpdateKwargs
+from memoriter.memory.options import QuestionOptions, SelectOptions, UpdateKwargs
 
 if TYPE_CHECKING:
     from memoriter.memory.facade import Memory
     from memoriter.memory.options import OpenOptions
 
-# --- what a shell completes; typer wants the argument to be called `incomplete` ---------------
+# --- shell completion; typer requires the argument to be called `incomplete` ------------------
 
 
 Completion = Callable[[str], list[str]]
@@ -66,7 +66,6 @@ def _starting(words: Iterable[str], incomplete: str) -> list[str]:
 
 _PANEL: Final = "Store and scope"
 _CHOSEN: Final = declared(SelectOptions)
-_WHOSE: Final = declared(ScopeOptions)
 WhereOption = Annotated[
     str | None, typer.Option("--where", metavar="JSON", help=_CHOSEN["where"].option.about)
 ]
@@ -125,7 +124,7 @@ class StoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOptions(StoreOptions):
-    """Which memory to open."""
+    """Which store and tenant to open, with which embedder."""
 
     embedder: Annotated[
         str | None,
@@ -147,9 +146,11 @@ class PrintedOptions(MemoryOptions):
 
 
 def _scope(name: str) -> typer.models.OptionInfo:
-    about = _WHOSE[name].option.about.removesuffix(".")
     return typer.Option(
-        f"--{name}", metavar="NAME", rich_help_panel=_PANEL, help=f"{about} ({variable(name)})."
+        f"--{name}",
+        metavar="NAME",
+        rich_help_panel=_PANEL,
+        help=f"Read only memories of this {name}, and write new ones for it ({variable(name)}).",
     )
 
 
@@ -160,7 +161,7 @@ def variable(setting: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScopedOptions(PrintedOptions):
-    """The same, for one agent, user or session."""
+    """Which memory to open, narrowed to one agent, user or session, and how to print."""
 
     agent: Annotated[str | None, _scope("agent")] = None
     user: Annotated[str | None, _scope("user")] = None
@@ -250,7 +251,11 @@ def _text(path: Path, name: str, value: object) -> str:
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(DEFAULTS)}"
         raise InputError(f"{path}: there is no setting {name!r}", hint=hint, field=name)
     if not isinstance(value, str):
-        raise InputError(f"{path}: {name}: expected text in quotes", field=name)
+        raise InputError(
+            f"{path}: {name}: expected text in quotes",
+            hint=f'for example: {name} = "…"',
+            field=name,
+        )
     return value
 
 
@@ -264,7 +269,10 @@ Access = Literal["read", "change", "make"]
 def opened_memory(
     at: MemoryOptions, access: Access, reranker: str | None = None
 ) -> Generator[Memory]:
-    """The memory that the options name, closed afterwards."""
+    """The memory that the options name, closed afterwards.
+
+    Raises NotFound if there is no store, unless `access` is `make`.
+    """
     values = settings({name: getattr(at, name, None) for name in DEFAULTS})
     place = str(values["store"].value)
     if access != "make":

@@ -55,7 +55,7 @@ def explain(
     receipt: ReceiptOption = None,
     reranker: RerankerOption = None,
 ) -> None:
-    """Take the score of a hit apart; for a memory that is no hit, show what kept it out."""
+    """Break down the score of a hit; for a memory that is not a hit, show what kept it out."""
     with opened_memory(at, "read", setting("reranker", reranker)) as memory:
         result = _result(memory, ask, query, receipt)
         hit = next((hit for hit in result if hit.id == id), None)
@@ -96,11 +96,15 @@ def why_not(
 
 
 def _result(memory: Memory, ask: QueryOptions, query: str | None, receipt: Path | None) -> Result:
-    """The answer to a question, or the answer of a receipt, run again."""
+    """The answer to --query, or that of --receipt, run again."""
     if query is None and receipt is not None:
         return memory.replay(receipt).result
     if query is None or receipt is not None:
-        raise InputError("give either --query or --receipt", field="query")
+        raise InputError(
+            "give either --query or --receipt",
+            hint='for example --query "which port for ssh?"',
+            field="query",
+        )
     return memory.recall(query, ask.limit, **ask.with_recipe())
 
 
@@ -109,11 +113,11 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="List every part, not only how many there are.")
+        bool, typer.Option("--all", help="List every checked part, not only their number.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Derive every number of a receipt again, from the receipt alone; opens no store.
+    """Recompute every number of a receipt, from the receipt alone; opens no store.
 
     Exit code 9 if a number does not follow from the others.
     """
@@ -137,9 +141,9 @@ def _lines(verified: Verified, *, every: bool) -> list[str]:
 
 @command("replay", "memoriter replay r.json")
 def replay(receipt: ReceiptArgument, at: ScopedOptions) -> None:
-    """Run the search of a receipt again, as of its time, and compare the answers.
+    """Run the search of a receipt again on the data of its time, and compare the answers.
 
-    Exit code 10 if something was forgotten since, 9 if the answers differ otherwise.
+    Exit code 10 if memories were forgotten since, 9 if the answers differ for another reason.
     """
     with opened_memory(at, "read") as memory:
         replayed = memory.replay(receipt)

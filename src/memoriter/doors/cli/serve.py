@@ -1,7 +1,8 @@
-"""The commands that serve: serve, mcp, token."""
+"""The commands for servers: serve, mcp, token."""
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from memoriter.core.errors import InputError
+from memoriter.core.errors import InputError, Unsupported, install_hint
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
 from memoriter.doors.cli.options import (
@@ -28,19 +29,20 @@ from memoriter.doors.cli.options import (
     store_path,
 )
 from memoriter.doors.cli.output import note, print_json, show
-from memoriter.doors.extra import HTTP, MCP, need
 
 if TYPE_CHECKING:
     from memoriter.doors.tokens import Credential, Tokens
     from memoriter.memory.options import OpenOptions
 
 _PANEL: Final = "Network"
+_HTTP_PACKAGES: Final = ("starlette", "uvicorn", "mcp")
+_MCP_PACKAGES: Final = ("mcp",)
 ToolsOption = Annotated[
     str,
     typer.Option(
         "--tools",
         metavar="SET",
-        help="Tools for models: core (six), full, or compat (the names of other systems).",
+        help="Tools for models: core (six), full, or compat (core, and tools of other systems).",
         autocompletion=complete_words("core", "full", "compat"),
     ),
 ]
@@ -95,7 +97,12 @@ class NetworkOptions:
     ] = None
     tls_key: Annotated[
         Path | None,
-        typer.Option("--tls-key", metavar="FILE", rich_help_panel=_PANEL, help="Its key (PEM)."),
+        typer.Option(
+            "--tls-key",
+            metavar="FILE",
+            rich_help_panel=_PANEL,
+            help="The key of the certificate (PEM).",
+        ),
     ] = None
 
     def url(self, port: int) -> str:
@@ -120,15 +127,27 @@ def serve(
     Every request needs a token, which sets its tenant and its right. A store without tokens gets
     an admin token of the tenant on the first start, printed once. `memoriter token` makes others.
     """
-    need("memoriter serve", HTTP)
+    _require("memoriter serve", _HTTP_PACKAGES)
     _serve(at, net, reranker, tools)
+
+
+def _require(command_line: str, packages: tuple[str, ...]) -> None:
+    """Raise Unsupported if a package of the extra `server` is not installed."""
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise Unsupported(
+                f"{command_line} needs the package {package}, which is not installed",
+                hint=install_hint("server"),
+            ) from None
 
 
 def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools: str) -> None:
     from memoriter.doors.http.app import app  # noqa: PLC0415  # needs an extra
-    from memoriter.doors.http.serving import Where, bound, run, server_of  # noqa: PLC0415  # as above
+    from memoriter.doors.http.serving import ServerConfig, bind_socket, run_server, uvicorn_server  # noqa: PLC0415  # as above
     from memoriter.doors.http.state import ServerState  # noqa: PLC0415  # as above
-    from memoriter.doors.mcp.http import beside  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.http import mcp_mount  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
     from memoriter.doors.tokens import Tokens  # noqa: PLC0415  # loads the engine
     from memoriter.memory.tenants import Tenants  # noqa: PLC0415  # as above
@@ -137,15 +156,16 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
     values = settings(
         {"store": at.store, "tenant": at.tenant, "embedder": at.embedder, "reranker": reranker}
     )
-    where = Where(
+    config = ServerConfig(
         net.host, net.port, net.allow_host or (), net.allow_origin or (),
         net.behind_proxy, net.tls_cert, net.tls_key,
     ).checked()  # fmt: skip
-    with bound(where) as listening:
+    # Bound first: a port that is taken must fail before a store is opened or created.
+    with bind_socket(config) as listening:
         place = str(values["store"].value)
         options: OpenOptions = {"reranker": values["reranker"].value}
         tenants = Tenants(place, **(options | embedder_option(values["embedder"].value)))
-        tokens = Tokens.beside(place)
+        tokens = Tokens.for_store(place)
         url = net.url(listening.getsockname()[1])
 
         def started() -> None:
@@ -156,13 +176,15 @@ def _serve(at: PrintedOptions, net: NetworkOptions, reranker: str | None, tools:
                 note(f"an admin token, shown this once: {first}")
             note(f"serving {place} at {url}; Ctrl-C stops")
 
-        server_state = ServerState(tenants, tokens, where.limits)
-        server = server_of(
-            app(server_state, where.welcome, [beside(server_state, choice)]), where, started
+        server_state = ServerState(tenants, tokens, config.limits)
+        server = uvicorn_server(
+            app(server_state, config.host_policy, [mcp_mount(server_state, choice)]),
+            config,
+            started,
         )
         # Made last: it is shown only once, and a start that fails must not use it up.
         first = _first_token(tokens, str(values["tenant"].value))
-        run(server, listening)
+        run_server(server, listening)
 
 
 def _first_token(tokens: Tokens, tenant: str) -> str | None:
@@ -195,15 +217,15 @@ def mcp(
     ] = False,
 ) -> None:
     """Offer the memory to a model as tools (MCP), over stdin and stdout or over HTTP."""
-    need("memoriter mcp", MCP)
+    _require("memoriter mcp", _MCP_PACKAGES)
     if http and read_only:
         raise InputError(
-            "read-only: with --http the right of a token decides",
-            hint="memoriter token create --right read makes one that only reads",
+            "read-only: cannot be combined with --http, where the right of each token decides",
+            hint="make a token that only reads: memoriter token create --right read",
             field="read-only",
         )
     if http:
-        need("memoriter serve", HTTP)
+        _require("memoriter serve", _HTTP_PACKAGES)
         _serve(PrintedOptions(at.store, at.tenant, at.embedder), net, reranker, tools)
     else:
         _serve_stdin(at, reranker, tools, read_only=read_only)
@@ -213,8 +235,8 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     """Answer the requests on stdin, line by line, until it ends."""
     import anyio  # noqa: PLC0415  # comes with the extra
 
-    from memoriter.doors.mcp.server import LocalCaller, server_of  # noqa: PLC0415  # as above
-    from memoriter.doors.mcp.stdio import serve as serve_streams  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.server import LocalCaller, mcp_server  # noqa: PLC0415  # as above
+    from memoriter.doors.mcp.stdio import serve_stdio  # noqa: PLC0415  # as above
     from memoriter.doors.mcp.tools import choice_of  # noqa: PLC0415  # as above
     from memoriter.doors.tenant_session import TenantSession  # noqa: PLC0415  # loads the engine
 
@@ -222,8 +244,8 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
     choice = choice_of(tools)
     access = "read" if read_only else "make"
     with opened_memory(at, access, setting("reranker", reranker)) as memory:
-        seat = LocalCaller(TenantSession(memory), "read" if read_only else "write")
-        anyio.run(serve_streams, server_of(choice, seat))
+        caller = LocalCaller(TenantSession(memory), "read" if read_only else "write")
+        anyio.run(serve_stdio, mcp_server(choice, caller))
 
 
 # --- token ------------------------------------------------------------------------------------
@@ -231,7 +253,7 @@ def _serve_stdin(at: MemoryOptions, reranker: str | None, tools: str, *, read_on
 
 @dataclass(frozen=True, slots=True)
 class TokenOptions(StoreOptions):
-    """Which store and tenant, and how to print: tokens are in a file beside the store."""
+    """Which store and tenant, and how to print; no embedder, since no memory is opened."""
 
     json: JsonOption = False
 
@@ -259,12 +281,12 @@ def token_create(
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What it is for, for people.")
+        str | None, typer.Option("--name", metavar="NAME", help="A note on what it is for.")
     ] = None,
 ) -> None:
-    """Make a token and print it once: only its hash is stored, in a file beside the store.
+    """Make a token and print it once: only its hash is stored, in a file next to the store.
 
-    It opens the tenant of --tenant and no other.
+    It is valid for the tenant of --tenant only.
     """
     tenant = str(setting("tenant", at.tenant))
     text, made = _tokens(at).create(tenant, right, expires=expires, label=name)
@@ -301,7 +323,7 @@ def _tokens(at: TokenOptions) -> Tokens:
 
     place = store_path(at)
     must_exist(place)
-    return Tokens.beside(place)
+    return Tokens.for_store(place)
 
 
 def _cell(token: Credential, head: str) -> str:

@@ -1,4 +1,4 @@
-"""The commands for the store itself: init, maintain, export, checks, analyzers, vectors, config."""
+"""The commands for a store: init, maintain, export, checks, analyzer, embed, config."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def export(
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write a tenant to a file from which import restores it exactly.
+    """Export a tenant to a file; import restores it exactly.
 
     With --where, or for one agent, user or session, the memories are written as plain JSON lines.
     """
@@ -110,7 +110,7 @@ def verify_store(at: PrintedOptions) -> None:
 def doctor(at: PrintedOptions) -> None:
     """Check the store and repair what is derived from the records; never changes a record.
 
-    Exit code 9 if a record is damaged: restore a backup then.
+    Exit code 9 if a record is damaged; only a backup can restore it.
     """
     with opened_memory(at, "change") as memory:
         checkup = memory.doctor()
@@ -140,13 +140,18 @@ def _lines(checkup: Checkup) -> list[str]:
 # --- analyzers --------------------------------------------------------------------------------
 
 AnalyzerArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="An analyzer, as `list` names it.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="The name of an analyzer; `analyzer list` shows them.",
+        show_default=False,
+    ),
 ]
 
 
 @command("list", "memoriter analyzer list")
 def analyzer_list(at: PrintedOptions) -> None:
-    """List all analyzers, and how many memories each has read."""
+    """List all analyzers, and how many memories each has analysed."""
     with opened_memory(at, "read") as memory:
         analyzers = memory.analyzers.list()
     heads = ("analyzer", "kept", "rows", "of")
@@ -157,7 +162,7 @@ def analyzer_list(at: PrintedOptions) -> None:
 
 @command("add", "memoriter analyzer add fts5-porter")
 def analyzer_add(name: AnalyzerArgument, at: PrintedOptions) -> None:
-    """Store the words that an analyzer reads, for every memory now and from now on.
+    """Store the words of every memory as an analyzer splits them, now and for new memories.
 
     Recipes that use it then work on a store of any size. An interrupted run can be continued.
     """
@@ -179,7 +184,9 @@ def analyzer_remove(name: AnalyzerArgument, at: PrintedOptions) -> None:
 EmbedderArgument = Annotated[
     str,
     typer.Argument(
-        metavar="EMBEDDER", help="For example static, hash or onnx:FOLDER.", show_default=False
+        metavar="EMBEDDER",
+        help="A model, for example static, hash or onnx:FOLDER.",
+        show_default=False,
     ),
 ]
 
@@ -219,10 +226,10 @@ def embed_promote(
     at: PrintedOptions,
     *,
     partly: Annotated[
-        bool, typer.Option("--partly", help="Even if some memories lack a vector of it.")
+        bool, typer.Option("--partly", help="Switch even if some memories lack a vector.")
     ] = False,
 ) -> None:
-    """Switch to a model: every memory that is opened from now on uses its vectors."""
+    """Switch to a model: its vectors are used whenever the store is opened from now on."""
     with opened_memory(at, "change") as memory:
         commit = memory.embedding.promote(model, partly=partly)
     show(commit.to_dict(), lambda: f"{model} serves from now on", as_json=at.json)
@@ -230,7 +237,7 @@ def embed_promote(
 
 @command("rollback", "memoriter embed rollback")
 def embed_rollback(at: PrintedOptions) -> None:
-    """Switch back to the previous model; its vectors are still there."""
+    """Switch back to the previous model, whose vectors are still stored."""
     with opened_memory(at, "change") as memory:
         commit = memory.embedding.rollback()
     show(commit.to_dict(), lambda: "the previous model serves again", as_json=at.json)

@@ -1,4 +1,4 @@
-"""The commands that tune: recipe, eval."""
+"""The commands for recipes: list, show, check and compare them, measure them (eval)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def recipe_show(recipe: RecipeArgument, *, as_json: JsonOption = False) -> None:
 
 
 def _read(path: Path) -> str:
-    """A text file, or a typed error."""
+    """The text of a file; raises NotFound or InputError."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -110,7 +110,7 @@ def recipe_diff(
 def differences(one: object, two: object, path: str = "") -> Iterator[tuple[str, object, object]]:
     """(path, first, second) wherever two trees of plain data differ; None where one has nothing.
 
-    Parts of two kinds differ as a whole.
+    Two parts of different kinds are one difference: their keys do not mean the same.
 
     >>> list(differences({"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 3], "c": 4}))
     [('b.1', 2, 3), ('c', None, 4)]
@@ -185,7 +185,7 @@ def evaluate(
         typer.Option(
             "--protocol",
             metavar="NAME",
-            help="How to ask.",
+            help="How the questions are asked.",
             autocompletion=complete_protocol,
         ),
     ] = "strict",

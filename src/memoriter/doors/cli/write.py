@@ -42,9 +42,9 @@ _SHOWN: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """The fields of a new memory beside its text."""
+    """The fields of a new memory without its text, and how to write it."""
 
-    beside: Annotated[dict[str, Any], Flags(options.WriteOptions)]
+    how: Annotated[dict[str, Any], Flags(options.WriteOptions)]
     fields: Annotated[dict[str, Any], Flags(RecordFields, panel=_PANEL)]
 
 
@@ -67,8 +67,9 @@ def remember(
     content = _stdin() if text == "-" else text
     if not content.strip():
         raise BadRecord("text: must not be empty", hint="say what to remember", field="text")
-    fields = {**new.fields, **new.beside}
-    Draft.of({"text": content, **fields}, SystemClock().now)  # refused before a store is made
+    fields = {**new.fields, **new.how}
+    # Checked before the store is opened: a mistake must not leave an empty store behind.
+    Draft.of({"text": content, **fields}, SystemClock().now)
     with opened_memory(at, "make") as memory:
         commit = memory.remember(content, **fields)
     show(commit.to_dict(), lambda: commit.id, as_json=at.json)
@@ -98,7 +99,7 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Files, or folders of Markdown notes.", show_default=False
+            metavar="FILE", help="Files, or folders of Markdown notes.", show_default=False
         ),
     ],
     at: ScopedOptions,
@@ -125,6 +126,7 @@ def import_(
     from memoriter.imports.table import detect_format  # noqa: PLC0415  # loads the readers
 
     named = [(path, detect_format(path, format).format.name) for path in files]
+    # A dry run must not create a store; without one there is nothing to compare with.
     if dry_run and not store_exists(at):
         at = replace(at, store=":memory:")
     with opened_memory(at, "read" if dry_run and store_exists(at) else "make") as memory:
@@ -157,7 +159,7 @@ def _fail_on_refused(reports: Sequence[Imported]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class UpdateOptions:
-    """New values of fields, and a new owner."""
+    """New values of fields, a new owner, fields to remove."""
 
     changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
     to_agent: Annotated[
@@ -193,7 +195,7 @@ def update(id: IdArgument, at: ScopedOptions, new: UpdateOptions) -> None:
     """Change fields of a memory; the old version stays in its history."""
     fields = new.fields()
     with opened_memory(at, "change") as memory:
-        if isinstance(fields.get("source"), dict):  # parts that were not given stay as they are
+        if isinstance(fields.get("source"), dict):  # the parts without a flag stay as they are
             fields["source"] = {**asdict(memory.get(id).source), **fields["source"]}
         commit = memory.update(id, **fields)
     show(commit.to_dict(), lambda: one_line(f"updated {id}"), as_json=at.json)
@@ -201,7 +203,7 @@ def update(id: IdArgument, at: ScopedOptions, new: UpdateOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LinkOptions:
-    """What a link says."""
+    """The fields of a link."""
 
     declared: Annotated[dict[str, Any], Flags(options.LinkKwargs)]
     kind: Annotated[
@@ -213,7 +215,10 @@ class LinkOptions:
 def link(
     source: IdArgument,
     target: Annotated[
-        str, typer.Argument(metavar="ID", help="The memory it points to.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="ID", help="The id of the memory that the link points to.", show_default=False
+        ),
     ],
     at: ScopedOptions,
     new: LinkOptions,
@@ -244,7 +249,7 @@ def expire(
 
 @dataclass(frozen=True, slots=True)
 class ForgetOptions:
-    """Which memories beside ids, and whether to ask."""
+    """A filter instead of ids, and whether to ask first."""
 
     declared: Annotated[dict[str, Any], Flags(options.ForgetKwargs)]
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False
@@ -263,16 +268,16 @@ def forget(
     how: ForgetOptions,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="The ids of memories.", show_default=False),
+        typer.Argument(metavar="ID", help="The ids of memories.", show_default=False),
     ] = None,
 ) -> None:
     """Erase memories for good, from every answer and every past view.
 
-    On a terminal it shows what would go and asks first. Without a terminal a --where needs --yes.
+    On a terminal it lists the memories and asks first. Without a terminal, --where needs --yes.
     """
     where, key = how.declared.get("where"), how.declared.get("key")
     if bool(ids) == (where is not None):
-        raise InputError("forget: give either ids or --where", hint="memoriter forget --help")
+        raise InputError("forget: give either ids or --where", hint="see memoriter forget --help")
     if where is not None and not where:
         raise InputError(
             "where: is empty and would forget everything",
@@ -339,7 +344,7 @@ def _counted(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReflectOptions:
-    """Which memories belong together."""
+    """How clusters are found."""
 
     declared: Annotated[dict[str, Any], Flags(options.ReflectKwargs)]
     dry_run: Annotated[

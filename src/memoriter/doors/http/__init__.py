@@ -1,1 +1,1 @@
-"""The memory over HTTP: REST, JSON-RPC and what is mounted beside them."""
+"""The HTTP server: REST, JSON-RPC, metrics, and the mounted MCP server."""

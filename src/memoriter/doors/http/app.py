@@ -1,4 +1,4 @@
-"""The application: routes from the table of operations, guarded as a whole."""
+"""The ASGI application: REST, JSON-RPC, metrics and mounted applications behind one guard."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from starlette.types import ASGIApp
 
 from memoriter.core.errors import MemoriterError, NoSuchMethod, NotFound
 from memoriter.doors.http import rest, rpc
-from memoriter.doors.http.bodies import dumped
+from memoriter.doors.http.bodies import to_json
 from memoriter.doors.http.guards import CREDENTIAL, Guard
-from memoriter.doors.http.headers import Welcome
+from memoriter.doors.http.headers import HostPolicy
 from memoriter.doors.http.metrics import MEDIA
 from memoriter.doors.http.openapi import document
 from memoriter.doors.http.problems import problem
@@ -34,30 +34,31 @@ Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class Mounted:
-    """Another application under a path of this one, behind the same guard.
+    """Another ASGI application under a path of this one, behind the same guard.
 
-    It finds the caller's credential in its scope, and checks the rights itself.
+    It reads the caller's credential from its scope and has to check the right itself.
     """
 
     path: str
     app: ASGIApp
     lifespan: Lifespan | None = None
-    """What has to be open while it serves."""
+    """A context manager that is entered when the server starts and left when it stops."""
 
 
 def app(
-    server_state: ServerState, welcome: Welcome | None = None, mounts: Sequence[Mounted] = ()
+    server_state: ServerState, host_policy: HostPolicy | None = None, mounts: Sequence[Mounted] = ()
 ) -> ASGIApp:
-    """The whole server as an ASGI application; it closes the office when it ends."""
+    """The whole server as an ASGI application; it closes `server_state` when it stops."""
     routes: list[BaseRoute] = [
-        *_own(server_state),
+        *_own_routes(server_state),
         *rest.routes(server_state),
-        *(route for each in mounts for route in _beside(each)),
+        *(route for each in mounts for route in _mount_routes(each)),
     ]
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with contextlib.AsyncExitStack() as stack:
+            # First on the stack, so last to run: mounts end before the store is closed.
             stack.push_async_callback(asyncio.to_thread, server_state.close)
             for each in mounts:
                 if each.lifespan is not None:
@@ -67,27 +68,32 @@ def app(
     inner = Starlette(
         routes=routes,
         lifespan=lifespan,
-        exception_handlers={HTTPException: _lost, MemoriterError: _told, Exception: _broken},
+        exception_handlers={
+            HTTPException: _routing_error,
+            MemoriterError: _typed_error,
+            Exception: _internal_error,
+        },
     )
+    # A wrong path is an error and not a redirect, on which clients may drop the body or the token.
     inner.router.redirect_slashes = False
-    return Guard(inner, server_state, welcome)
+    return Guard(inner, server_state, host_policy)
 
 
-def _beside(each: Mounted) -> list[BaseRoute]:
-    """The path itself, and what lies below it."""
+def _mount_routes(each: Mounted) -> list[BaseRoute]:
+    """The path itself, and everything below it: `Mount` alone would not match the bare path."""
     return [Route(each.path, each.app), Mount(each.path, each.app)]
 
 
-def _own(server_state: ServerState) -> list[BaseRoute]:
-    """The paths that are no operation. All but the first need a token."""
-    spelled = dumped(document())
+def _own_routes(server_state: ServerState) -> list[BaseRoute]:
+    """The routes that are not operations. All but /healthz need a token."""
+    openapi_json = to_json(document())
 
     async def healthz(_: Request) -> Response:
         return Response(b'{"status":"ok"}', media_type="application/json")
 
     async def openapi(request: Request) -> Response:
         _need(request, "read")
-        return Response(spelled, media_type="application/json")
+        return Response(openapi_json, media_type="application/json")
 
     async def metrics(request: Request) -> Response:
         _need(request, "admin")
@@ -100,8 +106,8 @@ def _own(server_state: ServerState) -> list[BaseRoute]:
                 raise public(error) from None
             return server_state.metrics.text(tenant, status)
 
-        told = await server_state.work.run(text, deadline=True)
-        return Response(told, media_type=MEDIA)
+        body = await server_state.workers.run(text, deadline=True)
+        return Response(body, media_type=MEDIA)
 
     async def calls(request: Request) -> Response:
         _need(request, "read")
@@ -119,20 +125,22 @@ def _need(request: Request, right: Right) -> None:
     request.scope[CREDENTIAL].need(right)
 
 
-def _told(_: Request, error: Exception) -> Response:
-    assert isinstance(error, MemoriterError)  # noqa: S101  # as registered
+def _typed_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, MemoriterError)  # noqa: S101  # registered for it
     return problem(error)
 
 
-def _broken(_: Request, error: Exception) -> Response:
-    """A fault of ours, in the one shape that errors have."""
+def _internal_error(_: Request, error: Exception) -> Response:
+    """An unexpected exception, without its details."""
     return problem(public(error))
 
 
-def _lost(_: Request, error: Exception) -> Response:
-    """What starlette itself refuses, in our words."""
-    assert isinstance(error, HTTPException)  # noqa: S101  # as registered
+def _routing_error(_: Request, error: Exception) -> Response:
+    """An unknown path or method, which starlette refuses itself, in our error format."""
+    assert isinstance(error, HTTPException)  # noqa: S101  # registered for it
     if error.status_code == _WRONG_METHOD:
-        told = NoSuchMethod("this path has no such method", hint="the header Allow names them")
-        return problem(told, error.headers)
-    return problem(NotFound("there is no such path", hint="GET /openapi.json lists them"))
+        refused = NoSuchMethod(
+            "this path has no such method", hint="the header Allow lists its methods"
+        )
+        return problem(refused, error.headers)
+    return problem(NotFound("there is no such path", hint="GET /openapi.json lists all paths"))

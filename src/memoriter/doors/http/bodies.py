@@ -1,4 +1,4 @@
-"""From bytes to JSON and back, strictly."""
+"""JSON bodies of requests and replies: strict to parse, compact to write."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from memoriter.core.errors import InputError
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def loaded(body: bytes, depth: int) -> object:
-    """The value that the bytes spell; nothing at all is an empty object."""
+def parse_body(body: bytes, depth: int) -> object:
+    """The JSON value of a body; an empty body is an empty object.
+
+    Raises InputError if it is not UTF-8, not JSON, or nested more than `depth` deep. NaN, Infinity
+    and numbers that no double can hold are refused, though Python would read them.
+    """
     if not body.strip():
         return {}
     try:
@@ -24,18 +28,22 @@ def loaded(body: bytes, depth: int) -> object:
         raise _too_deep(depth) from None
     except ValueError as error:
         raise InputError(f"the body is not JSON: {error}", hint="send one JSON value") from None
+    # Counting brackets is fast and never too low, so most bodies need no walk through the value.
     if body.count(b"[") + body.count(b"{") > depth and _deeper(value, depth):
         raise _too_deep(depth)
     return value
 
 
-def dumped(value: object) -> bytes:
-    """The value as JSON; half a character, which UTF-8 cannot hold, becomes a question mark."""
+def to_json(value: object) -> bytes:
+    """The value as JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, becomes `?`."""
     return _ENCODER.encode(value).encode("utf-8", "replace")
 
 
 def _deeper(value: object, depth: int) -> bool:
-    """Whether lists and objects lie in each other more than so many times."""
+    """Whether lists and objects are nested more than `depth` deep.
+
+    Level by level and not recursively: the value may be deeper than Python's stack.
+    """
     level: list[object] = [value]
     for _ in range(depth):
         level = [inner for each in level for inner in _inside(each)]
@@ -53,11 +61,11 @@ def _too_deep(depth: int) -> InputError:
     return InputError(f"the body is nested more than {depth} deep", hint="send a flatter one")
 
 
-def _finite(spelled: str) -> float:
-    """A number that is one; what JSON may spell and no double can hold is not."""
-    number = float(spelled)
-    return number if math.isfinite(number) else _refuse(spelled[:40])
+def _finite(text: str) -> float:
+    """The number, refused if it overflows a double: JSON may contain 1e999."""
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text[:40])
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a JSON number")

@@ -1,4 +1,4 @@
-"""Before any route: is the request meant for us, whose is it, and is it small and quick enough?"""
+"""The guard in front of all routes: checks host and origin, token, tenant, rate and body size."""
 
 from __future__ import annotations
 
@@ -10,34 +10,42 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoriter.core.errors import Forbidden, InputError, TooLarge, TooSlow, Unauthenticated
-from memoriter.doors.http.headers import Welcome, announced, bearer, plain_json, twofold, values
+from memoriter.doors.http.headers import (
+    HostPolicy,
+    bearer_token,
+    content_length,
+    has_ambiguous_length,
+    header_values,
+    require_json,
+)
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.public import public
-from memoriter.doors.tenant_session import of_tenant
+from memoriter.doors.tenant_session import without_tenant
 from memoriter.doors.tokens import Credential
 
 CREDENTIAL: Final = "memoriter.credential"
-"""Where the scope has the credential of the caller."""
+"""The key of the ASGI scope under which the caller's credential is."""
 OPEN: Final = frozenset({"/healthz"})
-"""Paths without a token; they tell nothing of anybody."""
+"""Paths that need no token; they reveal nothing of any tenant."""
 _TENANT_HEADERS: Final = (b"x-tenant", b"x-tenant-id", b"x-memoriter-tenant")
 _DRAIN_S: Final = 1.0
+"""How long a body that is too large is still read before the connection is closed."""
 _ALWAYS: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
 class Guard:
-    """An ASGI application around another one; what it lets through carries a credential."""
+    """An ASGI application around another; a request it passes on has a credential in its scope."""
 
     def __init__(
-        self, inner: ASGIApp, server_state: ServerState, welcome: Welcome | None = None
+        self, inner: ASGIApp, server_state: ServerState, host_policy: HostPolicy | None = None
     ) -> None:
         self._inner = inner
         self._server_state = server_state
-        self._welcome = welcome or Welcome()
+        self._welcome = host_policy or HostPolicy()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then hand on."""
+        """Check a request and pass it on, or answer with the error."""
         if scope["type"] == "lifespan":
             await self._inner(scope, receive, send)
             return
@@ -48,15 +56,20 @@ class Guard:
         try:
             await self._served(scope, receive, answer)
         except Exception as error:
-            if answer.ended:  # it was told in an answer, and in the log
+            if answer.ended:  # already reported, in the answer and in the log
                 return
-            if answer.began:
+            if answer.began:  # too late for an error response: let the server cut the connection
                 raise
             await problem(public(error))(scope, receive, answer)
 
     async def _served(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        """Check a request, then let it in."""
-        if twofold(scope["headers"]):
+        """Check a request and pass it on; raises the error that refuses it.
+
+        The order matters: a page of another site learns nothing about tokens, and no body is read
+        before token and rate are checked.
+        """
+        if has_ambiguous_length(scope["headers"]):
+            # What follows on this connection may be the hidden half of this request.
             answer.more.append((b"connection", b"close"))
             raise _ambiguous()
         origin = self._welcome.check(scope["headers"])
@@ -65,28 +78,28 @@ class Guard:
             if scope["method"] == "OPTIONS":
                 await _preflight(scope, receive, answer)
                 return
-        self._identified(scope)
+        self._identify(scope)
         body = await self._body(scope, receive)
-        await self._inner(scope, _again(body, receive), answer)
+        await self._inner(scope, _replayed(body, receive), answer)
 
-    def _identified(self, scope: Scope) -> None:
+    def _identify(self, scope: Scope) -> None:
         """Put the caller's credential into the scope."""
-        # Routes are told by the path as it was sent: a slash inside an id is not one of the path.
+        # Routes match the path as it was sent: an encoded slash in an id must not split the path.
         scope["path"] = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
         if scope["path"] in OPEN:
             return
-        token = bearer(scope["headers"])
+        token = bearer_token(scope["headers"])
         if token is None:
             raise Unauthenticated("a token is needed", hint="send Authorization: Bearer mem_…")
-        who = self._server_state.tokens.find(token)
-        _own_tenant(scope, who)
-        self._server_state.rates.take(who.id)
-        scope[CREDENTIAL] = who
+        credential = self._server_state.tokens.find(token)
+        _check_tenant(scope, credential)
+        self._server_state.rates.take(credential.id)
+        scope[CREDENTIAL] = credential
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, if it is small enough and comes in time."""
         limits = self._server_state.limits
-        size = announced(scope["headers"])
+        size = content_length(scope["headers"])
         if size is not None and size > limits.body:
             await _drained(receive, 4 * limits.body)
             raise _too_large(limits.body)
@@ -94,19 +107,21 @@ class Guard:
             async with asyncio.timeout(limits.arrive_s):
                 body = await _read(receive, limits.body)
         except TimeoutError:
-            raise TooSlow("the body did not arrive in time", hint="send it at once") from None
+            raise TooSlow(
+                "the body did not arrive in time", hint="send the whole body without pauses"
+            ) from None
         if body:
-            plain_json(scope["headers"])
+            require_json(scope["headers"])
         return body
 
 
-def _own_tenant(scope: Scope, who: Credential) -> None:
-    """A tenant that a header or the query names has to be that of the token."""
+def _check_tenant(scope: Scope, credential: Credential) -> None:
+    """Raise Forbidden if a header or the query names another tenant than the token's."""
     for key, value in QueryParams(scope["query_string"]).multi_items():
-        of_tenant(who.tenant, {key: value})
+        without_tenant(credential.tenant, {key: value})
     for name in _TENANT_HEADERS:
-        own = who.tenant.encode().decode("latin-1")  # as headers are read
-        if any(told != own for told in values(scope["headers"], name)):
+        own = credential.tenant.encode().decode("latin-1")  # as `header_values` decodes them
+        if any(value != own for value in header_values(scope["headers"], name)):
             raise Forbidden(
                 f"{name.decode()}: this credential is for another tenant",
                 hint="leave it out: the tenant comes from the credential",
@@ -114,6 +129,7 @@ def _own_tenant(scope: Scope, who: Credential) -> None:
 
 
 async def _read(receive: Receive, limit: int) -> bytes:
+    """The whole body; raises TooLarge as soon as it exceeds the limit."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -129,7 +145,10 @@ async def _read(receive: Receive, limit: int) -> bytes:
 
 
 async def _drained(receive: Receive, limit: int) -> None:
-    """Let a sender who sends too much finish, within reason, so that it hears the answer."""
+    """Read and drop a body that is too large, up to a limit and for at most a second.
+
+    A client that is still sending when the connection closes often sees a reset, not the answer.
+    """
     size = 0
     try:
         async with asyncio.timeout(_DRAIN_S):
@@ -144,31 +163,33 @@ async def _drained(receive: Receive, limit: int) -> None:
 
 def _ambiguous() -> InputError:
     return InputError(
-        "the length of the body is told in two ways",
-        hint="send Content-Length or Transfer-Encoding",
+        "the request has both Content-Length and Transfer-Encoding",
+        hint="send only one of them",
     )
 
 
 def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"the body is larger than {limit:,} bytes", hint="send less at once")
+    return TooLarge(
+        f"the body is larger than {limit:,} bytes", hint="split it into several requests"
+    )
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body that was read, once; then whatever the connection says."""
-    told = False
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that returns the body that was read already, then the rest of the messages."""
+    sent = False
 
     async def once() -> Message:
-        nonlocal told
-        if told:
+        nonlocal sent
+        if sent:
             return await receive()
-        told = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return once
 
 
 class _Answer:
-    """Where an answer goes: it gets the headers that all have, and it is known how far it came."""
+    """A `send` that adds headers to the response and remembers whether it began and ended."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -176,7 +197,7 @@ class _Answer:
         self.began = self.ended = False
 
     async def __call__(self, message: Message) -> None:
-        """Send one part."""
+        """Send one message of the response."""
         self.began = True
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message.get("headers", []), *self.more]}

@@ -1,7 +1,7 @@
-"""Which requests are meant for this server? Host, Origin and Sec-Fetch-Site, checked strictly.
+"""Checks of request headers: Host, Origin, Sec-Fetch-Site, content type, length, bearer token.
 
-A page of another site that a browser shows cannot reach a server on the same machine: its name
-(DNS rebinding) or its origin gives it away.
+A server on 127.0.0.1 can be reached by any web page that the user opens. Host is checked against
+DNS rebinding, Origin and Sec-Fetch-Site against requests from pages of other sites.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ _HOST: Final = re.compile(
 _ORIGIN: Final = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\s]+)")
 _JSON: Final = re.compile(r"application/json(?:\s*;\s*charset\s*=\s*\"?utf-?8\"?)?")
 _LARGEST_PORT: Final = 65_535
-_OWN: Final = frozenset({"same-origin", "none"})
+_SAME_SITE: Final = frozenset({"same-origin", "none"})
+"""Values of Sec-Fetch-Site that do not come from another site; `none` is typed by the user."""
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
-    """The names this server answers to, and the origins whose pages may ask it."""
+class HostPolicy:
+    """The host names that this server answers to, and the origins whose pages may call it."""
 
     hosts: frozenset[str] = frozenset(LOOPBACK)
     origins: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, hosts: Sequence[str], origins: Sequence[str]) -> Welcome:
-        """Checked names and origins, beside those of this machine."""
+    def of(cls, hosts: Sequence[str], origins: Sequence[str]) -> HostPolicy:
+        """A policy with these hosts and origins, and the loopback names; raises InputError."""
         for each in hosts:
-            found = _HOST.fullmatch(each.lower())
-            if found is None or found["port"] is not None:
+            match = _HOST.fullmatch(each.lower())
+            if match is None or match["port"] is not None:
                 raise InputError(
-                    f"allow-host: {each!r} is no name of a host",
+                    f"allow-host: {each!r} is not a host name",
                     hint="a name or an address without a port, for example memory.example.org",
                     field="allow-host",
                 )
         for each in origins:
-            found = _ORIGIN.fullmatch(each.lower())
-            if found is None or not _HOST.fullmatch(found["host"]):
+            match = _ORIGIN.fullmatch(each.lower())
+            if match is None or not _HOST.fullmatch(match["host"]):
                 raise InputError(
-                    f"allow-origin: {each!r} is no origin",
+                    f"allow-origin: {each!r} is not an origin",
                     hint="for example https://app.example.org",
                     field="allow-origin",
                 )
@@ -56,74 +57,85 @@ class Welcome:
         )
 
     def check(self, headers: Headers) -> str | None:
-        """Refuse what is not meant for this server; the foreign origin that was let in, if any."""
-        told = list(headers)
-        host = self._host(values(told, b"host"))
-        origin = self._origin(values(told, b"origin"), host)
-        sites = values(told, b"sec-fetch-site")
-        if origin is None and any(site not in _OWN for site in sites):
+        """The allowed foreign origin of a request, or None if it has none.
+
+        Raises Misdirected for another host, Forbidden for a page of another site.
+        """
+        listed = list(headers)
+        host = self._host(header_values(listed, b"host"))
+        origin = self._origin(header_values(listed, b"origin"), host)
+        sites = header_values(listed, b"sec-fetch-site")
+        if origin is None and any(site not in _SAME_SITE for site in sites):
             raise Forbidden(
                 "the request comes from a page of another site",
-                hint="memoriter serve --allow-origin lets one in",
+                hint="memoriter serve --allow-origin allows the origin of a page",
             )
         return origin
 
-    def _host(self, found: Sequence[str]) -> str:
-        match = _HOST.fullmatch(found[0].lower()) if len(found) == 1 else None
+    def _host(self, sent: Sequence[str]) -> str:
+        """The host of a request, if it is sent once and is one of ours."""
+        match = _HOST.fullmatch(sent[0].lower()) if len(sent) == 1 else None
         port = match["port"] if match else None
         if not match or match["name"] not in self.hosts or int(port or 0) > _LARGEST_PORT:
             raise Misdirected(
                 "this server does not answer to that host",
-                hint="memoriter serve --allow-host names another one",
+                hint="memoriter serve --allow-host adds a host name",
             )
         return match[0]
 
-    def _origin(self, found: Sequence[str], host: str) -> str | None:
-        """The foreign origin that is welcome; None for our own and for none at all."""
-        if not found:
+    def _origin(self, sent: Sequence[str], host: str) -> str | None:
+        """The foreign origin, if it is allowed; None for our own origin and for none."""
+        if not sent:
             return None
-        origin = found[0].lower()
-        if len(found) == 1 and origin in self.origins:
+        origin = sent[0].lower()
+        if len(sent) == 1 and origin in self.origins:
             return origin
-        if len(found) != 1 or origin not in (f"http://{host}", f"https://{host}"):
+        if len(sent) != 1 or origin not in (f"http://{host}", f"https://{host}"):
             raise Forbidden(
                 "requests from that origin are refused",
-                hint="memoriter serve --allow-origin lets one in",
+                hint="memoriter serve --allow-origin allows the origin of a page",
             )
         return None
 
 
-def values(headers: Headers, name: bytes) -> list[str]:
-    """All values of a header."""
+def header_values(headers: Headers, name: bytes) -> list[str]:
+    """All values of a header, in the order sent."""
     return [value.decode("latin-1").strip() for key, value in headers if key.lower() == name]
 
 
-def plain_json(headers: Headers) -> None:
-    """Refuse a body that is packed, or not JSON."""
-    told = list(headers)
-    if any(packed.lower() != "identity" for packed in values(told, b"content-encoding")):
-        raise NotJson("the body is packed", hint="send it without Content-Encoding")
-    kinds = values(told, b"content-type")
+def require_json(headers: Headers) -> None:
+    """Raise NotJson for a body that is compressed or not JSON.
+
+    A content type that HTML forms can send would need no CORS preflight, so only JSON will do.
+    """
+    listed = list(headers)
+    encodings = header_values(listed, b"content-encoding")
+    if any(encoding.lower() != "identity" for encoding in encodings):
+        raise NotJson("the body is compressed", hint="send it without Content-Encoding")
+    kinds = header_values(listed, b"content-type")
     if len(kinds) != 1 or not _JSON.fullmatch(kinds[0].lower()):
         raise NotJson("the body has to be JSON", hint="send Content-Type: application/json")
 
 
-def twofold(headers: Headers) -> bool:
-    """Whether two who read it may see two ends of the body: one request could hide in another."""
+def has_ambiguous_length(headers: Headers) -> bool:
+    """Whether a request has two lengths, which proxies and servers may read differently.
+
+    The rest of its body could then pass for a second request (request smuggling).
+    """
     names = {key.lower() for key, _ in headers}
     return {b"content-length", b"transfer-encoding"} <= names
 
 
-def announced(headers: Headers) -> int | None:
-    """How many bytes are said to come."""
-    found = values(headers, b"content-length")
-    return int(found[0]) if found and found[0].isascii() and found[0].isdigit() else None
+def content_length(headers: Headers) -> int | None:
+    """The length that the header announces; None if there is none."""
+    lengths = header_values(headers, b"content-length")
+    return int(lengths[0]) if lengths and re.fullmatch(r"[0-9]+", lengths[0]) else None
 
 
-def bearer(headers: Headers) -> str | None:
-    """The token of the request."""
-    found = values(headers, b"authorization")
-    if len(found) != 1:
+def bearer_token(headers: Headers) -> str | None:
+    """The bearer token of a request; None if there is none, or more than one."""
+    sent = header_values(headers, b"authorization")
+    if len(sent) != 1:
         return None
-    scheme, _, token = found[0].partition(" ")
+    scheme, _, token = sent[0].partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None

@@ -1,112 +1,123 @@
-"""How much a server takes on."""
+"""Limits of the server on one request, and on how many requests a token may send."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from memoriter.core.attributes import GROUPS
-from memoriter.core.errors import InputError, TooLarge
+from memoriter.core.errors import InputError, TooLarge, TooMany
 
 _WALKS: Final = {
     "max_depth": "hops", "max_hops": "hops", "max_visited": "visits", "max_nodes": "visits",
 }  # fmt: skip
+"""Options of recipes and requests that bound a walk over links, and the limit for each."""
 _TEXTS: Final = ("text", "content", "summary", "title")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Every limit that holds before work begins."""
+    """All limits of a server; `check` applies those that concern the fields of a request."""
 
     body: int = 4 * 1024 * 1024
-    """Bytes of a request."""
+    """Bytes of a request body."""
     depth: int = 64
     """How deeply JSON may be nested."""
     hits: int = 1000
-    """Hits or memories of a page that one request may ask for."""
+    """Largest `limit` of a question or a page."""
     text: int = 1024 * 1024
     """Characters of one memory's text."""
     words: int = 256
     """Words of one question."""
     nested: int = 8
-    """How deeply the tests of a `where` may be nested."""
+    """How deeply the groups of a `where` may be nested."""
     hops: int = 4
-    """Links that a walk may follow from its seed."""
+    """How many links a walk may go away from its seed."""
     visits: int = 10_000
     """Records that a walk may visit."""
     batch: int = 100
     """Calls in one JSON-RPC request."""
     arrive_s: float = 10.0
-    """Seconds within which the head of a request has to be there, and then its body."""
+    """Seconds in which the headers of a request have to arrive, and then its body."""
     answer_s: float = 2.0
-    """Seconds that a question may take; writes are always finished."""
+    """Seconds that a read may take; a write has no deadline."""
     threads: int = 8
-    """Requests that are worked on at the same time."""
+    """Requests that run at the same time."""
     waiting: int = 64
     """Requests that may wait for a thread."""
     rate: float = 200.0
-    """Requests per second and token, in the long run."""
+    """Requests per second and token, on average."""
     burst: int = 400
-    """Requests of a token that may come at once."""
+    """Requests that a token may send at once."""
     connections: int = 1000
     """Open connections."""
     stop_s: float = 30.0
-    """Seconds that open requests get to end when the server stops."""
+    """Seconds that running requests get to finish when the server stops."""
 
     def check(self, data: object, *, view: bool) -> object:
-        """The request, if it does not ask for too much; its shape is checked elsewhere."""
+        """The data unchanged, if it is within the limits; raises InputError or TooLarge.
+
+        Types are checked later, so a value of the wrong type passes. `view` says that `limit` is a
+        number of hits; that of `maintain` counts vectors and has no bound.
+        """
         if not isinstance(data, dict):
             return data
-        told = cast("dict[str, Any]", data)
-        limit = told.get("limit")
+        fields = cast("dict[str, Any]", data)
+        limit = fields.get("limit")
         if view and isinstance(limit, int) and limit > self.hits:
             raise InputError(
                 f"limit: at most {self.hits:,} through a server", hint="ask page by page",
                 field="limit",
             )  # fmt: skip
-        query = told.get("query")
+        query = fields.get("query")
         if isinstance(query, str) and len(query.split()) > self.words:
             raise InputError(
-                f"query: more than {self.words} words", hint="ask with what matters most",
+                f"query: more than {self.words} words", hint="shorten the query",
                 field="query",
             )  # fmt: skip
-        if _deeper(told.get("where"), self.nested):
+        if _nested_deeper(fields.get("where"), self.nested):
             raise InputError(
-                f"where: tests are nested more than {self.nested} deep", hint="say it flatter",
+                f"where: groups are nested more than {self.nested} deep", hint="flatten the filter",
                 field="where",
             )  # fmt: skip
-        self._near({name: told[name] for name in _WALKS if name in told}, "request")
+        self._check_walks({name: fields[name] for name in _WALKS if name in fields}, "request")
         for part in ("overrides", "recipe"):
-            self._near(told.get(part), part)
-        drafts = told.get("memories")
-        for each in (told, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
-            self._short(each)
-        return told
+            self._check_walks(fields.get(part), part)
+        drafts = fields.get("memories")
+        for each in (fields, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
+            self._check_texts(each)
+        return fields
 
-    def _near(self, told: object, path: str) -> None:
-        """Refuse walks that go too far; a number is known by the end of its name."""
-        inside: Iterable[tuple[str, object]] = ()
-        if isinstance(told, dict):
-            inside = cast("dict[str, object]", told).items()
-        elif isinstance(told, list):
-            inside = ((str(at), each) for at, each in enumerate(cast("list[object]", told)))
-        for name, value in inside:
+    def _check_walks(self, part: object, path: str) -> None:
+        """Raise InputError for a walk over links that goes too far, anywhere in a part.
+
+        An override may name an option by its whole path (`lanes.links.max_depth`): the last name
+        decides.
+        """
+        items: Iterable[tuple[str, object]] = ()
+        if isinstance(part, dict):
+            items = cast("dict[str, object]", part).items()
+        elif isinstance(part, list):
+            items = ((str(at), each) for at, each in enumerate(cast("list[object]", part)))
+        for name, value in items:
             most = {"hops": self.hops, "visits": self.visits}.get(
                 _WALKS.get(name.rpartition(".")[2], "")
             )
             if most is not None and isinstance(value, int | float) and value > most:
                 raise InputError(
                     f"{path}.{name}: at most {most:,} through a server",
-                    hint="walk less far",
+                    hint=f"give {most:,} or less",
                     field=f"{path}.{name}",
                 )
-            self._near(value, f"{path}.{name}")
+            self._check_walks(value, f"{path}.{name}")
 
-    def _short(self, draft: object) -> None:
-        told = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {}
+    def _check_texts(self, draft: object) -> None:
+        fields = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {}
         for name in _TEXTS:
-            value = told.get(name)
+            value = fields.get(name)
             if isinstance(value, str) and len(value) > self.text:
                 raise TooLarge(
                     f"{name}: more than {self.text:,} characters",
@@ -115,8 +126,8 @@ class Limits:
                 )
 
 
-def _deeper(where: object, most: int) -> bool:
-    """Whether groups of tests (`all`, `any`, `not`) stand inside each other more than so often."""
+def _nested_deeper(where: object, most: int) -> bool:
+    """Whether the groups of a filter (`all`, `any`, `not`) are nested more than `most` deep."""
     if not isinstance(where, dict):
         return False
     for key in (*GROUPS, "not"):
@@ -124,6 +135,31 @@ def _deeper(where: object, most: int) -> bool:
         if inner is not None and most == 0:
             return True
         many = cast("list[object]", inner) if isinstance(inner, list) else [inner]
-        if any(_deeper(each, most - 1) for each in many):
+        if any(_nested_deeper(each, most - 1) for each in many):
             return True
     return False
+
+
+class RateLimiter:
+    """A token bucket for each credential. Not locked: only the thread of the event loop uses it."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst = limits.rate, limits.burst
+        self._clock = clock
+        self._left: dict[str, tuple[float, float]] = {}
+        """By id of a credential: how many requests were left, and when that was."""
+
+    def take(self, id: str, count: int = 1) -> None:
+        """Count requests of a credential; raises TooMany, with the time to wait, if too many."""
+        now = self._clock()
+        left, then = self._left.get(id, (float(self._burst), now))
+        left = min(self._burst, left + (now - then) * self._rate)
+        if left < count:
+            self._left[id] = left, now
+            wait = math.ceil((count - left) / self._rate)
+            raise TooMany(
+                "this token sends requests too fast",
+                hint=f"try again in {wait} s",
+                after=max(1, wait),
+            )
+        self._left[id] = left - count, now

@@ -1,4 +1,4 @@
-"""What happened, as Prometheus reads it: counted per tenant, told to that tenant alone."""
+"""Counters for Prometheus, per tenant: a tenant sees its own numbers only."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any, Final
 
 MEDIA: Final = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
-"""Seconds up to which requests are counted together."""
+"""Upper bounds of the histogram of durations, in seconds."""
 _GAUGES: Final = {
     "records": "Memories that have not expired.",
     "expired": "Memories that have expired and were not forgotten.",
-    "debt": "Vectors that are still owed.",
-    "seq": "The last entry of the log.",
+    "debt": "Vectors that are still missing.",
+    "seq": "The sequence number of the last entry of the log.",
 }
 
 
 @dataclass(slots=True)
 class _Counts:
-    """What one tenant did."""
+    """The counters of one tenant."""
 
     requests: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
     seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    """By operation: how many in each bucket, then how long together."""
+    """By operation: the count of each bucket (the last is +Inf), then the sum of the seconds."""
     degraded: Counter[str] = field(default_factory=Counter[str])
     unranked: int = 0
 
@@ -38,8 +38,8 @@ class Metrics:
         self._of: dict[str, _Counts] = {}
         self._lock = threading.Lock()
 
-    def asked(self, tenant: str, operation: str, status: int, seconds: float) -> None:
-        """Count one request."""
+    def count_request(self, tenant: str, operation: str, status: int, seconds: float) -> None:
+        """Count a request, its status and its duration."""
         with self._lock:
             counts = self._of.setdefault(tenant, _Counts())
             counts.requests[operation, status] += 1
@@ -47,8 +47,8 @@ class Metrics:
             spent[bisect_left(BUCKETS, seconds)] += 1
             spent[-1] += seconds
 
-    def answered(self, tenant: str, operation: str, reply: Mapping[str, Any]) -> None:
-        """Count what an answer says of itself."""
+    def count_reply(self, tenant: str, operation: str, reply: Mapping[str, Any]) -> None:
+        """Count a reply that is degraded: a lane or the reranker did not run."""
         if reply.get("status") != "degraded":
             return
         with self._lock:
@@ -57,7 +57,7 @@ class Metrics:
             counts.unranked += "rerank" in reply.get("skipped", {})
 
     def text(self, tenant: str, status: Mapping[str, Any]) -> str:
-        """Everything of one tenant, in the text format."""
+        """The metrics of one tenant in the text format; `status` has the values of the gauges."""
         with self._lock:
             lines = list(_lines(self._of.get(tenant, _Counts()), status))
         return "\n".join(lines) + "\n"
@@ -70,10 +70,10 @@ def _lines(counts: _Counts, status: Mapping[str, Any]) -> Iterator[str]:
     yield from _head("request_seconds", "histogram", "How long requests took.")
     for operation, spent in sorted(counts.seconds.items()):
         yield from _histogram(operation, spent)
-    yield from _head("degraded_total", "counter", "Answers that some lane was missing from.")
+    yield from _head("degraded_total", "counter", "Answers from which a lane was missing.")
     for operation, count in sorted(counts.degraded.items()):
         yield f'memoriter_degraded_total{{operation="{operation}"}} {count}'
-    yield from _head("rerank_failures_total", "counter", "Answers that no reranker read again.")
+    yield from _head("rerank_failures_total", "counter", "Answers whose reranker did not run.")
     yield f"memoriter_rerank_failures_total {counts.unranked}"
     for name, about in _GAUGES.items():
         yield from _head(name, "gauge", about)
@@ -86,6 +86,7 @@ def _head(name: str, kind: str, about: str) -> Iterator[str]:
 
 
 def _histogram(operation: str, spent: list[float]) -> Iterator[str]:
+    # Buckets of Prometheus are cumulative: each counts all requests up to its bound.
     label, upto = f'operation="{operation}"', 0
     for bound, count in zip((*map(str, BUCKETS), "+Inf"), spent[:-1], strict=True):
         upto += int(count)

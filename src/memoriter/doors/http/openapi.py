@@ -1,4 +1,4 @@
-"""OpenAPI 3.1 of the REST routes, made from the table of operations."""
+"""The OpenAPI 3.1 document of the REST routes, made from the table of operations."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _HEADERS: Final = {401: "WWW-Authenticate", 405: "Allow", 429: "Retry-After"}
 
 
 def document() -> Schema:
-    """The whole description."""
+    """The whole document."""
     schemas: dict[str, Schema] = {"Problem": _problem()}
     paths: dict[str, dict[str, Schema]] = {}
     for operation in OPERATIONS:
-        said = _operation(operation, schemas)
-        paths.setdefault(operation.path, {})[operation.method.lower()] = said
+        described = _operation(operation, schemas)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Memoriter",
             "version": __version__,
             "description": "A memory engine for agents that explains every answer. "
-            "The tenant comes from the token and from nowhere else.",
+            "The tenant comes from the token only.",
         },
         "servers": [{"url": "/"}],
         "security": [{"token": []}],
@@ -48,16 +48,18 @@ def document() -> Schema:
 
 
 def statuses() -> list[int]:
-    """The status of every error there is."""
+    """The HTTP status codes of all our errors."""
     return sorted({each.status for each in _ERRORS})
 
 
 def _operation(operation: Operation, schemas: dict[str, Schema]) -> Schema:
-    spelled = operation.method == "GET"
-    asked = _hoisted(schema_of(operation.request, nulls=not spelled), schemas)
+    """The description of one operation; its schemas are added to `schemas`."""
+    in_url = operation.method == "GET"
+    # A query string has no null: there a field that is not wanted is left out.
+    request = _hoisted(schema_of(operation.request, nulls=not in_url), schemas)
     parts = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
-    fields = cast("dict[str, Schema]", asked.get("properties", {}))
-    needed = cast("list[str]", asked.get("required", []))
+    fields = cast("dict[str, Schema]", request.get("properties", {}))
+    needed = cast("list[str]", request.get("required", []))
     out: Schema = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -71,12 +73,12 @@ def _operation(operation: Operation, schemas: dict[str, Schema]) -> Schema:
         },
     }
     params = [_param(name, "path", fields[name]) for name in parts]
-    if spelled:
+    if in_url:
         rest = [name for name in fields if name not in parts]
         params += [_param(n, "query", fields[n], required=n in needed) for n in rest]
     else:
-        name = f"{operation.request.__name__}Request"
-        schemas[name] = _without(asked, parts)
+        name = operation.request.__name__.removesuffix("Request") + "Request"
+        schemas[name] = _without(request, parts)
         content = {_JSON: {"schema": {"$ref": f"#/components/schemas/{name}"}}}
         required = bool(set(needed) - set(parts))
         out["requestBody"] = {"required": required, "content": content}
@@ -91,9 +93,10 @@ def _param(name: str, place: str, field: Schema, *, required: bool = True) -> Sc
     return {"name": name, "in": place, "required": required, "description": about, "schema": schema}
 
 
-def _without(asked: Schema, parts: list[str]) -> Schema:
-    """The schema of a body: what stands in the path is not said again."""
-    out = {**asked, "properties": {k: v for k, v in asked["properties"].items() if k not in parts}}
+def _without(request: Schema, parts: list[str]) -> Schema:
+    """The schema of a body: that of the request without the fields that are in the path."""
+    fields = {k: v for k, v in request["properties"].items() if k not in parts}
+    out = {**request, "properties": fields}
     left = [name for name in out.pop("required", []) if name not in parts]
     return {**out, "required": left} if left else out
 
@@ -110,24 +113,26 @@ def _named(model: type[BaseModel], schemas: dict[str, Schema]) -> Schema:
 
 
 def _hoisted(schema: Schema, schemas: dict[str, Schema]) -> Schema:
-    """The schema with its inner definitions among the components."""
-    found = cast("Schema", _moved(schema))
-    schemas.update(found.pop("$defs", {}))
-    return found
+    """The schema; its `$defs` are moved to the components of the document."""
+    hoisted = cast("Schema", _relinked(schema))
+    schemas.update(hoisted.pop("$defs", {}))
+    return hoisted
 
 
-def _moved(node: Any) -> Any:
+def _relinked(node: Any) -> Any:
+    """The node with references that point to the components instead of `$defs`."""
     if isinstance(node, list):
-        return [_moved(each) for each in cast("list[Any]", node)]
+        return [_relinked(each) for each in cast("list[Any]", node)]
     if not isinstance(node, dict):
         return node
-    out = {key: _moved(value) for key, value in cast("Schema", node).items()}
+    out = {key: _relinked(value) for key, value in cast("Schema", node).items()}
     if isinstance(out.get("$ref"), str):
         out["$ref"] = out["$ref"].replace("#/$defs/", "#/components/schemas/")
     return out
 
 
 def _problem() -> Schema:
+    """The schema of every error: the members of RFC 9457, then ours."""
     text, maybe = {"type": "string"}, {"type": ["string", "null"]}
     fields: Schema = {
         "type": text, "title": text, "status": {"type": "integer"}, "detail": text,

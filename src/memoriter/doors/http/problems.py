@@ -1,4 +1,4 @@
-"""Errors as problem+json (RFC 9457): our one error shape, and the members that HTTP knows."""
+"""Errors as problem+json (RFC 9457): its members, and those of `MemoriterError.to_dict`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final
 from starlette.responses import Response
 
 from memoriter.core.errors import MemoriterError, TooMany, Unauthenticated
-from memoriter.doors.http.bodies import dumped
+from memoriter.doors.http.bodies import to_json
 
 MEDIA: Final = "application/problem+json"
-_WORDS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD_BREAK: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def told(error: MemoriterError) -> dict[str, object]:
-    """The error as plain data."""
+def problem_body(error: MemoriterError) -> dict[str, object]:
+    """The body of an error response, as plain data."""
     name = type(error).__name__
     return {
         "type": f"urn:memoriter:error:{name}",
-        "title": _WORDS.sub(" ", name).capitalize(),
+        "title": _WORD_BREAK.sub(" ", name).capitalize(),
         "status": error.status,
         "detail": error.message,
         **error.to_dict(),
@@ -28,10 +28,10 @@ def told(error: MemoriterError) -> dict[str, object]:
 
 
 def problem(error: MemoriterError, headers: Mapping[str, str] | None = None) -> Response:
-    """The error as an answer."""
+    """The error as a response, with the headers that its status asks for."""
     more = dict(headers or {})
     if isinstance(error, Unauthenticated):
         more["WWW-Authenticate"] = 'Bearer realm="memoriter"'
     if error.retryable:
         more.setdefault("Retry-After", str(error.after if isinstance(error, TooMany) else 1))
-    return Response(dumped(told(error)), error.status, more, MEDIA)
+    return Response(to_json(problem_body(error)), error.status, more, MEDIA)

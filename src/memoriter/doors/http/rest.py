@@ -1,4 +1,4 @@
-"""REST: one route per path of the table of operations; the request is its path, query and body."""
+"""REST: a route for each path of the table of operations, and how a request gets its fields."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memoriter.core.errors import InputError
-from memoriter.doors.http.bodies import loaded
+from memoriter.doors.http.bodies import parse_body
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.operations import OPERATIONS, Operation
 from memoriter.doors.tenant_session import TENANT
 
 JSON: Final = "application/json"
-_SPELLED: Final = "GET"
-"""The method whose fields come in the address, all as text."""
+_URL_ONLY: Final = "GET"
+"""The method whose fields are all in the URL, as text."""
 
 
 def routes(server_state: ServerState) -> list[Route]:
-    """Every path of the table, with all of its methods; those without a gap come first."""
+    """All routes of the table of operations.
+
+    The first match wins, so fixed paths come before those with a parameter: `/v1/memories/batch`
+    is not a memory called batch.
+    """
     paths: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = operation
@@ -38,49 +42,55 @@ def _endpoint(
     server_state: ServerState, methods: Mapping[str, Operation]
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        operation = methods[_SPELLED if request.method == "HEAD" else request.method]
+        operation = methods[_URL_ONLY if request.method == "HEAD" else request.method]
         body = await request.body()
-        ask = partial(asked, operation, request, body, server_state.limits.depth)
-        spelled = operation.method == _SPELLED
-        who = request.scope[CREDENTIAL]
-        return Response(
-            await server_state.answered(who, operation, ask, spelled=spelled), media_type=JSON
+        # Parsed in the thread of the worker: a large body must not block the event loop.
+        fields = partial(request_fields, operation, request, body, server_state.limits.depth)
+        credential = request.scope[CREDENTIAL]
+        reply = await server_state.answer(
+            credential, operation, fields, spelled=operation.method == _URL_ONLY
         )
+        return Response(reply, media_type=JSON)
 
     return endpoint
 
 
-def asked(operation: Operation, request: Request, body: bytes, depth: int) -> object:
-    """The fields of a request, from wherever they stand; nothing may be said twice."""
-    out = _path(request.path_params)
+def request_fields(operation: Operation, request: Request, body: bytes, depth: int) -> object:
+    """The fields of a request, from its path and its query or its body.
+
+    Raises InputError if a field comes twice, or in the query of a request that has a body.
+    """
+    fields = _path(request.path_params)
     query = request.query_params.multi_items()
-    if operation.method == _SPELLED:
+    if operation.method == _URL_ONLY:
         if body:
-            raise InputError("this request takes no body", hint="put the fields into the address")
-        return _joined(out, query)
+            raise InputError(
+                "this request takes no body", hint="put the fields into the query of the URL"
+            )
+        return _joined(fields, query)
     for name, _ in query:
         if name not in TENANT:
             raise InputError(
-                f"{name}: does not belong into the address",
-                hint="put the fields into the body",
+                f"{name}: does not belong in the URL",
+                hint="put the fields into the JSON body",
                 field=name,
             )
-    told = loaded(body, depth)
-    if not isinstance(told, dict):
-        return told
-    return _joined(out, list(cast("dict[str, Any]", told).items()))
+    data = parse_body(body, depth)
+    if not isinstance(data, dict):
+        return data  # refused later, by the model of the request
+    return _joined(fields, list(cast("dict[str, Any]", data).items()))
 
 
-def _joined(out: dict[str, Any], more: list[tuple[str, Any]]) -> dict[str, Any]:
+def _joined(fields: dict[str, Any], more: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in more:
-        if name in out and name not in TENANT:
-            raise InputError(f"{name}: is there twice", hint="say it once", field=name)
-        out[name] = value
-    return out
+        if name in fields and name not in TENANT:
+            raise InputError(f"{name}: is given twice", hint="give it once", field=name)
+        fields[name] = value
+    return fields
 
 
 def _path(parts: Mapping[str, str]) -> dict[str, Any]:
-    """The parts of the path as they were meant."""
+    """The parameters of the path, decoded only now: the guard left the path as it was sent."""
     try:
         return {name: unquote(part, errors="strict") for name, part in parts.items()}
     except UnicodeDecodeError:

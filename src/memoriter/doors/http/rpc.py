@@ -1,6 +1,7 @@
-"""JSON-RPC 2.0 at one path: every operation by its name, and methods of other systems.
+"""JSON-RPC 2.0 at /rpc: every operation by its name, and methods of other packages.
 
-Our own errors come under a code of the server's range, with the one error shape as data.
+An error that JSON-RPC defines no code for gets -32000 minus its exit code, which is in the range
+for servers. Its `data` is what `MemoriterError.to_dict` returns.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memoriter.core.errors import InputError, MemoriterError
-from memoriter.doors.http.bodies import dumped, loaded
+from memoriter.doors.http.bodies import parse_body, to_json
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.state import ServerState
 from memoriter.doors.operations import BY_NAME
-from memoriter.doors.port import Offered, foreign_methods
+from memoriter.doors.port import Invocable, foreign_methods
 from memoriter.doors.tokens import Credential
 
 PATH: Final = "/rpc"
@@ -29,13 +30,13 @@ _KNOWN: Final = frozenset({"jsonrpc", "method", "params", "id"})
 
 
 @cache
-def methods() -> Mapping[str, Offered]:
-    """Everything that can be called, by its name."""
+def methods() -> Mapping[str, Invocable]:
+    """All methods by name: the operations, then those of other packages."""
     return {**BY_NAME, **{method.name: method for method in foreign_methods(BY_NAME)}}
 
 
 class RpcError(Exception):
-    """A call that cannot be made, as JSON-RPC says it."""
+    """A call that failed; `error` is the error object of JSON-RPC."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
@@ -44,87 +45,91 @@ class RpcError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call, well formed."""
+    """One well-formed call."""
 
     method: str
     params: object
     id: str | int | float | None
-    answered: bool
-    """Whether the caller wants an answer: a notification does not."""
+    wants_answer: bool
+    """False for a notification, which has no `id`."""
 
 
 async def endpoint(request: Request, server_state: ServerState) -> Response:
     """Answer a call, or a batch of calls one after the other."""
-    who: Credential = request.scope[CREDENTIAL]
+    credential: Credential = request.scope[CREDENTIAL]
     try:
-        body = loaded(await request.body(), server_state.limits.depth)
+        body = parse_body(await request.body(), server_state.limits.depth)
     except InputError as error:
         return _reply(_failed(None, RpcError(PARSE, error.message)))
     if not isinstance(body, list):
-        answer = await _one(body, who, server_state)
+        answer = await _one(body, credential, server_state)
         return _reply(answer) if answer is not None else Response(status_code=_EMPTY)
     calls = cast("list[object]", body)
     if not 0 < len(calls) <= server_state.limits.batch:
-        message = f"a batch has 1 to {server_state.limits.batch} calls"
+        message = f"a batch must have 1 to {server_state.limits.batch} calls"
         return _reply(_failed(None, RpcError(INVALID, message)))
-    server_state.rates.take(who.id, len(calls) - 1)
-    answers = [await _one(call, who, server_state) for call in calls]
+    # The guard has counted the request itself; each further call counts as one more.
+    server_state.rates.take(credential.id, len(calls) - 1)
+    answers = [await _one(call, credential, server_state) for call in calls]
     wanted = [answer for answer in answers if answer is not None]
     return _reply(b"[" + b",".join(wanted) + b"]") if wanted else Response(status_code=_EMPTY)
 
 
-async def _one(value: object, who: Credential, server_state: ServerState) -> bytes | None:
-    """The answer of one call; None for a notification, whatever came of it."""
+async def _one(value: object, credential: Credential, server_state: ServerState) -> bytes | None:
+    """The answer of one call; None for a notification, even if it failed."""
     try:
         call = _read(value)
     except RpcError as refused:
         return _failed(None, refused)
     try:
-        answer = b'"result":' + await _done(call, who, server_state)
+        answer = b'"result":' + await _run(call, credential, server_state)
     except RpcError as refused:
-        answer = b'"error":' + dumped(refused.error)
-    return _framed(call.id, answer) if call.answered else None
+        answer = b'"error":' + to_json(refused.error)
+    return _framed(call.id, answer) if call.wants_answer else None
 
 
 def _read(value: object) -> Call:
+    """The call in a JSON value; raises RpcError if it is not well formed."""
     if not isinstance(value, dict):
-        raise RpcError(INVALID, "a call is an object")
+        raise RpcError(INVALID, "a call must be an object")
     data = cast("dict[str, Any]", value)
     if data.get("jsonrpc") != "2.0" or not isinstance(data.get("method"), str):
-        raise RpcError(INVALID, 'a call has "jsonrpc": "2.0" and a method')
+        raise RpcError(INVALID, 'a call needs "jsonrpc": "2.0" and a method')
     if unknown := set(data) - _KNOWN:
-        raise RpcError(INVALID, f"a call has no {min(unknown)!r}")
+        raise RpcError(INVALID, f"a call has no member {min(unknown)!r}")
     id = data.get("id")
+    # In Python a bool is an int, in JSON it is no number.
     if isinstance(id, bool) or not isinstance(id, str | int | float | None):
-        raise RpcError(INVALID, "an id is text, a number or null")
+        raise RpcError(INVALID, "an id must be text, a number or null")
     return Call(data["method"], data.get("params", {}), id, "id" in data)
 
 
-async def _done(call: Call, who: Credential, server_state: ServerState) -> bytes:
-    offered = methods().get(call.method)
-    if offered is None:
+async def _run(call: Call, credential: Credential, server_state: ServerState) -> bytes:
+    """The reply of a method as JSON; raises RpcError."""
+    method = methods().get(call.method)
+    if method is None:
         raise RpcError(UNKNOWN, f"there is no method {call.method[:80]!r}")
     if not isinstance(call.params, dict):
-        raise RpcError(PARAMS, "params are given by name, as an object")
+        raise RpcError(PARAMS, "params must be an object: arguments are passed by name")
     try:
-        return await server_state.answered(who, offered, lambda: call.params)
+        return await server_state.answer(credential, method, lambda: call.params)
     except MemoriterError as error:
         raise RpcError(_code(error), error.message, error.to_dict()) from None
 
 
 def _code(error: MemoriterError) -> int:
-    """The code of an error: that of JSON-RPC where there is one, else after our exit code."""
+    """The code of an error: one that JSON-RPC defines, else -32000 minus our exit code."""
     if isinstance(error, InputError):
         return PARAMS
     return INTERNAL if type(error) is MemoriterError else _OURS - error.exit_code
 
 
 def _failed(id: str | float | None, refused: RpcError) -> bytes:
-    return _framed(id, b'"error":' + dumped(refused.error))
+    return _framed(id, b'"error":' + to_json(refused.error))
 
 
 def _framed(id: str | float | None, answer: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":' + dumped(id) + b"," + answer + b"}"
+    return b'{"jsonrpc":"2.0","id":' + to_json(id) + b"," + answer + b"}"
 
 
 def _reply(body: bytes) -> Response:

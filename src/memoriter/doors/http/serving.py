@@ -1,4 +1,4 @@
-"""A running server: a socket, uvicorn around the application, an orderly end."""
+"""Runs the HTTP application: its configuration, its socket, and uvicorn with our timeouts."""
 
 from __future__ import annotations
 
@@ -18,40 +18,45 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memoriter.core.errors import Forbidden, InputError, Unavailable
-from memoriter.doors.http.headers import LOOPBACK, Welcome
+from memoriter.doors.http.headers import LOOPBACK, HostPolicy
 from memoriter.doors.http.limits import Limits
 
 PORT: Final = 8321
 _LARGEST_PORT: Final = 65_535
-_HEAD_BYTES: Final = 64 * 1024
-_BOUND: Final = {
-    errno.EADDRINUSE: "another server may be there: give another --port",
+_HEADER_BYTES: Final = 64 * 1024
+_BIND_HINTS: Final = {
+    errno.EADDRINUSE: "another server may use it: give another --port",
     errno.EADDRNOTAVAIL: "--host has to be an address of this machine",
-    errno.EACCES: "ports below 1024 are the administrator's: give another --port",
-    socket.EAI_NONAME: "--host has to be an address of this machine, or a name of one",
+    errno.EACCES: "ports below 1024 need administrator rights: give another --port",
+    socket.EAI_NONAME: "--host has to be an address or a name of this machine",
 }
-"""What to do when a place cannot be listened at."""
+"""What to do if the socket cannot be bound, by error number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """Where a server listens, and whom it answers."""
+class ServerConfig:
+    """Where a server listens, which hosts and origins it accepts, TLS, and its limits."""
 
     host: str = "127.0.0.1"
     port: int = PORT
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     behind_proxy: bool = False
-    """Something before it speaks TLS."""
+    """Whether a proxy in front of it handles TLS."""
     cert: Path | None = None
     key: Path | None = None
     limits: Limits = field(default_factory=Limits)
 
-    def checked(self) -> Where:
-        """Refuse to speak in the clear to other machines."""
+    def checked(self) -> ServerConfig:
+        """The configuration itself; raises if it is wrong or serves other machines without TLS.
+
+        Tokens travel in every request: in plain text anybody on the network could read them.
+        """
         if not 0 <= self.port <= _LARGEST_PORT:
             raise InputError(
-                f"port: {self.port} is no port", hint="0 to 65535; 0 takes a free one", field="port"
+                f"port: {self.port} is not a port",
+                hint="give 0 to 65535; 0 picks a free one",
+                field="port",
             )
         if (self.cert is None) != (self.key is None):
             raise InputError(
@@ -61,28 +66,28 @@ class Where:
             )
         if not (is_loopback(self.host) or self.behind_proxy or self.cert):
             raise Forbidden(
-                f"host: {self.host} is reached by other machines, and nothing is encrypted",
-                hint="give --tls-cert and --tls-key, or --behind-proxy if a proxy speaks TLS",
+                f"host: {self.host} can be reached by other machines, and nothing is encrypted",
+                hint="give --tls-cert and --tls-key, or --behind-proxy if a proxy handles TLS",
                 field="host",
             )
         return self
 
     @property
-    def welcome(self) -> Welcome:
-        """The names it answers to: its own, those of this machine, those that were added."""
+    def host_policy(self) -> HostPolicy:
+        """The host names it answers to: its own, the loopback names, and the added ones."""
         own = f"[{self.host}]" if ":" in self.host else self.host
-        anybody = not is_loopback(self.host) and ipaddress_of(self.host) == "any"
-        named = [] if anybody or own in LOOPBACK else [own]
-        return Welcome.of([*named, *self.hosts], self.origins)
+        # 0.0.0.0 is an address to listen on; no client uses it as the name of a host.
+        unnamed = address_kind(self.host) == "any" or own in LOOPBACK
+        return HostPolicy.of([*([] if unnamed else [own]), *self.hosts], self.origins)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached by this machine alone."""
-    return host == "localhost" or ipaddress_of(host) == "loopback"
+    """Whether only this machine can reach the address."""
+    return host == "localhost" or address_kind(host) == "loopback"
 
 
-def ipaddress_of(host: str) -> str:
-    """What kind of address it is: loopback, any, or other; a name is other."""
+def address_kind(host: str) -> str:
+    """`loopback`, `any` (0.0.0.0 and ::) or `other`; a host name is `other`."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -90,98 +95,115 @@ def ipaddress_of(host: str) -> str:
     return "loopback" if address.is_loopback else "any" if address.is_unspecified else "other"
 
 
-def bound(where: Where) -> socket.socket:
-    """A socket at the place; port 0 takes a free one."""
-    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
-    # Said to be TCP, or asyncio leaves Nagle's delay on: 40 ms for every answer.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+def bind_socket(config: ServerConfig) -> socket.socket:
+    """A socket bound to host and port (0 picks a free one); raises Unavailable."""
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    # The protocol has to be named: asyncio turns Nagle's algorithm off, which delays answers by
+    # 40 ms, only on sockets whose protocol is TCP.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((where.host, where.port))
+        # A server that restarts at once would else fail while old connections time out.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((config.host, config.port))
     except OSError as error:
-        found.close()
+        listening.close()
         raise Unavailable(
-            f"{where.host}:{where.port} cannot be listened at: {error.strerror}",
-            hint=_BOUND.get(error.errno or 0, "give another --host, or another --port"),
+            f"cannot listen at {config.host}:{config.port}: {error.strerror}",
+            hint=_BIND_HINTS.get(error.errno or 0, "give another --host, or another --port"),
             field="port",
         ) from None
-    return found
+    return listening
 
 
-def server_of(made: ASGIApp, where: Where, ready: Callable[[], None]) -> uvicorn.Server:
-    """A server that runs until a signal says stop; requests that were begun are finished first."""
-    logging.getLogger("uvicorn.access").disabled = True  # its lines hold ids and queries
-    config = uvicorn.Config(
-        made,
-        http=type("Patient", (Patient,), {"arrive_s": where.limits.arrive_s}),
+def uvicorn_server(
+    application: ASGIApp, config: ServerConfig, ready: Callable[[], None]
+) -> uvicorn.Server:
+    """A server that runs until a signal stops it; running requests are finished first.
+
+    `ready` is called when it accepts connections. Raises InputError if a TLS file is wrong.
+    """
+    logging.getLogger("uvicorn.access").disabled = True  # its lines contain ids and queries
+    limits = config.limits
+    settings = uvicorn.Config(
+        application,
+        # uvicorn makes the protocol itself, so the timeout is passed in a class.
+        http=type("Protocol", (HeaderTimeoutProtocol,), {"arrive_s": limits.arrive_s}),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=where.limits.connections,
-        h11_max_incomplete_event_size=_HEAD_BYTES,
-        timeout_keep_alive=int(where.limits.arrive_s),
-        timeout_graceful_shutdown=int(where.limits.stop_s),
-        ssl_certfile=where.cert,
-        ssl_keyfile=where.key,
+        limit_concurrency=limits.connections,
+        h11_max_incomplete_event_size=_HEADER_BYTES,
+        timeout_keep_alive=int(limits.arrive_s),
+        timeout_graceful_shutdown=int(limits.stop_s),
+        ssl_certfile=config.cert,
+        ssl_keyfile=config.key,
     )
     try:
-        config.load()
-    except OSError as error:  # files that are not there, not PEM, or not of one another
+        settings.load()
+    except OSError as error:  # a file is missing, is not PEM, or the key is of another certificate
         raise InputError(
             f"tls: the certificate or its key cannot be used: {error.strerror or error}",
             hint="--tls-cert and --tls-key are PEM files that belong together",
             field="tls-cert",
         ) from None
-    return _Server(config, ready)
+    return _Server(settings, ready)
 
 
-def run(server: uvicorn.Server, listening: socket.socket) -> None:
-    """Serve until a signal says stop. Told to end, it ends well; Ctrl-C stays what it is."""
-    signal.signal(signal.SIGTERM, _done)
+def run_server(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C. After SIGTERM the process ends normally, with code 0.
+
+    uvicorn raises the signal once more when it has shut down. SIGTERM would then kill the process,
+    so it is ignored; Ctrl-C still raises KeyboardInterrupt.
+    """
+    signal.signal(signal.SIGTERM, _ignore)
     server.run([listening])
 
 
-def _done(number: int, frame: object) -> None:
-    """Take the signal that uvicorn hands on when everything has ended."""
+def _ignore(number: int, frame: object) -> None:
+    """A signal handler that does nothing."""
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready."""
+    """A server that calls `ready` when it accepts connections."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then say so."""
+        """Listen, then call `ready`."""
         await super().startup(sockets)
         self._ready()
 
 
-class Patient(H11Protocol):
-    """HTTP for those who send the head of a request in time; others are hung up on."""
+class HeaderTimeoutProtocol(H11Protocol):
+    """HTTP that closes a connection whose headers do not arrive in time.
+
+    uvicorn has no such timeout: clients that send a byte now and then (slow loris) could otherwise
+    hold all connections.
+    """
 
     arrive_s: float = 10.0
-    _late: asyncio.TimerHandle | None = None
+    _timeout: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Start the timeout for the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting until the head is there."""
+        """Stop the timeout when the headers are complete; start it for the next request."""
         super().data_received(data)
         if self._busy():
             self._stop()
-        elif self._late is None:
+        elif self._timeout is None:
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is waited for any more."""
+        """Stop the timeout."""
         self._stop()
         super().connection_lost(exc)
 
@@ -189,14 +211,14 @@ class Patient(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]  # None before the first request
 
     def _wait(self) -> None:
-        self._late = self.loop.call_later(self.arrive_s, self._hang_up)
+        self._timeout = self.loop.call_later(self.arrive_s, self._close_late)
 
     def _stop(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+        if self._timeout is not None:
+            self._timeout.cancel()
+            self._timeout = None
 
-    def _hang_up(self) -> None:
-        self._late = None
+    def _close_late(self) -> None:
+        self._timeout = None
         if not self._busy() and not self.transport.is_closing():
             self.transport.close()

@@ -1,4 +1,4 @@
-"""What every way into the server shares: desks, tokens, limits, threads, counters."""
+"""What REST, JSON-RPC and MCP over HTTP share: sessions, tokens, limits, threads, counters."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Callable
 from typing import Final
 
 from memoriter.core.errors import MemoriterError
-from memoriter.doors.http.bodies import dumped
-from memoriter.doors.http.limits import Limits
+from memoriter.doors.http.bodies import to_json
+from memoriter.doors.http.limits import Limits, RateLimiter
 from memoriter.doors.http.metrics import Metrics
-from memoriter.doors.http.rates import Rates
-from memoriter.doors.http.workers import Work
-from memoriter.doors.port import Offered
+from memoriter.doors.http.workers import WorkerPool
+from memoriter.doors.port import Invocable
 from memoriter.doors.public import public
-from memoriter.doors.tenant_sessions import TenantSessions
+from memoriter.doors.tenant_session import TenantSessions
 from memoriter.doors.tokens import Credential, Tokens
 from memoriter.memory.tenants import Tenants
 
@@ -24,7 +23,7 @@ _LOG: Final = logging.getLogger("memoriter.http")
 
 
 class ServerState:
-    """One server's means. Everything that works for a caller goes through `answered`."""
+    """The shared state of one server. Every request that runs something goes through `answer`."""
 
     def __init__(self, tenants: Tenants, tokens: Tokens, limits: Limits | None = None) -> None:
         self.tenants = tenants
@@ -32,43 +31,50 @@ class ServerState:
         self.limits = limits or Limits()
         self.tenant_sessions = TenantSessions(tenants)
         self.metrics = Metrics()
-        self.rates = Rates(self.limits)
-        self.work = Work(self.limits)
+        self.rates = RateLimiter(self.limits)
+        self.workers = WorkerPool(self.limits)
 
-    async def answered(
+    async def answer(
         self,
-        who: Credential,
-        what: Offered,
-        ask: Callable[[], object],
+        credential: Credential,
+        target: Invocable,
+        read: Callable[[], object],
         *,
         spelled: bool = False,
     ) -> bytes:
-        """The answer as JSON; what was asked is read in the thread that answers."""
+        """Run an operation, tool or method for a caller; returns its reply as JSON.
 
-        def act() -> bytes:
+        `read` returns the fields of the request. It is called in the worker thread, as is the
+        encoding of the reply, so that large ones do not block the event loop. Raises only errors
+        that a remote caller may see.
+        """
+
+        def work() -> bytes:
             try:
-                data = self.limits.check(ask(), view=what.right == "read")
-                reply = what.run(self.tenant_sessions.of(who.tenant), data, spelled=spelled)
-                spelt = dumped(reply)
+                data = self.limits.check(read(), view=target.right == "read")
+                tenant_session = self.tenant_sessions.of(credential.tenant)
+                reply = target.run(tenant_session, data, spelled=spelled)
+                body = to_json(reply)
             except Exception as error:
                 raise public(error) from None
-            self.metrics.answered(who.tenant, what.name, reply)
-            return spelt
+            self.metrics.count_reply(credential.tenant, target.name, reply)
+            return body
 
         began = time.perf_counter()
         status = DONE
         try:
-            who.need(what.right)
-            return await self.work.run(act, deadline=what.right == "read")
+            credential.need(target.right)
+            # A write has no deadline: an error would leave the caller unsure whether it happened.
+            return await self.workers.run(work, deadline=target.right == "read")
         except MemoriterError as error:
             status = error.status
             raise
         finally:
             spent = time.perf_counter() - began
-            self.metrics.asked(who.tenant, what.name, status, spent)
-            _LOG.info("%s by %s: %d, %.1f ms", what.name, who.id, status, 1000 * spent)
+            self.metrics.count_request(credential.tenant, target.name, status, spent)
+            _LOG.info("%s by %s: %d, %.1f ms", target.name, credential.id, status, 1000 * spent)
 
     def close(self) -> None:
-        """Finish what was begun, then close the store."""
-        self.work.close()
+        """Wait for running requests, then close the store."""
+        self.workers.close()
         self.tenants.close()

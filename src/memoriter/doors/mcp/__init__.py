@@ -1,1 +1,1 @@
-"""How does a model get in? The same operations as tools of the Model Context Protocol."""
+"""The MCP server: operations as tools of the Model Context Protocol, for language models."""

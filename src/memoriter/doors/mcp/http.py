@@ -1,7 +1,7 @@
-"""MCP over HTTP: one path of the server, behind its guard.
+"""MCP over HTTP: one path of the HTTP server, behind its guard.
 
-Every request stands by itself: the guard has checked Host, Origin, token and size; who may do what
-is read from the credential. No session is kept.
+It is stateless: the guard checks host, origin, token and size of every request, and the credential
+that it leaves in the scope decides what the request may do.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memoriter.doors.http.app import Mounted
 from memoriter.doors.http.guards import CREDENTIAL
 from memoriter.doors.http.problems import problem
 from memoriter.doors.http.state import ServerState
-from memoriter.doors.mcp.server import Context, Plain, server_of
+from memoriter.doors.mcp.server import Context, Plain, mcp_server
 from memoriter.doors.mcp.tools import Choice, Tool
 from memoriter.doors.operations import Right
 from memoriter.doors.tokens import Credential
@@ -26,41 +26,44 @@ from memoriter.doors.tokens import Credential
 PATH: Final = "/mcp"
 
 
-def beside(server_state: ServerState, choice: Choice) -> Mounted:
-    """The tools at their path, for the application of the HTTP server."""
+def mcp_mount(server_state: ServerState, choice: Choice) -> Mounted:
+    """The MCP server as a mounted application of the HTTP server."""
     manager = StreamableHTTPSessionManager(
-        server_of(choice, RemoteCaller(server_state)),
+        mcp_server(choice, RemoteCaller(server_state)),
         json_response=True,
         stateless=True,
         max_request_body_size=server_state.limits.body,
     )
-    return Mounted(PATH, _Posted(manager), manager.run)
+    return Mounted(PATH, _PostOnly(manager), manager.run)
 
 
 class RemoteCaller:
-    """Whoever holds a token: its tenant, its right, the server's threads and limits."""
+    """The caller behind a token: its calls run with its tenant and right, as any HTTP request."""
 
     def __init__(self, server_state: ServerState) -> None:
         self._server_state = server_state
 
     def right(self, ctx: Context) -> Right:
-        """As the token says."""
-        return _who(ctx).right
+        """The right of the token."""
+        return _credential(ctx).right
 
     async def ask(self, ctx: Context, tool: Tool, arguments: Plain) -> Plain:
-        """The same way that every other request goes."""
-        spelled = await self._server_state.answered(_who(ctx), tool, lambda: arguments)
-        return cast("Plain", json.loads(spelled))
+        """The reply of a tool, run in the worker threads and within the limits of the server."""
+        body = await self._server_state.answer(_credential(ctx), tool, lambda: arguments)
+        return cast("Plain", json.loads(body))
 
 
-def _who(ctx: Context) -> Credential:
+def _credential(ctx: Context) -> Credential:
     """The credential that the guard put into the scope of this request."""
-    assert ctx.request is not None  # noqa: S101  # every message here came in a request
+    assert ctx.request is not None  # noqa: S101  # over HTTP every message has one
     return ctx.request.scope[CREDENTIAL]
 
 
-class _Posted:
-    """The protocol over POST alone: there is nothing to listen to, and no session to end."""
+class _PostOnly:
+    """The protocol over POST only.
+
+    GET would open a stream of events and DELETE end a session; this server has neither.
+    """
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
@@ -70,6 +73,6 @@ class _Posted:
         if scope["method"] == "POST":
             await self._manager.handle_request(scope, receive, send)
             return
-        told = NoSuchMethod("this path has no such method", hint="POST is the only one")
-        answer: Response = problem(told, {"Allow": "POST"})
-        await answer(scope, receive, send)
+        refused = NoSuchMethod("this path has no such method", hint="use POST")
+        response: Response = problem(refused, {"Allow": "POST"})
+        await response(scope, receive, send)

@@ -1,7 +1,7 @@
-"""MCP over the standard streams: one message a line.
+"""MCP over stdin and stdout, one JSON-RPC message per line. The command `memoriter mcp` uses it.
 
-The protocol's own stream is taken aside first, so that nothing else in the process can write to
-it. A line that is no message, or far too long, is answered with an error and forgotten.
+File descriptors 0 and 1 are duplicated and replaced first, so that nothing else in the process can
+write into the protocol. A line that is too long or not a message is answered with an error.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pydantic import ValidationError
 LINE_LIMIT: Final = 4 * 1024 * 1024
 """The longest line that is read as a message, in bytes."""
 LINGER: Final = 10.0
-"""How long answers that are still owed are waited for after the last line, in seconds."""
+"""How long open requests may still run after the input has ended, in seconds."""
 Inbox = MemoryObjectSendStream[SessionMessage | Exception]
 Outbox = MemoryObjectReceiveStream[SessionMessage]
 
 
-async def serve(server: Server[Any], limit: int = LINE_LIMIT) -> None:
-    """Answer every line of the standard input until it ends."""
-    wire = _Wire(*_taken(), limit)
+async def serve_stdio(server: Server[Any], limit: int = LINE_LIMIT) -> None:
+    """Answer every message on stdin until it ends, then wait for the open requests."""
+    wire = _Wire(*_take_streams(), limit)
     inbox, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outbox = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
@@ -40,30 +40,34 @@ async def serve(server: Server[Any], limit: int = LINE_LIMIT) -> None:
         await write.aclose()
 
 
-def _taken() -> tuple[BinaryIO, BinaryIO]:
-    """The two ends of the wire; whoever prints from now on prints to the standard error."""
+def _take_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Streams of their own for input and output; what others print then goes to stderr.
+
+    On the level of descriptors, since C libraries and child processes print too.
+    """
     sys.stdout.flush()
-    wires = os.dup(0), os.dup(1)
-    with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a descriptor is wanted, not a path
+    source, sink = os.dup(0), os.dup(1)
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # a descriptor is needed, not a path
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    return os.fdopen(wires[0], "rb"), os.fdopen(wires[1], "wb", buffering=0)
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb", buffering=0)
 
 
 class _Wire:
-    """The lines of one peer, and what it is still owed."""
+    """Reads and writes the lines of the client, and counts its open requests."""
 
     def __init__(self, source: BinaryIO, sink: BinaryIO, limit: int) -> None:
         self._source = source
         self._sink = sink
         self._limit = limit
-        self._owed: Counter[types.RequestId] = Counter()
+        self._open: Counter[types.RequestId] = Counter()
+        """By request id: requests without a response. A client may send one id twice."""
         self._lock = anyio.Lock()
-        self._settled = anyio.Event()
+        self._finished = anyio.Event()
         self._ended = False
 
     async def listen(self, inbox: Inbox) -> None:
-        """Pass on every message; answer what is none."""
+        """Pass on every message of the input; answer a line that is not one with an error."""
         async with inbox:
             while line := await self._read():
                 message = _message(line, self._limit)
@@ -71,29 +75,30 @@ class _Wire:
                     await self._write(message)
                 elif message is not None:
                     if isinstance(message, types.JSONRPCRequest):
-                        self._owed[message.id] += 1
+                        self._open[message.id] += 1
                     await inbox.send(SessionMessage(message))
+            # Leaving this block closes the inbox, and the server then drops open requests: wait.
             self._ended = True
-            self._settle()
+            self._check_finished()
             with anyio.move_on_after(LINGER):
-                await self._settled.wait()
+                await self._finished.wait()
 
     async def speak(self, outbox: Outbox) -> None:
-        """Write down every answer."""
+        """Write every message of the server."""
         async with outbox:
             async for sent in outbox:
                 await self._write(sent.message)
                 if isinstance(sent.message, types.JSONRPCResponse | types.JSONRPCError):
                     if sent.message.id is not None:
-                        self._owed[sent.message.id] -= 1
-                    self._settle()
+                        self._open[sent.message.id] -= 1
+                    self._check_finished()
 
-    def _settle(self) -> None:
-        if self._ended and not +self._owed:
-            self._settled.set()
+    def _check_finished(self) -> None:
+        if self._ended and not +self._open:
+            self._finished.set()
 
     async def _read(self) -> bytes:
-        """The next line, at most one byte longer than the limit; the rest of it is skipped."""
+        """The next line; of one that is too long, the first bytes (one more than the limit)."""
         return await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
 
     def _line(self) -> bytes:
@@ -104,12 +109,12 @@ class _Wire:
         return line
 
     async def _write(self, message: types.JSONRPCMessage) -> None:
-        data = _spelled(message)
+        data = _encoded(message)
         async with self._lock:
             await anyio.to_thread.run_sync(self._put, data)
 
     def _put(self, data: bytes) -> None:
-        """Write all of it; a peer that went away is no error."""
+        """Write all of it; raw streams may write less. A client that is gone is not an error."""
         try:
             while data:
                 data = data[self._sink.write(data) or 0 :]
@@ -118,35 +123,36 @@ class _Wire:
 
 
 def _message(line: bytes, limit: int) -> types.JSONRPCMessage | None:
-    """What a line says; an error to answer with where it is no message, None where it is blank."""
+    """The message in a line; an error to answer with if it is not one; None for a blank line."""
     if len(line) > limit:
-        return _refusal(types.INVALID_REQUEST, f"a line may have {limit:,} bytes", None)
+        return _refusal(types.INVALID_REQUEST, f"a line may have at most {limit:,} bytes", None)
     if not line.strip():
         return None
     try:
         return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
         if any(each["type"] == "json_invalid" for each in error.errors(include_input=False)):
-            return _refusal(types.PARSE_ERROR, "the line is no JSON", None)
-        return _refusal(types.INVALID_REQUEST, "the line is no JSON-RPC message", _id_of(line))
+            return _refusal(types.PARSE_ERROR, "the line is not JSON", None)
+        return _refusal(types.INVALID_REQUEST, "the line is not a JSON-RPC message", _id_of(line))
 
 
 def _id_of(line: bytes) -> types.RequestId | None:
+    """The id of a request that is otherwise malformed, so that the client can match the error."""
     try:
-        told = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    found = cast("dict[str, object]", told).get("id") if isinstance(told, dict) else None
-    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+    id = cast("dict[str, object]", value).get("id") if isinstance(value, dict) else None
+    return id if isinstance(id, int | str) and not isinstance(id, bool) else None
 
 
 def _refusal(code: int, message: str, id: types.RequestId | None) -> types.JSONRPCError:
-    told = types.ErrorData(code=code, message=message)
-    return types.JSONRPCError(jsonrpc="2.0", id=id, error=told)
+    error = types.ErrorData(code=code, message=message)
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=error)
 
 
-def _spelled(message: types.JSONRPCMessage) -> bytes:
-    """A message as a line; what cannot be written is told as an error."""
+def _encoded(message: types.JSONRPCMessage) -> bytes:
+    """A message as a line; an error in its place if it cannot be encoded."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except (ValueError, TypeError):

@@ -1,7 +1,7 @@
-"""Which tools a model sees: operations of the table, and how much of each is shown.
+"""The MCP tools: operations of the table with short schemas, and tools of other packages.
 
-A model reads the whole list before every question, so the usual set is small: six tools, and of
-each the fields that an agent needs. What a schema does not show is refused.
+A model reads the whole list before every question, so the default set is small: six tools, each
+with only the fields that an agent needs. A field that the schema does not show is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, Literal, cast
 
 from memoriter.core.errors import InputError
-from memoriter.doors.mcp.telling import as_text
+from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.operations import BY_NAME, RIGHTS, Right
 from memoriter.doors.port import ForeignTool, foreign_tools
 from memoriter.doors.requests import unknown_field
@@ -22,21 +22,21 @@ from memoriter.doors.tenant_session import TenantSession
 Plain = dict[str, Any]
 Choice = Literal["core", "full", "compat"]
 CHOICES: Final[tuple[Choice, ...]] = ("core", "full", "compat")
-"""The sets of tools that a server may offer."""
+"""The sets of tools: six, all of ours, or six and those of other systems."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool as a model sees it."""
+    """One tool, and how it is described to a model."""
 
     name: str
     right: Right
     about: str
-    takes: Schema
-    gives: Schema
+    input_schema: Schema
+    output_schema: Schema
     act: Callable[[TenantSession, object], Plain]
     text: Callable[[Plain], str]
-    """The answer for hosts that show text alone."""
+    """The reply as text, for hosts that show nothing else."""
     destructive: bool = False
     repeatable: bool = True
 
@@ -45,9 +45,10 @@ class Tool:
         return RIGHTS.index(self.right) <= RIGHTS.index(right)
 
     def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
-        """Check that only what the schema shows was sent, do it, answer."""
-        del spelled  # arguments come as JSON
-        known = self.takes.get("properties", {})
+        """Run the tool; raises InputError for a field that its schema does not show."""
+        del spelled  # arguments are always JSON
+        known = self.input_schema.get("properties", {})
+        # The request model accepts more fields than the small set shows: check against the schema.
         for field in cast("Plain", data):
             if field not in known:
                 raise unknown_field(field, field, known)
@@ -55,8 +56,8 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """An operation among the tools: when to use it, and which of its fields the small set shows."""
+class ToolSpec:
+    """An operation as a tool: when to use it, and which fields the small set shows."""
 
     operation: str
     when: str
@@ -64,34 +65,34 @@ class Shown:
 
 
 CORE: Final = (
-    Shown(
+    ToolSpec(
         "recall",
-        "Use it before answering what may depend on earlier talks, facts or decisions.",
+        "Use it before answering what may depend on earlier conversations, facts or decisions.",
         ("query", "limit", "where", "as_of"),
     ),
-    Shown(
+    ToolSpec(
         "remember",
         "Use it for what will matter later.",
         ("text", "kind", "tags", "importance", "supersedes"),
     ),
-    Shown("explain", "Use it when asked why, or when one is missing.", ("receipt", "id")),
-    Shown("browse", "Use it to look around.", ("sort", "cursor", "limit")),
-    Shown("forget", "Use it only when the user asks to.", ("id",)),
-    Shown("status", "Use it to see whether there is anything."),
+    ToolSpec("explain", "Use it when asked why, or when a memory is missing.", ("receipt", "id")),
+    ToolSpec("browse", "Use it to see what is stored.", ("sort", "cursor", "limit")),
+    ToolSpec("forget", "Use it only when the user asks to.", ("id",)),
+    ToolSpec("status", "Use it to see whether anything is stored."),
 )
 """The small set, in the order that lists show."""
 
 MORE: Final = (
-    Shown("bundles", "Use it when what surrounds a memory matters."),
-    Shown("link", "Use it when one memory explains, continues or replaces another."),
-    Shown("reflect", "Use it now and then, when much has gathered."),
-    Shown("plan", "Use it to see why a recall may find little."),
+    ToolSpec("bundles", "Use it when linked memories matter."),
+    ToolSpec("link", "Use it when one memory explains, continues or replaces another."),
+    ToolSpec("reflect", "Use it now and then, when many memories are new."),
+    ToolSpec("plan", "Use it to see why a recall may find little."),
 )
-"""What the full set adds."""
+"""What the full set adds to it."""
 
 
 def choice_of(name: str) -> Choice:
-    """The set that a name stands for."""
+    """The name, if it is that of a set; else raises InputError."""
     if name not in CHOICES:
         raise InputError(
             f"tools: there is no set {name[:80]!r}",
@@ -102,34 +103,34 @@ def choice_of(name: str) -> Choice:
 
 
 def tools_of(choice: Choice, right: Right) -> tuple[Tool, ...]:
-    """The tools of a set that a credential may use, always in the same order."""
+    """The tools of a set that a right allows, always in the same order."""
     return tuple(tool for tool in _SETS[choice]() if tool.allowed(right))
 
 
 def _core() -> list[Tool]:
-    return [_of(shown, shown.fields) for shown in CORE]
+    return [_operation_tool(spec, spec.fields) for spec in CORE]
 
 
 def _full() -> list[Tool]:
-    return [_of(shown, None) for shown in (*CORE, *MORE)]
+    return [_operation_tool(spec, None) for spec in (*CORE, *MORE)]
 
 
 def _compat() -> list[Tool]:
     core = _core()
-    return [*core, *map(_theirs, foreign_tools({tool.name for tool in core}))]
+    return [*core, *map(_foreign_tool, foreign_tools({tool.name for tool in core}))]
 
 
 _SETS: Final = {"core": _core, "full": _full, "compat": _compat}
 
 
-def _of(shown: Shown, fields: tuple[str, ...] | None) -> Tool:
+def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
     """An operation as a tool; None shows all of its fields."""
-    operation = BY_NAME[shown.operation]
+    operation = BY_NAME[spec.operation]
     reply = operation.brief or operation.reply
     return Tool(
         operation.name,
         operation.right,
-        f"{operation.summary} {shown.when}",
+        f"{operation.summary} {spec.when}",
         schema_of(operation.request, fields),
         outline_of(reply) if fields is None else names_of(reply),
         operation.run,
@@ -139,7 +140,7 @@ def _of(shown: Shown, fields: tuple[str, ...] | None) -> Tool:
     )
 
 
-def _theirs(offer: ForeignTool) -> Tool:
+def _foreign_tool(offer: ForeignTool) -> Tool:
     return Tool(
         offer.name,
         "read",

@@ -122,6 +122,7 @@ def bar(root: Explanation, best: float, inks: Mapping[str, Ink], width: int = BA
     reached, drawn = 0.0, 0
     for label, value in contributions(root):
         reached += max(value, 0.0)
+        # Rounded on the running sum, not part by part: rounding errors must not add up.
         upto = min(width, round(width * min(reached, root.value) / best)) if best > 0 else 0
         ink = inks.get(label, Ink("▒", "green"))
         # A negative count draws nothing: a part may take back what those before it added.
@@ -151,7 +152,7 @@ def marked_text(hit: Hit, width: int) -> Text:
     """
     record = hit.record
     line = one_line(record.essence if record.kind == "reflection" else record.text)
-    spans = hit.spans_in(line)
+    spans = hit.spans_in(line)  # of the line as shown, whose offsets differ from the text's
     start = _start(line, spans, width)
     out = Text(line)
     for begin, end in spans:

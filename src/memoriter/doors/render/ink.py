@@ -1,4 +1,4 @@
-"""What every drawing shares: colours, glyphs, dates, columns."""
+"""What the modules of `render` share: colours and glyphs, dates, lines, columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WARN: Final = "yellow"
 
 
 class Ink(NamedTuple):
-    """How a lane looks; the glyph identifies it where there are no colours."""
+    """Glyph and colour of a lane; the glyph identifies it where there are no colours."""
 
     glyph: str
     style: str

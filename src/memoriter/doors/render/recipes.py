@@ -1,4 +1,4 @@
-"""Two recipes side by side: what each does, stage by stage, in words."""
+"""Compares two recipes stage by stage, in words; `memoriter recipe diff` prints it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from memoriter.text.safe import one_line
 from memoriter.why.figures import short
 
 Data = Mapping[str, object]
-Declared = type[Spec] | None
-"""The class of a part of a recipe; None where no package brings it."""
+PartClass = type[Spec] | None
+"""The class of a part of a recipe; None if the package that defines it is not installed."""
 _NONE: Final = "—"
-_ALIKE: Final = "the same"
-_WEIGHS: Final = "weighs"
-"""What a fusion weighs a boost: it is told with the boost."""
+_SAME: Final = "the same"
+_WEIGHT: Final = "weighs"
+"""A key that no recipe has: the weight of a boost, which the fusion holds, is shown with it."""
 _GENERAL: Final = ("version", "analyzer", "ties", "otherwise", "window", "missing", "not_positive")
-_SPOKEN: Final = {
+_VOCABULARY: Final = {
     "names": "names of its own",
     "values": "values it spells otherwise",
     "labels": "labels of mixes of lanes",
@@ -41,11 +41,11 @@ _PARTS: Final[Mapping[str, Sequence[type[RecipePart]]]] = {
     "order": kinds("orderings"),
     "fuse": FUSIONS,
 }
-"""The classes of the parts, by the place they stand at."""
+"""The classes of all parts, by the section of a recipe they belong to."""
 
 
 class ComparedSetting(NamedTuple):
-    """One thing, and what each recipe says about it."""
+    """One row: a setting, and its value in each recipe."""
 
     label: str
     first: str
@@ -53,25 +53,28 @@ class ComparedSetting(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A stage of a search, and what differs there."""
+    """A stage of a search, and the settings that differ there."""
 
     title: str
     rows: Sequence[ComparedSetting]
 
 
 class ComparedPart(NamedTuple):
-    """A lane, a boost or an ordering: all its settings, and those that its recipe spells out."""
+    """A lane, a boost or an ordering: all its settings, and those that the recipe file sets."""
 
     settings: Data
-    spelled: Data
+    explicit: Data
 
 
 def side_by_side(
-    heads: tuple[str, str], one: Data, two: Data, spelled: tuple[Data, Data] = ({}, {})
+    heads: tuple[str, str], one: Data, two: Data, explicit: tuple[Data, Data] = ({}, {})
 ) -> RenderableType:
-    """What two recipes do, wherever they differ: all that they hold, and what they spell out."""
+    """The differences of two recipes as a table.
+
+    `one` and `two` are the recipes with every default filled in, `explicit` what their files set.
+    """
     parts: list[RenderableType] = []
-    for section in sections(one, two, spelled):
+    for section in recipe_sections(one, two, explicit):
         parts.append(Text(f"\n{section.title}" if parts else section.title, STRONG))
         table = Table(box=None, show_header=len(parts) == 1, padding=(0, 2, 0, 0), expand=True)
         table.add_column("", ratio=3)
@@ -85,178 +88,194 @@ def side_by_side(
     return Group(*parts) if parts else Text("they differ in name alone")
 
 
-def sections(one: Data, two: Data, spelled: tuple[Data, Data] = ({}, {})) -> list[Section]:
-    """The stages at which two recipes differ."""
-    first, second = (one, spelled[0]), (two, spelled[1])
-    lanes, orders = ((_laid(*first, at), _laid(*second, at), at) for at in ("lanes", "order"))
+def recipe_sections(one: Data, two: Data, explicit: tuple[Data, Data] = ({}, {})) -> list[Section]:
+    """The stages at which two recipes differ, each with its rows."""
+    first, second = (one, explicit[0]), (two, explicit[1])
+    lanes, orders = (
+        (_parts_at(*first, at), _parts_at(*second, at), at) for at in ("lanes", "order")
+    )
     general = {key: (one.get(key), two.get(key)) for key in ("about", *_GENERAL)}
     passes, others = _passes(one), _passes(two)
     every = [
-        Section("In general", list(_keys(general, Recipe))),
-        Section("Select: what may be found", list(_both(one, two, "select", Select))),
-        Section("Lanes: who looks for candidates", list(_engine(*lanes))),
+        Section("In general", list(_compare_keys(general, Recipe))),
+        Section("Select: what may be found", list(_compare_tables(one, two, "select", Select))),
+        Section("Lanes: who looks for candidates", list(_compare_parts(*lanes))),
         Section("Fusion: how their scores become one", list(_fusion(passes[0], others[0]))),
         Section("Boosts: what changes a score", list(_boosts(first, second))),
-        Section("Second pass: the best once more", list(_again(passes[1], others[1]))),
-        Section("Order: what moves or goes", list(_engine(*orders))),
-        Section("Final: what leaves", list(_both(one, two, "final", Final_))),
-        Section("Its users' language", list(_spoken(one, two))),
+        Section("Second pass: the best once more", list(_second_passes(passes[1], others[1]))),
+        Section("Order: what moves or goes", list(_compare_parts(*orders))),
+        Section("Final: what leaves", list(_compare_tables(one, two, "final", Final_))),
+        Section("Its users' language", list(_vocabulary(one, two))),
     ]
     return [section for section in every if section.rows]
 
 
-def phrase(part: Declared, key: str) -> str:
-    """What an option means, with its name where the words are others."""
-    words = _words(part, key)
+def option_phrase(part: PartClass, key: str) -> str:
+    """What an option means, followed by its name if that is different."""
+    words = _meaning(part, key)
     return words if words == key else f"{words} ({key})"
 
 
-def _words(part: Declared, key: str) -> str:
-    return "weight in the fusion" if key == _WEIGHS else meaning_of(part, key)
+def _meaning(part: PartClass, key: str) -> str:
+    return "weight in the fusion" if key == _WEIGHT else meaning_of(part, key)
 
 
-def value(part: Declared, key: str, given: object) -> str:
-    """The value of an option in words."""
-    known = worded(part, key, given)
-    if isinstance(given, Mapping):
-        items = cast("Mapping[str, object]", given)
-        pairs = [f"{name} {value(part, key, each)}" for name, each in items.items()]
+def value_text(part: PartClass, key: str, setting: object) -> str:
+    """The value of an option as text."""
+    known = worded(part, key, setting)
+    if isinstance(setting, Mapping):
+        items = cast("Mapping[str, object]", setting)
+        pairs = [f"{name} {value_text(part, key, each)}" for name, each in items.items()]
         return ", ".join(pairs) or _NONE
-    if isinstance(given, list):
-        return ", ".join(value(part, key, each) for each in cast("list[object]", given)) or _NONE
-    if isinstance(given, bool):
-        return "yes" if given else "no"
-    if given in known:
-        return known[given]
-    if isinstance(given, str) and given.startswith("-"):
-        return f"{given[1:]}, largest first"
-    return _NONE if given is None else short(given)
+    if isinstance(setting, list):
+        return (
+            ", ".join(value_text(part, key, each) for each in cast("list[object]", setting))
+            or _NONE
+        )
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    if setting in known:
+        return known[setting]
+    if isinstance(setting, str) and setting.startswith("-"):
+        return f"{setting[1:]}, largest first"
+    return _NONE if setting is None else short(setting)
 
 
 # -- stages ----------------------------------------------------------------------------------------
 
 
-def _both(one: Data, two: Data, key: str, part: Declared) -> Iterator[ComparedSetting]:
+def _compare_tables(one: Data, two: Data, key: str, part: PartClass) -> Iterator[ComparedSetting]:
     first, second = _data(one.get(key)), _data(two.get(key))
     pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
-    yield from _keys(pairs, part)
+    yield from _compare_keys(pairs, part)
 
 
-def _keys(
-    pairs: Mapping[str, tuple[object, object]], part: Declared, under: str = ""
+def _compare_keys(
+    pairs: Mapping[str, tuple[object, object]], part: PartClass, under: str = ""
 ) -> Iterator[ComparedSetting]:
     for key, (first, second) in pairs.items():
         if first != second:
             yield ComparedSetting(
-                under + phrase(part, key), value(part, key, first), value(part, key, second)
+                under + option_phrase(part, key),
+                value_text(part, key, first),
+                value_text(part, key, second),
             )
 
 
-def _laid(recipe: Data, spelled: Data, where: str) -> dict[str, ComparedPart]:
-    """The parts at a place, by label or by number; to spell out everything says nothing."""
+def _parts_at(recipe: Data, explicit: Data, where: str) -> dict[str, ComparedPart]:
+    """The parts of a section, by label or by number.
+
+    A file that sets every key (as an exported recipe does) stresses none of them: then `explicit`
+    is empty.
+    """
     laid: dict[str, ComparedPart] = {}
-    labelled = _labelled(spelled.get(where))
+    labelled = _labelled(explicit.get(where))
     for label, part in _labelled(recipe.get(where)).items():
         settings, own = _data(part), _data(labelled.get(label))
         laid[label] = ComparedPart(settings, {} if set(settings) <= set(own) else own)
     return laid
 
 
-def _engine(
+def _compare_parts(
     one: Mapping[str, ComparedPart], two: Mapping[str, ComparedPart], where: str
 ) -> Iterator[ComparedSetting]:
     none = ComparedPart({}, {})
     for label in {**one, **two}:
-        yield from _part(where, label, one.get(label, none), two.get(label, none))
+        yield from _compare_part(where, label, one.get(label, none), two.get(label, none))
 
 
-def _part(
+def _compare_part(
     where: str, label: str, first: ComparedPart, second: ComparedPart
 ) -> Iterator[ComparedSetting]:
-    """A part that both have key by key; any other as a whole."""
+    """Two parts of one kind are compared key by key, any others as a whole."""
     one, two = first.settings, second.settings
     if one == two:
         return
     if one and two and one.get("kind") == two.get("kind"):
-        what = _does(where, one)
-        cells = _off(what, one), _off(what, two)
-        yield ComparedSetting(label, cells[0], _ALIKE if cells[0] == cells[1] else cells[1])
+        what = _about(where, one)
+        cells = _marked_off(what, one), _marked_off(what, two)
+        yield ComparedSetting(label, cells[0], _SAME if cells[0] == cells[1] else cells[1])
         keys = {name: _pair(name, first, second) for name in {**one, **two}}
         keys.pop("enabled", None)
-        yield from _keys(keys, _declared(where, one), "  ")
+        yield from _compare_keys(keys, _declared(where, one), "  ")
     else:
-        yield ComparedSetting(label, _whole(where, *first), _whole(where, *second))
+        yield ComparedSetting(label, _part_text(where, *first), _part_text(where, *second))
 
 
 def _pair(name: str, first: ComparedPart, second: ComparedPart) -> tuple[object, object]:
-    """What two parts say of a key; where they agree, but one alone spells it out, that one's."""
+    """The values of a key in two parts.
+
+    If they agree but only one file sets it, only that one is shown: the other has it by default.
+    """
     one, two = first.settings.get(name), second.settings.get(name)
-    if one == two and (name in first.spelled) != (name in second.spelled):
-        return (one, None) if name in first.spelled else (None, two)
+    if one == two and (name in first.explicit) != (name in second.explicit):
+        return (one, None) if name in first.explicit else (None, two)
     return one, two
 
 
 def _fusion(one: Data, two: Data) -> Iterator[ComparedSetting]:
     first, second = _data(one.get("fuse")), _data(two.get("fuse"))
     if first.get("kind") != second.get("kind"):
-        yield ComparedSetting("score", _does("fuse", first), _does("fuse", second))
-    settings, others = _fused(first), _fused(second)
+        yield ComparedSetting("score", _about("fuse", first), _about("fuse", second))
+    settings, others = _fusion_settings(first), _fusion_settings(second)
     for words in {**settings, **others}:
         if settings.get(words, _NONE) != others.get(words, _NONE):
             yield ComparedSetting(words, settings.get(words, _NONE), others.get(words, _NONE))
-    yield from _keys({"ties": (one.get("ties"), two.get("ties"))}, Recipe)
+    yield from _compare_keys({"ties": (one.get("ties"), two.get("ties"))}, Recipe)
 
 
-def _fused(fuse: Data) -> dict[str, str]:
-    """What a fusion says: phrases and values."""
+def _fusion_settings(fuse: Data) -> dict[str, str]:
+    """The settings of a fusion: phrases and values."""
     part = _declared("fuse", fuse)
     return {
-        phrase(part, key): value(part, key, given) for key, given in fuse.items() if key != "kind"
+        option_phrase(part, key): value_text(part, key, setting)
+        for key, setting in fuse.items()
+        if key != "kind"
     }
 
 
 def _boosts(one: tuple[Data, Data], two: tuple[Data, Data]) -> Iterator[ComparedSetting]:
-    yield from _engine(_weighed(*one), _weighed(*two), "boosts")
+    yield from _compare_parts(_boosts_with_weight(*one), _boosts_with_weight(*two), "boosts")
     first, second = _passes(one[0])[0], _passes(two[0])[0]
-    yield from _keys({"boosts": (first.get("boosts"), second.get("boosts"))}, Pass)
+    yield from _compare_keys({"boosts": (first.get("boosts"), second.get("boosts"))}, Pass)
 
 
-def _weighed(recipe: Data, spelled: Data) -> dict[str, ComparedPart]:
-    """The boosts, each with what the fusion weighs it."""
+def _boosts_with_weight(recipe: Data, explicit: Data) -> dict[str, ComparedPart]:
+    """The boosts, each with its weight in the fusion."""
     weights = _data(_data(_passes(recipe)[0].get("fuse")).get("weights"))
     return {
         label: ComparedPart(
-            {**each, **({_WEIGHS: weights[label]} if label in weights else {})}, own
+            {**each, **({_WEIGHT: weights[label]} if label in weights else {})}, own
         )
-        for label, (each, own) in _laid(recipe, spelled, "boosts").items()
+        for label, (each, own) in _parts_at(recipe, explicit, "boosts").items()
     }
 
 
-def _again(one: Data, two: Data) -> Iterator[ComparedSetting]:
+def _second_passes(one: Data, two: Data) -> Iterator[ComparedSetting]:
     if one != two:
-        yield ComparedSetting("", _second(one), _second(two))
+        yield ComparedSetting("", _second_pass_text(one), _second_pass_text(two))
 
 
-def _second(step: Data) -> str:
+def _second_pass_text(step: Data) -> str:
     """A second pass in one sentence."""
     if not step:
         return _NONE
     head = _data(step.get("head"))
-    columns = value(PassHead, "by", head.get("by"))
+    columns = value_text(PassHead, "by", head.get("by"))
     parts = [f"the first {head.get('count')}" + ("" if columns == _NONE else f" by {columns}")]
     fuse, judge = _data(step.get("fuse")), _data(step.get("rerank"))
     if fuse:
-        parts.append(_whole("fuse", fuse, {}))
+        parts.append(_part_text("fuse", fuse, {}))
     if judge:
-        parts += [meaning_of(Pass, "rerank"), *_settings(Rerank, judge, {})]
-    boosts = value(Pass, "boosts", step.get("boosts"))
+        parts += [meaning_of(Pass, "rerank"), *_setting_texts(Rerank, judge, {})]
+    boosts = value_text(Pass, "boosts", step.get("boosts"))
     parts += [] if boosts == _NONE else [f"then {boosts}"]
-    return _off("; ".join(parts), step)
+    return _marked_off("; ".join(parts), step)
 
 
-def _spoken(one: Data, two: Data) -> Iterator[ComparedSetting]:
-    """How many words of their own they have: `recipe show` lists them."""
-    for key, what in _SPOKEN.items():
+def _vocabulary(one: Data, two: Data) -> Iterator[ComparedSetting]:
+    """How many names of its own each recipe defines; `recipe show` lists them."""
+    for key, what in _VOCABULARY.items():
         first, second = _data(one.get(key)), _data(two.get(key))
         if first != second:
             yield ComparedSetting(
@@ -268,49 +287,49 @@ def _spoken(one: Data, two: Data) -> Iterator[ComparedSetting]:
 
 
 def _declared(where: str, part: Data) -> type[RecipePart] | None:
-    """The class of a part."""
+    """The class of a part; None if it is not installed."""
     kind = part.get("kind")
     return next((each for each in _PARTS.get(where, ()) if each.kind_name() == kind), None)
 
 
-def _does(where: str, part: Data) -> str:
+def _about(where: str, part: Data) -> str:
     declared = _declared(where, part)
     return (declared.about if declared else "") or str(part.get("kind", ""))
 
 
-def _off(what: str, part: Data) -> str:
+def _marked_off(what: str, part: Data) -> str:
     return what if part.get("enabled", True) else f"off; if on: {what}"
 
 
-def _whole(where: str, part: Data, spelled: Data) -> str:
-    """What a part does and how, where it says more than a part of its kind always does."""
+def _part_text(where: str, part: Data, explicit: Data) -> str:
+    """What a part does, and its settings that are set or are not the default."""
     if not part:
         return _NONE
-    settings = _settings(_declared(where, part), part, spelled)
-    return _off("; ".join([_does(where, part), *settings]), part)
+    settings = _setting_texts(_declared(where, part), part, explicit)
+    return _marked_off("; ".join([_about(where, part), *settings]), part)
 
 
-def _settings(declared: Declared, part: Data, spelled: Data) -> list[str]:
-    usual = _usual(declared)
+def _setting_texts(declared: PartClass, part: Data, explicit: Data) -> list[str]:
+    usual = _defaults(declared)
     return [
-        _setting(declared, key, given)
-        for key, given in part.items()
-        if key not in ("kind", "enabled") and given not in (None, [], {})
-        if key == _WEIGHS
+        _setting_text(declared, key, setting)
+        for key, setting in part.items()
+        if key not in ("kind", "enabled") and setting not in (None, [], {})
+        if key == _WEIGHT
         or always_shown(declared, key)
-        or key in spelled
-        or given != usual.get(key)
+        or key in explicit
+        or setting != usual.get(key)
     ]
 
 
-def _setting(declared: Declared, key: str, given: object) -> str:
-    words = _words(declared, key)
-    if isinstance(given, bool):
-        return words if given else f"not: {words}"
-    return f"{words}: {value(declared, key, given)}"
+def _setting_text(declared: PartClass, key: str, setting: object) -> str:
+    words = _meaning(declared, key)
+    if isinstance(setting, bool):
+        return words if setting else f"not: {words}"
+    return f"{words}: {value_text(declared, key, setting)}"
 
 
-def _usual(declared: Declared) -> Data:
+def _defaults(declared: PartClass) -> Data:
     """The defaults of a part."""
     fields = {} if declared is None else options_of(declared)
     return {

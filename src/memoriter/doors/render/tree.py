@@ -44,10 +44,12 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
         head.append("\n").append_text(superseded_line(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
     _grow(tree, hit.explanation, hit, lanes)
-    return Group(head, tree, *(_beside(label, hit, lanes) for label in lanes_outside_score(hit)))
+    return Group(
+        head, tree, *(_earlier_lane(label, hit, lanes) for label in lanes_outside_score(hit))
+    )
 
 
-def _beside(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
+def _earlier_lane(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
     """A lane that found the hit but adds nothing to its final score."""
     line = Text(f"{label} #{hit.lanes[label].rank}", lanes[label].style if label in lanes else "")
     tree = Tree(line.append(", before", DIM), guide_style=DIM)
@@ -57,6 +59,7 @@ def _beside(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
 
 
 def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> None:
+    # The score of a lane is a leaf of the fusion; its own arithmetic hangs below that leaf.
     for part in node.parts:
         branch = tree.add(_label(part, lanes))
         _grow(branch, part, hit, lanes)

@@ -19,8 +19,8 @@ from memoriter.core.times import to_micros
 from memoriter.doors.operations import Right
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
-from memoriter.doors.requests import Nothing, Request, parsed
-from memoriter.doors.tenant_session import TenantSession, of_tenant
+from memoriter.doors.requests import EmptyRequest, Request, parse_request
+from memoriter.doors.tenant_session import TenantSession, without_tenant
 from memoriter.pipeline.load import recipe_of
 from memoriter.systems.wording import JsonObject
 from memoriter.why.result import Hit
@@ -112,17 +112,17 @@ class Method:
         self, tenant_session: TenantSession, data: object, *, spelled: bool = False
     ) -> JsonObject:
         """Validate the request, run it, and return the answer."""
-        fields = of_tenant(tenant_session.tenant, data)
+        fields = without_tenant(tenant_session.tenant, data)
         if isinstance(fields, dict):
             fields = {_camel(key): value for key, value in cast("JsonObject", fields).items()}
         return self.act(
-            tenant_session, parsed(self.request, cast("object", fields), spelled=spelled)
+            tenant_session, parse_request(self.request, cast("object", fields), spelled=spelled)
         )
 
 
 def search(tenant_session: TenantSession, request: MemorySearch) -> JsonObject:
     """Memories, best first, each with its score, its lanes and all its fields."""
-    named = {k: v for k, v in request.given("query", "limit").items() if v is not None}
+    named = {k: v for k, v in request.sent_fields("query", "limit").items() if v is not None}
     result = tenant_session.memory(request).recall(
         request.query, request.limit, recipe=recipe_of(NAME), overrides={**_SEARCH, **named}
     )
@@ -171,7 +171,7 @@ def store(tenant_session: TenantSession, request: MemoryStore) -> JsonObject:
     """Store one memory."""
     fields: JsonObject = {
         _our_names()[name]: _micro(name, value)
-        for name, value in request.given().items()
+        for name, value in request.sent_fields().items()
         if value is not None
     }
     commit = tenant_session.memory(request).remember(**fields)
@@ -205,7 +205,7 @@ class MemoryHits(Reply):
 METHODS: Final = (
     Method("memory.search", "read", MemorySearch, search),
     Method("memory.browse", "read", MemoryPage, browse),
-    Method("memory.stats", "read", Nothing, stats),
+    Method("memory.stats", "read", EmptyRequest, stats),
     Method("memory.inspect", "read", MemoryInspect, inspect),
     Method("memory.store", "write", MemoryStore, store),
     Method("memory.delete", "write", MemoryDelete, delete),

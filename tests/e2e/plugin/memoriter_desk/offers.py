@@ -8,7 +8,7 @@ from typing import Any
 from memoriter.doors.operations import Right
 from memoriter.doors.port import ForeignTool
 from memoriter.doors.replies import Reply
-from memoriter.doors.requests import Nothing
+from memoriter.doors.requests import EmptyRequest
 from memoriter.doors.tenant_session import TenantSession
 
 
@@ -35,11 +35,11 @@ class Method:
     ) -> dict[str, Any]:
         """Count them."""
         del data, spelled
-        return height(tenant_session, Nothing())
+        return height(tenant_session, EmptyRequest())
 
 
 TOOLS = (
-    ForeignTool("desk_height", "desk", Nothing, Height, height, "How much lies on the desk."),
-    ForeignTool("recall", "desk", Nothing, Height, height, "A name that is taken."),
+    ForeignTool("desk_height", "desk", EmptyRequest, Height, height, "How much lies on the desk."),
+    ForeignTool("recall", "desk", EmptyRequest, Height, height, "A name that is taken."),
 )
 METHODS = (Method("desk.height"), Method("status"), "no method")
