@@ -52,6 +52,17 @@ def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
         assert memory.get("other").text == "other"
 
 
+def test_a_thread_reads_by_one_connection_inside_and_outside_a_snapshot(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("first")
+        first = connection_of(memory)
+        memory.recall("first")
+        assert connection_of(memory) is first
+        with snapshot_of(memory) as connection:
+            assert connection is first
+            assert connection_of(memory) is first
+
+
 _BARRED = """
 import time
 with memoriter.open(":memory:", embedder=None) as warm:  # loads everything before rights are gone

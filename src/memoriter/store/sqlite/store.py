@@ -134,25 +134,30 @@ class Sqlite(SqliteReader):
             opened.add(connection)
         return connection
 
-    def _seat(self) -> ThreadConnection:
-        """The place of this thread, whose connection goes with the thread."""
+    def _own(self) -> ThreadConnection:
+        """This thread's read connection, opened on first use and dropped with the thread.
+
+        One connection per thread is what makes `_snapshot` work: every query inside it runs on the
+        connection that holds the read transaction.
+        """
         opened = self._check()
-        connection: ThreadConnection | None = getattr(self._local, "seat", None)
-        if connection is not None and connection.has_changed(self._path):
-            if connection.connection.in_transaction:
-                connection.check(self._path)
-            self._local.connection = None
-            opened.discard(connection.connection)
-            close(self._path, connection.connection)
-            connection = None
-        if connection is None:
+        own: ThreadConnection | None = getattr(self._local, "own", None)
+        if own is not None and own.has_changed(self._path):
+            if own.connection.in_transaction:
+                own.check(self._path)
+            self._local.own = None
+            opened.discard(own.connection)
+            close(self._path, own.connection)
+            own = None
+        if own is None:
+            # Before opening, or a write in between would go unnoticed.
             seen = glance(self._path)
-            connection = self._local.connection = ThreadConnection.of(self._connect(), seen)
-        return connection
+            own = self._local.own = ThreadConnection.of(self._connect(), seen)
+        return own
 
     def _reader(self) -> apsw.Connection:
         """The connection of this thread."""
-        return self._seat().connection
+        return self._own().connection
 
     @contextlib.contextmanager
     def _told(self) -> Generator[None]:
@@ -236,7 +241,7 @@ class Sqlite(SqliteReader):
     def _snapshot(self) -> Generator[apsw.Connection]:
         """This thread's connection, inside one read transaction."""
         with self._told():
-            db = self._seat().within(READ_LIMIT_S)
+            db = self._own().within(READ_LIMIT_S)
             try:
                 db.execute("BEGIN")
                 yield db
@@ -247,7 +252,7 @@ class Sqlite(SqliteReader):
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
         with self._told():
-            connection = self._seat()
+            connection = self._own()
             try:
                 return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
             finally:

@@ -21,7 +21,10 @@ Glance = tuple[int, int, int, int]
 
 @dataclass(slots=True)
 class _Limit:
-    """When a read must end: SQLite asks. It knows no connection, so that one goes with its seat."""
+    """When a read must end; SQLite asks through its progress handler.
+
+    It holds no reference to the connection, so that the connection goes with its thread.
+    """
 
     until: float = 0.0
 
@@ -41,7 +44,7 @@ class ThreadConnection:
 
     @classmethod
     def of(cls, connection: apsw.Connection, seen: Glance | None) -> ThreadConnection:
-        """A seat; `seen` is from before the connection was opened."""
+        """A connection of one thread; `seen` is from before the connection was opened."""
         limit = _Limit()
         connection.set_progress_handler(limit.is_over, _STEPS)
         return cls(connection, seen if is_immutable(connection) else None, limit)
