@@ -12,7 +12,7 @@ from typing import Final
 
 from memoriter.core.clock import Clock
 from memoriter.core.errors import Corrupt, Forbidden, MemoriterError, message_of
-from memoriter.index.tenant import Spaces, TenantIndex
+from memoriter.index.tenant import IndexSpaces, TenantIndex
 from memoriter.index.upkeep import FLUSH_ROWS, keep_up
 from memoriter.index.view import View
 from memoriter.store.port import Log, Manifest
@@ -24,7 +24,7 @@ DAY: Final = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class UpkeepOptions:
     """How the indexes are kept."""
 
     folder: Path | None = None
@@ -41,7 +41,7 @@ class Upkeep:
 class IndexCache:
     """Finds the index of a tenant, and keeps the shelf within its limit."""
 
-    def __init__(self, log: Log, spaces: Spaces, upkeep: Upkeep, clock: Clock) -> None:
+    def __init__(self, log: Log, spaces: IndexSpaces, upkeep: UpkeepOptions, clock: Clock) -> None:
         self._log = log
         self._spaces = spaces
         self._upkeep = upkeep
@@ -60,7 +60,7 @@ class IndexCache:
             tenant, replace(self._spaces, analyzer=analyzer or self._spaces.analyzer)
         )
 
-    def _index(self, tenant: str, spaces: Spaces) -> TenantIndex:
+    def _index(self, tenant: str, spaces: IndexSpaces) -> TenantIndex:
         self._log.check()  # before any lock: after a fork it may be held for ever
         key = tenant, spaces.analyzer.fingerprint, spaces.name
         with self._lock:
@@ -73,7 +73,7 @@ class IndexCache:
                 self._indexes.popitem(last=False)
             return found
 
-    def past(self, tenant: str, seq: int, spaces: Spaces) -> View:
+    def past(self, tenant: str, seq: int, spaces: IndexSpaces) -> View:
         """The view at `seq` as an index of other generations tells it: those of a receipt."""
         return self._index(tenant, spaces).view(seq)
 
@@ -108,7 +108,7 @@ class IndexCache:
             fresh = TenantIndex(self._log, tenant, spaces, None)
             index = self._bare.setdefault((tenant, reader.fingerprint), fresh)
         _log.warning("%s; answering without vectors", damage.message)
-        return index.view(seq).damaged(f"{damage.message}; {damage.hint}")
+        return index.view(seq).with_damage(f"{damage.message}; {damage.hint}")
 
     def wrote(self, tenant: str, rows: int) -> None:
         """Count what was written; past the threshold, upkeep starts."""
@@ -152,7 +152,9 @@ class IndexCache:
         own = self.index(tenant)
         with self._lock:
             others = [each for key, each in self._indexes.items() if key[0] == tenant]
-        serving = [i for i in others if i is not own and i.spaces.serves_as(own.spaces)]
+        serving = [
+            i for i in others if i is not own and i.spaces.differs_only_in_analyzer(own.spaces)
+        ]
         return [own, *(index for index in serving if index.folder is not None)]
 
     def _tidied(

@@ -45,7 +45,7 @@ FLAG_COLUMNS: Final = ("archived", "pinned")
 COLUMNS: Final = (*STRING_COLUMNS, *SET_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS)
 
 
-def columns_of(records: Sequence[Record]) -> Arrays:
+def record_columns(records: Sequence[Record]) -> Arrays:
     """The columns of these records."""
     out: Arrays = {}
     for name, read in _READ.items():
@@ -89,7 +89,7 @@ def dictionary_of(arrays: Arrays, name: str) -> Dictionary:
     return Dictionary(arrays[f"{name}.blob"], arrays[f"{name}.at"])
 
 
-def joined(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def merged_columns(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
     """The columns of several segments as one, with only the rows to keep."""
     out: Arrays = {}
     for name in STRING_COLUMNS:

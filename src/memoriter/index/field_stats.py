@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.words import RecordWords
 from memoriter.index.columns import dictionary_of
-from memoriter.index.match import Close, Sought, occurrences
+from memoriter.index.match import NearPattern, PhrasePattern, occurrences
 from memoriter.index.segment import Postings, Segment
 from memoriter.index.view import View
 from memoriter.text.port import Analyzer
@@ -83,7 +83,7 @@ class FieldStats:
         """The mean length of all listed fields together."""
         return sum(self.means.values())
 
-    def df(self, what: Sought | Close) -> int:
+    def df(self, what: PhrasePattern | NearPattern) -> int:
         """In how many records of the view it occurs, in any listed field."""
         count = 0
         for n, seen in enumerate(self.view.seen):
@@ -91,29 +91,29 @@ class FieldStats:
             count += seen.number(key, lambda n=n: self._df(n, what))
         return count
 
-    def _df(self, n: int, what: Sought | Close) -> int:
+    def _df(self, n: int, what: PhrasePattern | NearPattern) -> int:
         found = self.occurrences(n, what)
         return 0 if found is None else int(self.view.seen[n].mask[distinct(found.docs)].sum())
 
     # -- where something occurs ----------------------------------------------------------------
 
-    def occurrences(self, n: int, what: Sought | Close) -> Postings | None:
+    def occurrences(self, n: int, what: PhrasePattern | NearPattern) -> Postings | None:
         """Where it occurs in the listed fields of the n-th segment; None where it does not."""
         segment = self.view.segments[n]
         found = occurrences(segment, what)
-        named = isinstance(what, Sought) and bool(what.fields)
+        named = isinstance(what, PhrasePattern) and bool(what.fields)
         if found is not None and not self._whole and not named:
             found = found.take(self._wanted[found.fields])
             found = found if found.docs.size else None
-        if self._registry is None or isinstance(what, Close):
+        if self._registry is None or isinstance(what, NearPattern):
             return found
         return _joined(found, self._by_registry(segment, what, self._registry))
 
-    def bounds(self, n: int, what: Sought | Close) -> tuple[Bounds, ...]:
+    def bounds(self, n: int, what: PhrasePattern | NearPattern) -> tuple[Bounds, ...]:
         """For each field of the n-th segment where it occurs, the most it can amount to."""
         segment = self.view.segments[n]
         key = (self._own, self._said, what)
-        known = segment.bounds.get(key)
+        known = segment.memo.get(key)
         if known is None:
             found = self.occurrences(n, what)
             known = () if found is None else tuple(self._bounds(n, found))
@@ -160,7 +160,7 @@ class FieldStats:
             out.append(lengths[segment.arrays["agent.codes"]])  # -1, no agent, is the last: 0
         return out
 
-    def _by_registry(self, segment: Segment, what: Sought, place: int) -> Postings | None:
+    def _by_registry(self, segment: Segment, what: PhrasePattern, place: int) -> Postings | None:
         if what.fields and place not in what.fields:
             return None
         counts = {agent: _times(words, what) for agent, words in self._agents.items()}
@@ -178,7 +178,7 @@ def _codes(segment: Segment) -> dict[str, int]:
     return {agent: code for code, agent in enumerate(dictionary_of(segment.arrays, "agent"))}
 
 
-def _times(words: RecordWords, what: Sought) -> int:
+def _times(words: RecordWords, what: PhrasePattern) -> int:
     """How often something occurs in the first field of some words."""
     if not words.tokens[0]:
         return 0

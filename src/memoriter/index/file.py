@@ -23,7 +23,7 @@ from memoriter.core.canonical import SUM_BYTES, checksum
 from memoriter.core.errors import Corrupt
 from memoriter.index.columns import Arrays
 from memoriter.index.segment import Segment
-from memoriter.store.folder import sync_folder
+from memoriter.store.fsync import fsync_folder
 
 _MAGIC: Final = b"MEMOSEG1"
 _ALIGN: Final = 64
@@ -36,7 +36,7 @@ Owner = tuple[str, str]
 """Whose segment it is: the tenant, and the fingerprint of the index."""
 
 
-def save(segment: Segment, folder: Path, owner: Owner) -> str:
+def save_segment(segment: Segment, folder: Path, owner: Owner) -> str:
     """Write a segment to a new file and make sure that it stays; the name of the file."""
     arrays = {**segment.arrays, "ends": segment.ends}
     header, blobs = _layout(segment, arrays, owner)
@@ -45,7 +45,7 @@ def save(segment: Segment, folder: Path, owner: Owner) -> str:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         _write(handle, header, blobs)
-        sync_folder(folder)
+        fsync_folder(folder)
     except OSError:
         path.unlink(missing_ok=True)
         raise
@@ -104,7 +104,9 @@ def _layout(
         start = need
 
 
-def load(path: Path, stretch: tuple[int, int] | None = None, owner: Owner | None = None) -> Segment:
+def load_segment(
+    path: Path, stretch: tuple[int, int] | None = None, owner: Owner | None = None
+) -> Segment:
     """Map a segment, after every checksum, its name, its stretch and its owner were checked."""
     try:
         with path.open("rb") as file:

@@ -18,7 +18,7 @@ from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
 from memoriter.index.dictionary import union
 from memoriter.index.edges import Edges, latest
-from memoriter.index.graph_update import FEW, inserted, joined, widened
+from memoriter.index.graph_update import FEW, appended, inserted, widened
 from memoriter.index.segment import Segment
 from memoriter.rank.walk import Adjacency, Nodes
 
@@ -71,7 +71,7 @@ class Graph:
         new = _edges(since, before._seq, self._seq, self._tombs) if since else None
         if new is None or not new.seqs.size:
             return old, graph if count + 1 == graph.starts.size else widened(graph, count)
-        both = joined(old, new, graph) if new.seqs.size <= FEW else None
+        both = appended(old, new, graph) if new.seqs.size <= FEW else None
         if both is None:
             return None
         return both, inserted(graph, both, old.seqs.size, count)

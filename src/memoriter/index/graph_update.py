@@ -14,7 +14,7 @@ FEW: Final = 2000
 """Of more new edges than these the graph is built anew."""
 
 
-def joined(old: Edges, new: Edges, graph: Adjacency) -> Edges | None:
+def appended(old: Edges, new: Edges, graph: Adjacency) -> Edges | None:
     """Old edges, then new ones; None where a new one takes the place of an old one.
 
     `graph` says who is next to whom by the old edges.

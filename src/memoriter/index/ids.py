@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
 from memoriter.index.reads import numbers
-from memoriter.index.view import Replacement, View
+from memoriter.index.view import ReplacingEdges, View
 
 
 def ids_of(view: View, rows: Rows) -> list[str]:
@@ -23,7 +23,7 @@ def ids_of(view: View, rows: Rows) -> list[str]:
     return [found[row] for row in rows.tolist()]
 
 
-def rows_of(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
+def rows_by_id(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
     """The row inside the masks of each of these ids; one that has none is left out."""
     found: dict[str, int] = {}
     for segment, mask in zip(view.segments, masks, strict=True):
@@ -36,14 +36,14 @@ def rows_of(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, 
 
 
 def replaced_by(
-    view: View, rows: Rows, edges: Replacement, masks: Sequence[Mask]
+    view: View, rows: Rows, edges: ReplacingEdges, masks: Sequence[Mask]
 ) -> list[tuple[str, ...]]:
     """For each of these rows the ids inside the masks that took its place, oldest edge first."""
     if not edges.targets.size:
         return [()] * rows.size
     places = numbers(view, rows, "position").astype(np.int64)
     edges = edges.take(np.isin(edges.targets, places))
-    names = _ids_at(view, edges.sources, masks)
+    names = _ids_at_positions(view, edges.sources, masks)
     found: dict[int, dict[str, None]] = {}
     for target, source in zip(edges.targets.tolist(), edges.sources.tolist(), strict=True):
         if source in names:
@@ -51,7 +51,9 @@ def replaced_by(
     return [tuple(found.get(place, ())) for place in places.tolist()]
 
 
-def _ids_at(view: View, positions: NDArray[np.int64], masks: Sequence[Mask]) -> dict[int, str]:
+def _ids_at_positions(
+    view: View, positions: NDArray[np.int64], masks: Sequence[Mask]
+) -> dict[int, str]:
     """The id inside the masks of each of these positions; one that has none is left out."""
     out: dict[int, str] = {}
     if not positions.size:

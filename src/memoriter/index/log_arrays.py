@@ -25,7 +25,7 @@ def sample_of(rows: Rows) -> NDArray[np.intp]:
     return np.flatnonzero(rows.astype(np.uint64) * _MIXER >> np.uint64(60) == 0)
 
 
-def vectors_of(rows: Sequence[VectorRow]) -> Arrays:
+def vector_arrays(rows: Sequence[VectorRow]) -> Arrays:
     """Unit vectors on the grid; zero vectors are left out, and rows without any are listed."""
     found = [(v, _unit_of(v)) for v in rows]
     kept = [(v, vector) for v, vector in found if vector is not None]
@@ -50,7 +50,7 @@ def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
     return values.astype(np.float32) if vector.form == "unit" else unit(values)
 
 
-def edges_of(rows: Sequence[EdgeRow]) -> Arrays:
+def edge_arrays(rows: Sequence[EdgeRow]) -> Arrays:
     """Edges, kinds by their place in a dictionary."""
     bodies = [cast("dict[str, object]", json.loads(row.body)) for row in rows]
     kinds = sorted({cast("str", body["kind"]) for body in bodies})

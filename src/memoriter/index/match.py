@@ -22,7 +22,7 @@ Spots = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class PhrasePattern:
     """Tokens that must stand as they do here; with `prefix`, the last one may go on."""
 
     tokens: tuple[tuple[str, int], ...]
@@ -37,16 +37,16 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class NearPattern:
     """Several things at most `distance` positions apart, in one field, in any order."""
 
-    parts: tuple[Sought, ...]
+    parts: tuple[PhrasePattern, ...]
     distance: int
 
 
-def occurrences(segment: Segment, what: Sought | Close) -> Postings | None:
+def occurrences(segment: Segment, what: PhrasePattern | NearPattern) -> Postings | None:
     """Where it occurs; None where it does not."""
-    if isinstance(what, Close):
+    if isinstance(what, NearPattern):
         return _counted(_close(segment, what))
     term, *more = [term for term, _ in what.tokens]
     if more:
@@ -74,7 +74,7 @@ def _single(segment: Segment, term: str, *, prefix: bool) -> Postings | None:
     )
 
 
-def _phrase(segment: Segment, what: Sought) -> Spots:
+def _phrase(segment: Segment, what: PhrasePattern) -> Spots:
     """Where the phrase begins."""
     known: dict[tuple[int, int], Spots] = {}
     found: Spots | None = None
@@ -136,7 +136,7 @@ def _counted(spots: Spots) -> Postings | None:
     return Postings(docs, (keys & _mask(_FIELD_BITS)).astype(np.uint8), tfs.astype(np.int32))
 
 
-def _close(segment: Segment, what: Close) -> Spots:
+def _close(segment: Segment, what: NearPattern) -> Spots:
     """Where the parts stand close together: one spot for each group, at its beginning."""
     every = [_phrase(segment, part) for part in what.parts]
     shared = every[0] >> _PLACE_BITS

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.index.columns import Arrays, dictionary_of, joined
+from memoriter.index.columns import Arrays, dictionary_of, merged_columns
 from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.segment import GONE, Segment
-from memoriter.index.windows import joined_windows
+from memoriter.index.windows import merged_windows
 
 FACTOR: Final = 8
 """How many segments of one size make one of the next."""
@@ -28,8 +28,8 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
         "tombs": np.concatenate([part["tombs"] for part in parts]),
     }
     arrays.update(_postings(segments, keeps))
-    arrays.update(joined_windows(parts, keeps))
-    arrays.update(joined(parts, keeps))
+    arrays.update(merged_windows(parts, keeps))
+    arrays.update(merged_columns(parts, keeps))
     arrays.update(_vectors(segments, keeps))
     arrays.update(_edges(parts, arrays["tombs"]))
     arrays.update(_events(parts, segments[0].first))

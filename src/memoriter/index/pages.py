@@ -53,7 +53,7 @@ class Cursor:
             ) from None
 
 
-def asked(criteria: Criteria, sort: Sort) -> str:
+def browse_digest(criteria: Criteria, sort: Sort) -> str:
     """A short digest of what is browsed, the same for every page."""
     told = [
         criteria.scope.tenant, criteria.scope.filters(), to_data(criteria.where), criteria.as_of,
@@ -62,7 +62,7 @@ def asked(criteria: Criteria, sort: Sort) -> str:
     return digest("memoriter/browse/1", canonical(told)).hex()[:16]
 
 
-def page(
+def page_rows(
     view: View, selection: Selection, sort: Sort, after: Cursor | None, limit: int
 ) -> tuple[Rows, NDArray[np.int64]]:
     """The rows of one page, and when each was created."""

@@ -54,7 +54,7 @@ def strings(view: View, rows: Rows, name: str) -> list[str | None]:
     return [None if code < 0 else names[code] for code in met.tolist()]
 
 
-def length(view: View) -> int:
+def chain_length(view: View) -> int:
     """How long the chain of a view is: one more than the highest position that it sees.
 
     A forgotten record leaves a hole, which counts: positions do not move, and the newest record

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.core.words import Sketch
-from memoriter.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
+from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, record_columns
 from memoriter.index.dictionary import Dictionary
-from memoriter.index.log_arrays import edges_of, sample_of, vectors_of
-from memoriter.index.sessions import Keys, Sessions, keys_of
+from memoriter.index.log_arrays import edge_arrays, sample_of, vector_arrays
+from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.windows import Windows, windows_of
 from memoriter.rank.codes import Codes, codes_of
 from memoriter.store.port import Delta
-from memoriter.store.rows import erased
+from memoriter.store.rows import read_tomb
 
 LIVE: Final = np.iinfo(np.int64).max
 """The end of a row that has not ended."""
@@ -59,7 +59,7 @@ class Postings:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SegmentView:
     """What a view sees of a segment: which rows, how many, and how long their fields are."""
 
     mask: NDArray[np.bool_]
@@ -92,7 +92,7 @@ class Segment:
         """Note from when on every view sees the same of this segment."""
         ended = self.ends[self.ends < LIVE]
         self._last_event = max(self.last, int(ended.max(initial=0)))
-        self._present: Seen | None = None
+        self._present: SegmentView | None = None
 
     def __len__(self) -> int:
         return self.rows.size
@@ -128,12 +128,12 @@ class Segment:
         return Windows(self.arrays)
 
     @cached_property
-    def sessions(self) -> Keys:
+    def sessions(self) -> SessionKeys:
         """The session of each row."""
-        return keys_of(self.arrays)
+        return session_keys(self.arrays)
 
     @cached_property
-    def talks(self) -> Sessions:
+    def session_order(self) -> Sessions:
         """The rows in sessions, in the order of writing."""
         return Sessions.of(self.arrays)
 
@@ -143,15 +143,15 @@ class Segment:
         return {}
 
     @cached_property
-    def bounds(self) -> dict[object, Any]:
+    def memo(self) -> dict[object, Any]:
         """What scoring found out about this segment and may ask again."""
         return {}
 
     def remember(self, what: object, value: object) -> None:
         """Keep something under `bounds`."""
-        if len(self.bounds) >= _REMEMBERED:
-            self.bounds.clear()
-        self.bounds[what] = value
+        if len(self.memo) >= _REMEMBERED:
+            self.memo.clear()
+        self.memo[what] = value
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
@@ -256,7 +256,7 @@ class Segment:
         out[self.places(self.arrays["vectors.none.rows"])[0]] = True
         return out
 
-    def end(self, rows: Rows, ends: NDArray[np.int64]) -> None:
+    def end_rows(self, rows: Rows, ends: NDArray[np.int64]) -> None:
         """End those of these rows that are here; a row forgotten stays forgotten."""
         places, mine = self.places(rows)
         if places.size:
@@ -265,7 +265,7 @@ class Segment:
             self.ends = fresh
             self._settle()
 
-    def seen(self, seq: int) -> Seen:
+    def seen(self, seq: int) -> SegmentView:
         """What a view at `seq` sees of this segment; remembered for the present."""
         if seq < self._last_event:
             return self._count(seq)
@@ -273,10 +273,10 @@ class Segment:
             self._present = self._count(seq)
         return self._present
 
-    def _count(self, seq: int) -> Seen:
+    def _count(self, seq: int) -> SegmentView:
         mask = (self.rows <= seq) & (seq < self.ends)
         sums = self.lengths[:, mask].sum(axis=1, dtype=np.int64)
-        return Seen(mask, int(mask.sum()), sums)
+        return SegmentView(mask, int(mask.sum()), sums)
 
 
 def build(
@@ -298,15 +298,15 @@ def build(
         "rows": rows,
         "born": rows,
         "ends": np.full(len(records), LIVE, np.int64),
-        "tombs": np.array([erased(tomb).position for tomb in delta.tombs], np.int64),
+        "tombs": np.array([read_tomb(tomb).position for tomb in delta.tombs], np.int64),
         "events.rows": np.zeros(0, np.int64),
         "events.ends": np.zeros(0, np.int64),
     }
     arrays.update(_postings([analysed[record.row] for record in records], len(fields)))
     arrays.update(windows_of(kin))
-    arrays.update(columns_of(records))
-    arrays.update(vectors_of(delta.vectors))
-    arrays.update(edges_of(delta.edges))
+    arrays.update(record_columns(records))
+    arrays.update(vector_arrays(delta.vectors))
+    arrays.update(edge_arrays(delta.edges))
     return Segment(after, delta.upto, arrays)
 
 

@@ -85,7 +85,7 @@ def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
 
 
-def left_out(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
+def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
     """The first thing that leaves a row of the view out; None where it may be found."""
     then = _Then.of(view, criteria)
     for segment in view.segments:
@@ -118,8 +118,8 @@ class _Then:
 
     @classmethod
     def of(cls, view: View, criteria: Criteria) -> _Then:
-        replaced = view.in_force(criteria.time, criteria.recorded).targets
-        edges = view.replacements
+        replaced = view.superseding_edges(criteria.time, criteria.recorded).targets
+        edges = view.replacing_edges
         late = (edges.since != NO_TIME) & (edges.since > criteria.time)
         return cls(replaced, edges.sources[late])
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Mask
 from memoriter.index.columns import Arrays, dictionary_of
 
-Keys = NDArray[np.uint64]
+SessionKeys = NDArray[np.uint64]
 """Sessions as 64-bit digests of their names, 0 for none: equal in every segment."""
 
 
-def keys_of(arrays: Arrays) -> Keys:
+def session_keys(arrays: Arrays) -> SessionKeys:
     """The session of each row of a segment."""
     names = dictionary_of(arrays, "session")
     spelled = [hashlib.blake2b(name.encode(), digest_size=8).digest() for name in names]
@@ -27,20 +27,20 @@ def keys_of(arrays: Arrays) -> Keys:
 class Sessions:
     """The rows of a segment that stand in a session, by session and position."""
 
-    keys: Keys
+    keys: SessionKeys
     positions: NDArray[np.float64]
     places: NDArray[np.intp]
 
     @classmethod
     def of(cls, arrays: Arrays) -> Sessions:
         """The talks of a segment's columns."""
-        keys, positions = keys_of(arrays), arrays["position"]
+        keys, positions = session_keys(arrays), arrays["position"]
         places = np.flatnonzero(keys)
         places = places[np.lexsort((positions[places], keys[places]))]
         return cls(keys[places], positions[places], places)
 
-    def beside(
-        self, keys: Keys, positions: NDArray[np.float64], seen: Mask, step: int
+    def nearest(
+        self, keys: SessionKeys, positions: NDArray[np.float64], seen: Mask, step: int
     ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """(position, place) of the nearest row before (step -1) or after (step 1); NaN and -1."""
         low = np.searchsorted(self.keys, keys, "left")

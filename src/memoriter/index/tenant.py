@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from memoriter.core.errors import Corrupt, Expired
 from memoriter.core.record import Content
 from memoriter.embed.port import Kindred
-from memoriter.index.file import load
+from memoriter.index.file import load_segment
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import GONE, Segment, build
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest
-from memoriter.store.rows import erased
+from memoriter.store.rows import read_tomb
 from memoriter.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ FORMAT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Spaces:
+class IndexSpaces:
     """What shapes an index: who reads words, whose vectors there are, which table of kin."""
 
     analyzer: Analyzer
@@ -54,7 +54,7 @@ class Spaces:
     def _kin(self) -> str:
         return "none" if self.kin is None else self.kin.fingerprint
 
-    def serves_as(self, other: Spaces) -> bool:
+    def differs_only_in_analyzer(self, other: IndexSpaces) -> bool:
         """Whether it differs from another only in who reads words."""
         return (self.vectors, self._kin) == (other.vectors, other._kin)
 
@@ -62,7 +62,7 @@ class Spaces:
 class TenantIndex:
     """What one process knows of one tenant under one analyzer and one vector space."""
 
-    def __init__(self, log: Log, tenant: str, spaces: Spaces, folder: Path | None) -> None:
+    def __init__(self, log: Log, tenant: str, spaces: IndexSpaces, folder: Path | None) -> None:
         self._log = log
         self._tenant = tenant
         self.spaces = spaces
@@ -119,7 +119,7 @@ class TenantIndex:
 
     def _view(self, seq: int) -> View:
         agents = partial(self._log.agents, self._tenant, seq)
-        return View(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
+        return View(seq, self._segments, self._analyzer.fields, agents, self._current.built_graph)
 
     def _catch_up(self) -> Head:
         head = self._log.head(self._tenant)
@@ -159,7 +159,9 @@ class TenantIndex:
         try:
             for ref in manifest.segments:
                 stretch = ref.first, ref.last
-                opened.append(known.get(stretch) or load(self.folder / ref.name, stretch, owner))
+                opened.append(
+                    known.get(stretch) or load_segment(self.folder / ref.name, stretch, owner)
+                )
         except Corrupt as damage:
             _log.warning("%s; answering from the log instead", damage.message)
             return None
@@ -169,7 +171,7 @@ class TenantIndex:
         """Use these segments: let later ones end rows of earlier ones, and note whose they are."""
         for at, segment in enumerate(segments):
             for earlier in segments[:at]:
-                earlier.end(*_events(segment))
+                earlier.end_rows(*_events(segment))
         self._segments = tuple(segments)
         self._latest = self._born = np.zeros(0, np.int64)
         for segment in segments:
@@ -183,13 +185,13 @@ class TenantIndex:
             after, delta, self._analyzer.fields, self._words(delta), self._tokens(delta)
         )
         rows, ends = self._ended(delta)
-        segment.end(rows, ends)
+        segment.end_rows(rows, ends)
         before = rows <= after
         segment.arrays["events.rows"] = rows[before]
         segment.arrays["events.ends"] = ends[before]
         segment.arrays["born"] = self._births(delta)
         for earlier in self._segments:
-            earlier.end(rows[before], ends[before])
+            earlier.end_rows(rows[before], ends[before])
         self._segments = (*self._segments, segment)
         self._note(segment)
         published = len(self.manifest.segments)
@@ -220,7 +222,7 @@ class TenantIndex:
                 ends[latest[record.position]] = record.row
             latest[record.position] = record.row
         for tomb in delta.tombs:
-            ends.update(dict.fromkeys(erased(tomb).rows, GONE))
+            ends.update(dict.fromkeys(read_tomb(tomb).rows, GONE))
         return np.array(list(ends), np.int64), np.array(list(ends.values()), np.int64)
 
     def _births(self, delta: Delta) -> NDArray[np.int64]:

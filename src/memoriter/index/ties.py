@@ -18,15 +18,15 @@ ATTRIBUTES: Final = ("path", *STRING_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, "r
 """What a tie may go by; a leading minus turns it round."""
 
 
-def ties_of(view: View, names: Sequence[str]) -> Keys:
+def tie_keys(view: View, names: Sequence[str]) -> Keys:
     """The keys of rows under these names; those that name no attribute say nothing here."""
     told = [name for name in names if name.removeprefix("-") in ATTRIBUTES]
     if not told or told[0] == "row":  # no two rows are equal in it: nothing after it counts
         return by_row
-    return lambda rows: [tie_of(view, rows, name) for name in told]
+    return lambda rows: [tie_key(view, rows, name) for name in told]
 
 
-def tie_of(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
+def tie_key(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
     """One key of rows, smallest first; what is absent comes last either way."""
     key, down = _key(view, rows, name.removeprefix("-")), name.startswith("-")
     return np.where(np.isnan(key), np.inf, -key if down else key)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from memoriter.index.file import save
+from memoriter.index.file import save_segment
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import Segment
 from memoriter.index.tenant import TenantIndex
-from memoriter.store.io_errors import plainly
-from memoriter.store.lease import attempt
+from memoriter.store.io_errors import os_errors
+from memoriter.store.lease import try_lock
 from memoriter.store.port import Log, Manifest, SegmentRef
 
 FLUSH_ROWS: Final = 8192
@@ -30,9 +30,9 @@ def keep_up(
     `bounds` are the floor (ended rows before it are dropped) and the rows that make a tail long
     enough.
     """
-    with plainly(folder):
+    with os_errors(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
-    with attempt(folder / "upkeep.lock") as mine:
+    with try_lock(folder / "upkeep.lock") as mine:
         return mine and _keep_up(index, log, tenant, folder, bounds)
 
 
@@ -67,6 +67,6 @@ def _keep_up(
 
 
 def _write(segment: Segment, owner: tuple[str, str], folder: Path) -> SegmentRef:
-    with plainly(folder):
-        name = save(segment, folder, owner)
+    with os_errors(folder):
+        name = save_segment(segment, folder, owner)
     return SegmentRef(name, segment.first, segment.last, len(segment))

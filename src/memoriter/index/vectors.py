@@ -28,7 +28,7 @@ def _engine(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     return owners[order], np.concatenate([each for _, each in parts])[order]
 
 
-def vectors_of(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+def row_vectors(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
     owners, matrix = _engine(view, rows)
     found, starts, counts = np.unique(owners, return_index=True, return_counts=True)
@@ -40,9 +40,9 @@ def vectors_of(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     return found[kept], out[kept]
 
 
-def units_of(view: View, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
+def unit_vectors(view: View, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
     """(a unit vector for each of these rows, which of them have one; zeros where not)."""
-    found, matrix = vectors_of(view, rows)
+    found, matrix = row_vectors(view, rows)
     known = np.isin(rows, found)
     out = np.zeros((rows.size, matrix.shape[1]), np.float32)
     out[known] = matrix[np.searchsorted(found, rows[known])]

@@ -19,7 +19,7 @@ from memoriter.core.edge import REPLACING
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
 from memoriter.index.edges import latest
 from memoriter.index.graph import Graph
-from memoriter.index.segment import Seen, Segment
+from memoriter.index.segment import Segment, SegmentView
 from memoriter.store.rows import AgentRow
 
 SETTING: Final = "\x1fembedding"
@@ -27,7 +27,7 @@ SETTING: Final = "\x1fembedding"
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class ReplacingEdges:
     """Edges that take their targets out of force: ends by position, validity in microseconds."""
 
     sources: NDArray[np.int64]
@@ -35,12 +35,12 @@ class Replacement:
     since: NDArray[np.int64]
     until: NDArray[np.int64]
 
-    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Replacement:
+    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> ReplacingEdges:
         """These of them, in order."""
-        return Replacement(self.sources[at], self.targets[at], self.since[at], self.until[at])
+        return ReplacingEdges(self.sources[at], self.targets[at], self.since[at], self.until[at])
 
 
-NO_REPLACEMENT: Final = Replacement(*(np.zeros(0, np.int64) for _ in range(4)))
+_NO_EDGES: Final = ReplacingEdges(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
 class View:
@@ -52,20 +52,20 @@ class View:
         segments: Sequence[Segment],
         fields: tuple[str, ...],
         agents: Callable[[], Sequence[AgentRow]] = tuple[AgentRow, ...],
-        walked: Graph | None = None,
+        built_graph: Graph | None = None,
         damage: str | None = None,
     ) -> None:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
         self._agents = agents
-        self._walked = walked
+        self._built_graph = built_graph
         self.damage = damage
         """Why there are no vectors, where one of them is damaged."""
 
-    def damaged(self, damage: str) -> View:
+    def with_damage(self, damage: str) -> View:
         """The same view, which says why it has no vectors."""
-        return View(self.seq, self.segments, self.fields, self._agents, self._walked, damage)
+        return View(self.seq, self.segments, self.fields, self._agents, self._built_graph, damage)
 
     @cached_property
     def agents(self) -> Mapping[str, str]:
@@ -73,7 +73,7 @@ class View:
         return {row.agent: _registry_text(row) for row in self._agents() if row.agent != SETTING}
 
     @cached_property
-    def seen(self) -> tuple[Seen, ...]:
+    def seen(self) -> tuple[SegmentView, ...]:
         """For each segment what this view sees of it."""
         return tuple(segment.seen(self.seq) for segment in self.segments)
 
@@ -88,7 +88,7 @@ class View:
         return sum(seen.count for seen in self.seen)
 
     @cached_property
-    def bare(self) -> tuple[NDArray[np.bool_], ...]:
+    def unembedded(self) -> tuple[NDArray[np.bool_], ...]:
         """For each segment the rows that this view sees and that still lack a vector."""
         late = [_late(segment, self.seq) for segment in self.segments]
         rows = np.concatenate([np.zeros(0, np.int64), *late])
@@ -103,7 +103,7 @@ class View:
     @cached_property
     def behind(self) -> int:
         """How many records of the view still lack a vector."""
-        return sum(int(lacking.sum()) for lacking in self.bare)
+        return sum(int(lacking.sum()) for lacking in self.unembedded)
 
     @cached_property
     def tombs(self) -> NDArray[np.int64]:
@@ -118,41 +118,41 @@ class View:
     @cached_property
     def graph(self) -> Graph:
         """The edges of the view; built when first asked for."""
-        return Graph(self.seq, self.segments, self.visible, self.tombs, self._walked)
+        return Graph(self.seq, self.segments, self.visible, self.tombs, self._built_graph)
 
     @property
-    def walked(self) -> Graph | None:
+    def built_graph(self) -> Graph | None:
         """The latest graph that was walked, of this view or of one before it."""
         mine = self.__dict__.get("graph")
-        return mine if isinstance(mine, Graph) and mine.is_built else self._walked
+        return mine if isinstance(mine, Graph) and mine.is_built else self._built_graph
 
     @cached_property
-    def replacements(self) -> Replacement:
+    def replacing_edges(self) -> ReplacingEdges:
         """The replacing edges of the view, the last of each key, forgotten ends left out."""
-        return self._replacements(self.seq)
+        return self._replacing_edges(self.seq)
 
-    def _replacements(self, upto: int) -> Replacement:
+    def _replacing_edges(self, upto: int) -> ReplacingEdges:
         parts = [part for part in map(_replacing, self.segments) if part[0].size]
         if not parts:
-            return NO_REPLACEMENT
+            return _NO_EDGES
         seqs, sources, targets, kinds, since, until = (
             np.concatenate([np.zeros(0, np.int64), *(part[n] for part in parts)]) for n in range(6)
         )
         forgotten = np.isin(sources, self.tombs) | np.isin(targets, self.tombs)
         at = np.flatnonzero((seqs <= upto) & ~forgotten)
         at = at[latest(seqs[at], (sources[at], targets[at], kinds[at], since[at]))]
-        return Replacement(sources[at], targets[at], since[at], until[at])
+        return ReplacingEdges(sources[at], targets[at], since[at], until[at])
 
-    def in_force(self, time: int, recorded: int | None = None) -> Replacement:
+    def superseding_edges(self, time: int, recorded: int | None = None) -> ReplacingEdges:
         """The edges that take their targets out of force at a time, oldest first.
 
         By their validity; or, where `recorded` is the last entry of the log at that time, by what
         was recorded then: an edge begins when it is written, and ends where it said so by then.
         """
         if recorded is None:
-            edges = self.replacements
+            edges = self.replacing_edges
             return edges.take(holds_at(edges.since, edges.until, time))
-        edges = self._replacements(min(recorded, self.seq))
+        edges = self._replacing_edges(min(recorded, self.seq))
         return edges.take((edges.until == NO_TIME) | (time < edges.until))
 
 
@@ -163,8 +163,8 @@ def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
         return none
     _, home = segment.owners
     away = ~home & (segment.arrays["vectors.seqs"] <= seq)
-    bare = none[segment.arrays["vectors.none.seqs"] <= seq]
-    return np.concatenate([segment.arrays["vectors.rows"][away], bare])
+    unembedded = none[segment.arrays["vectors.none.seqs"] <= seq]
+    return np.concatenate([segment.arrays["vectors.rows"][away], unembedded])
 
 
 def _registry_text(row: AgentRow) -> str:
@@ -175,7 +175,7 @@ def _registry_text(row: AgentRow) -> str:
 
 def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:
     """Sequence, ends, kind and validity of the replacing edges of a segment; found once."""
-    known = segment.bounds.get("replacing")
+    known = segment.memo.get("replacing")
     if known is None:
         known = _replacing_in(segment.arrays)
         segment.remember("replacing", known)

@@ -56,17 +56,17 @@ class SegmentVectors:
         return docs
 
 
-def held(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
+def selected_vectors(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
     """For each segment the vectors that the view sees and whose rows are inside the masks."""
     return [each for each in _each(view, masks) if each.seen.any()]
 
 
-def holds(view: View) -> bool:
+def has_vectors(view: View) -> bool:
     """Whether the view sees any vector."""
     return any(each.seen.any() for each in _each(view, view.visible))
 
 
-def rows_of(view: View, docs: Places) -> Rows:
+def rows_at(view: View, docs: Places) -> Rows:
     """The rows that stand at these places among all rows of the view."""
     out = np.zeros(docs.size, np.int64)
     start = 0

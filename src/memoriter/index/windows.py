@@ -107,7 +107,7 @@ def _arrays(
     }
 
 
-def joined_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+def merged_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
     """The windows of the rows that stay."""
     tokens: list[NDArray[np.uint16]] = []
     windows: list[NDArray[np.int32]] = []

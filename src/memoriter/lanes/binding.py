@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoriter.index.match import Close, Sought
+from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.lanes.scoring import Counted, Scorer
 from memoriter.text.port import Analyzer
@@ -22,7 +22,7 @@ class Binder:
         """The tree with every leaf counted; None when the analyzer finds no word in it."""
         match node:
             case Term():
-                return self._scorer.asked(node.term, Sought(((node.term, 0),)), 1.0)
+                return self._scorer.asked(node.term, PhrasePattern(((node.term, 0),)), 1.0)
             case Leaf():
                 what = self._sought(node)
                 return self._scorer.asked(spelled(node), what, node.boost) if what else None
@@ -49,9 +49,9 @@ class Binder:
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
-        return self._scorer.asked(spelled(node), Close(parts, node.distance), boost)
+        return self._scorer.asked(spelled(node), NearPattern(parts, node.distance), boost)
 
-    def _sought(self, leaf: Leaf) -> Sought | None:
+    def _sought(self, leaf: Leaf) -> PhrasePattern | None:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
         if not tokens:
             return None
@@ -59,7 +59,7 @@ class Binder:
         names = self._scorer.ground.names
         fields = frozenset(names.index(name) for name in leaf.fields if name in names)
         nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
-        return Sought(tuple(tokens), leaf.prefix, nowhere)
+        return PhrasePattern(tuple(tokens), leaf.prefix, nowhere)
 
 
 _NOWHERE = 255

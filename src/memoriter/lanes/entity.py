@@ -92,7 +92,7 @@ class _Names:
 
     @classmethod
     def of(cls, segment: Segment) -> _Names:
-        known = segment.bounds.get("entity names")
+        known = segment.memo.get("entity names")
         if known is None:
             known = cls._made([key(name) for name in dictionary_of(segment.arrays, "entities")])
             segment.remember("entity names", known)

@@ -13,7 +13,7 @@ import numpy as np
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.field_stats import FieldStats
-from memoriter.index.match import Sought
+from memoriter.index.match import PhrasePattern
 from memoriter.lanes.binding import unstacked
 from memoriter.rank.grid import snap_one
 from memoriter.text.port import Analyzer
@@ -62,7 +62,9 @@ class Fuzzy:
     def _searched(self, n: int, word: str, docs: np.ndarray) -> Mask:
         """Which of these rows have the word in a field that the search looks at."""
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        postings = self._ground.occurrences(n, Sought(tokens)) if tokens and docs.size else None
+        postings = (
+            self._ground.occurrences(n, PhrasePattern(tokens)) if tokens and docs.size else None
+        )
         return np.zeros(docs.size, np.bool_) if postings is None else np.isin(docs, postings.docs)
 
     def evidence(self, words: Sequence[str], met: Sequence[str], rows: Rows) -> list[Explanation]:
@@ -87,7 +89,7 @@ class Fuzzy:
     def _fields(self, n: int, word: str, place: int) -> list[str]:
         """The fields of a row that have a word."""
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        postings = self._ground.occurrences(n, Sought(tokens))
+        postings = self._ground.occurrences(n, PhrasePattern(tokens))
         if postings is None:
             return []
         return [self._ground.names[f] for f in postings.fields[postings.docs == place].tolist()]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.view import View
-from memoriter.index.view_vectors import Places, SegmentVectors, held, rows_of
+from memoriter.index.view_vectors import Places, SegmentVectors, rows_at, selected_vectors
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import cosines, scan_margin, snap
 
@@ -39,7 +39,7 @@ Scan = Literal["exact", "approximate"]
 
 def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
     """How the vectors inside some masks are to be read."""
-    return _scan_of(held(view, masks), exact_up_to)
+    return _scan_of(selected_vectors(view, masks), exact_up_to)
 
 
 def _scan_of(parts: Sequence[SegmentVectors], exact_up_to: int) -> Scan:
@@ -54,7 +54,7 @@ class Nearest:
     def __init__(self, view: View, masks: Sequence[Mask], query: NDArray[np.float32]) -> None:
         self._reading = view
         self._query = query
-        self._held = held(view, masks)
+        self._held = selected_vectors(view, masks)
         self._is_plain = all(each.is_plain for each in self._held)
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
@@ -64,7 +64,7 @@ class Nearest:
         if chosen is None:
             scan, chosen = "exact", [(each, np.flatnonzero(each.seen)) for each in self._held]
         docs, scores = self._decided(self._narrowed(chosen, pool, floor))
-        return rows_of(self._reading, docs), scores, scan
+        return rows_at(self._reading, docs), scores, scan
 
     def _decided(self, chosen: Chosen) -> tuple[Places, Scores]:
         """(where rows stand, the exact cosine of their best vector among the chosen ones)."""

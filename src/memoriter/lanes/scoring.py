@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.field_stats import FieldStats
-from memoriter.index.match import Close, Sought
+from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings
 from memoriter.rank.bm25 import Array, Rarity, idf, saturation
 from memoriter.rank.grid import STEP, snap, snap_one
@@ -43,7 +43,7 @@ class Counted:
     """A leaf bound to a view: what to look for, how rare it is, how much it weighs."""
 
     label: str
-    what: Sought | Close
+    what: PhrasePattern | NearPattern
     boost: float
     df: int
     idf: float
@@ -81,7 +81,7 @@ class Scorer:
         """Whether alternatives add up; otherwise the best of them counts."""
         return self.formula.measure == "bm25"
 
-    def asked(self, label: str, what: Sought | Close, boost: float) -> Counted:
+    def asked(self, label: str, what: PhrasePattern | NearPattern, boost: float) -> Counted:
         """The leaf, counted."""
         df = self.ground.df(what)
         rare = idf(self.ground.total, df, self.formula.rarity) if df else 0.0

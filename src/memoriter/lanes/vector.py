@@ -18,7 +18,7 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
-from memoriter.index.view_vectors import holds
+from memoriter.index.view_vectors import has_vectors
 from memoriter.lanes.missed import EVERY, pooled, score_of, with_options
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
 from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
@@ -170,7 +170,7 @@ def _able(each: InSpace) -> Skipped | None:
         return each.lacks
     if each.view.damage is not None:
         return Skipped(each.view.damage)
-    if each.view.total and not holds(each.view):
+    if each.view.total and not has_vectors(each.view):
         return Skipped("no record has a vector yet")
     return None
 

@@ -14,7 +14,7 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import dated, parse, tagged
-from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
+from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import Look
@@ -58,14 +58,14 @@ def browsed(
         else engine.view(scope.tenant, known_at)
     )
     criteria = _criteria(scope, look, after.now if after else clock())
-    mark = asked(criteria, sort)
+    mark = browse_digest(criteria, sort)
     if after and after.asked != mark:
         raise BadQuery(
             "cursor: belongs to another question", hint="begin again without it", field="cursor"
         )
     fetch = engine.fetch(scope.tenant)
     selection = select(view, criteria, fetch)
-    rows, created = page(view, selection, sort, after, skip + limit + 1)
+    rows, created = page_rows(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
     shown = [record for record in fetch(rows[:limit].tolist()) if record is not None]
     follow = None

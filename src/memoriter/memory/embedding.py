@@ -269,6 +269,6 @@ def _filled(
 def _bare(view: View) -> Sequence[int]:
     return [
         row
-        for segment, lacking in zip(view.segments, view.bare, strict=True)
+        for segment, lacking in zip(view.segments, view.unembedded, strict=True)
         for row in segment.rows[lacking].tolist()
     ]

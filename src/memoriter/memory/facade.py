@@ -26,7 +26,7 @@ from memoriter.memory.browsing import Page, browsed, matching
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import Ask, Changes, Erase, Fields, How, Look, Tied, WhereLike
 from memoriter.memory.status import Report, Status, status_of
-from memoriter.store.verify import sound
+from memoriter.store.verify import require_undamaged
 from memoriter.write.doctor import Bench, Checkup, checkup
 from memoriter.write.progress import Told
 from memoriter.write.progress import progress as showing
@@ -324,7 +324,7 @@ class Memory:
     def _lines(self, where: object) -> Iterable[bytes]:
         if where is None and not self._scope.filters():
             return export_lines(
-                self._scope.tenant, sound(self._engine.log.dump(self._scope.tenant))
+                self._scope.tenant, require_undamaged(self._engine.log.dump(self._scope.tenant))
             )
         told = ({"id": r.id, **plain(r)} for r in matching(self._engine, self._scope, where))
         return (json.dumps(data, ensure_ascii=False).encode() + b"\n" for data in told)

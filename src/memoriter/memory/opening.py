@@ -17,8 +17,8 @@ from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
 from memoriter.embed.callable import Embed
 from memoriter.embed.port import Embedder
-from memoriter.index.cache import IndexCache, Upkeep
-from memoriter.index.tenant import Spaces
+from memoriter.index.cache import IndexCache, UpkeepOptions
+from memoriter.index.tenant import IndexSpaces
 from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.memory.analyzers import added
 from memoriter.memory.embedders import kin_of
@@ -29,7 +29,7 @@ from memoriter.memory.options import OpenOptions
 from memoriter.memory.rerankers import reranker_of
 from memoriter.memory.spaces import OtherSpaces, Wordless, embedders_of, patience_of
 from memoriter.rerank.port import Reranker
-from memoriter.store.io_errors import plainly
+from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
 from memoriter.store.ram import Ram
 from memoriter.store.sqlite.connect import Durability
@@ -68,7 +68,7 @@ class OpenedStore:
     options: OpenOptions
     reranker: Reranker | None
     patience: Patience
-    upkeep: Upkeep
+    upkeep: UpkeepOptions
 
     def embedder(self, tenant: str) -> Asked:
         """What a tenant is embedded by: what the opener said, or what the tenant chose."""
@@ -94,7 +94,7 @@ def ground_of(place: str | Path, options: OpenOptions) -> OpenedStore:
         read_only=options.get("read_only", False),
         durability=options.get("durability", "full"),
     )
-    upkeep = Upkeep(
+    upkeep = UpkeepOptions(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
         options.get("flush_rows", FLUSH_ROWS),
@@ -120,7 +120,7 @@ def parts_of(ground: OpenedStore, tenant: str, asked: Asked) -> Engine:
     )
     kin = kin_of(write_context.embedder)
     index_cache = IndexCache(
-        log, Spaces(write_context.analyzer, write_context.space, kin), upkeep, clock
+        log, IndexSpaces(write_context.analyzer, write_context.space, kin), upkeep, clock
     )
     beside = tuple(_beside(replace(write_context, embedder=each), log, upkeep) for each in more)
     return Engine(log, index_cache, write_context, kin, ground.reranker, beside)
@@ -138,9 +138,9 @@ def parts_for(engine: Engine, tenant: str) -> Engine:
     )
 
 
-def _beside(write_context: WriteContext, log: Log, upkeep: Upkeep) -> OtherSpaces:
+def _beside(write_context: WriteContext, log: Log, upkeep: UpkeepOptions) -> OtherSpaces:
     """A space beside the one that serves: its index holds vectors alone, and lives in memory."""
-    spaces = Spaces(Wordless(), write_context.space, None)
+    spaces = IndexSpaces(Wordless(), write_context.space, None)
     return OtherSpaces(
         write_context, IndexCache(log, spaces, replace(upkeep, folder=None), write_context.clock)
     )
@@ -200,7 +200,7 @@ def _store(
         )
     # The log, the lock and the index lie beside the file itself, not beside a link to it.
     path = Path(os.path.realpath(Path(clean).expanduser()))
-    with plainly(path):
+    with os_errors(path):
         path.exists()
     if not path.parent.is_dir():
         raise NotFound(

@@ -17,9 +17,9 @@ from memoriter.core.options import check_known
 from memoriter.core.ranking import Rows
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
-from memoriter.index.ids import rows_of
+from memoriter.index.ids import rows_by_id
 from memoriter.index.selection import Criteria, Selection, select
-from memoriter.index.vectors import vectors_of
+from memoriter.index.vectors import row_vectors
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import How
@@ -143,7 +143,7 @@ class _Sight:
 
     def clusters(self, rule: Rule, candidates: int) -> _Seen:
         """The clusters of each agent and user, and which of them have a reflection already."""
-        rows, matrix = vectors_of(self._reading, self._standing.rows(self._reading))
+        rows, matrix = row_vectors(self._reading, self._standing.rows(self._reading))
         rows, matrix = rows[-candidates:], matrix[-candidates:]
         owned: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         records = self._fetch(rows.tolist())
@@ -170,7 +170,7 @@ class _Sight:
         """Reflections of which a member is forgotten, hidden, or in other hands."""
         said = {r.id: ids for r in self._ours if not r.archived and (ids := members_of(r))}
         wanted = sorted({one for ids in said.values() for one in ids})
-        rows = rows_of(self._reading, wanted, self._standing.masks)
+        rows = rows_by_id(self._reading, wanted, self._standing.masks)
         standing = {
             (record.id, record.agent, record.user)
             for record in self._records(np.array(sorted(rows.values()), np.int64))

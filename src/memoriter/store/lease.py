@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from memoriter.core.errors import Unavailable
-from memoriter.store.io_errors import plainly
+from memoriter.store.io_errors import os_errors
 
 try:
     import fcntl
@@ -22,7 +22,7 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 WAIT_LIMIT_S: Final = 30.0
 """How long a writer waits for another process: one that was stopped would hold it for ever."""
 
-_LOOKING_S: Final = 0.05
+_POLL_S: Final = 0.05
 """How long it looks again and again, before it stands in the system's queue."""
 
 
@@ -40,24 +40,24 @@ class Lease:
         """Wait for the lock, though not for ever, and hold it."""
         with self._mutex:
             try:
-                if not (self._taken() or self._soon()):
-                    self._wait()
+                if not (self._try_lock() or self._poll()):
+                    self._queue()
                 yield
             finally:
                 if fcntl is not None and self._handle is not None:
                     fcntl.flock(self._handle, fcntl.LOCK_UN)
 
     @contextlib.contextmanager
-    def attempted(self) -> Generator[bool]:
+    def try_held(self) -> Generator[bool]:
         """Hold the lock if nobody else does; yields whether it was taken."""
         try:
-            yield self._taken()
+            yield self._try_lock()
         finally:
             self.close()
 
-    def _taken(self) -> bool:
+    def _try_lock(self) -> bool:
         handle = self._open()
-        with plainly(self._path):
+        with os_errors(self._path):
             try:
                 if fcntl is not None:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,16 +65,16 @@ class Lease:
                 return False
         return True
 
-    def _soon(self) -> bool:
+    def _poll(self) -> bool:
         """Whether the lock comes free in a moment, as most do: a look costs less than a thread."""
-        until = time.monotonic() + _LOOKING_S
+        until = time.monotonic() + _POLL_S
         while time.monotonic() < until:
             time.sleep(0.0005 + time.monotonic_ns() % 20 * 0.0001)  # spreads those who wait
-            if self._taken():
+            if self._try_lock():
                 return True
         return False
 
-    def _wait(self) -> None:
+    def _queue(self) -> None:
         """Queue for the lock on a thread of its own: nothing else can end a wait that is too long.
 
         Giving up is closing the handle. The thread's wait goes on, and what it then gets goes with
@@ -103,7 +103,7 @@ class Lease:
 
     def _open(self) -> int:
         if self._handle is None:
-            with plainly(self._path):
+            with os_errors(self._path):
                 self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._handle
 
@@ -120,9 +120,9 @@ class Lease:
 
 
 @contextlib.contextmanager
-def attempt(path: Path) -> Generator[bool]:
+def try_lock(path: Path) -> Generator[bool]:
     """Take a lock if nobody holds it; yields whether it was taken."""
-    with Lease(path).attempted() as taken:
+    with Lease(path).try_held() as taken:
         yield taken
 
 

@@ -26,7 +26,7 @@ from memoriter.store.rows import (
     check_words,
     read_record,
 )
-from memoriter.store.sequence import Sequenced, Standing, settle
+from memoriter.store.sequence import CurrentRow, Sequenced, settle
 
 
 @dataclass
@@ -47,9 +47,9 @@ class _Tenant:
     debt_rows: list[DebtRow] = field(default_factory=list[DebtRow])
     manifests: dict[str, Manifest] = field(default_factory=dict[str, Manifest])
 
-    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
+    def places(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         wanted = set(ids)
-        return {r.id: Standing(r.row, r.position) for r in self.records if r.id in wanted}
+        return {r.id: CurrentRow(r.row, r.position) for r in self.records if r.id in wanted}
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         wanted = set(positions)
@@ -61,7 +61,7 @@ class _Tenant:
     def edges_at(self, position: int) -> list[int]:
         return [e.seq for e in self.edge_rows if position in (e.source, e.target)]
 
-    def given_at(self, rows: Sequence[int]) -> list[int]:
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
         return [v.seq for v in self.vector_rows if v.row in set(rows) and v.form != "unit"]
 
     def alive(self, rows: Sequence[int]) -> set[int]:
@@ -92,7 +92,7 @@ class _Tenant:
         self.head = new.head
 
 
-class _Latch:
+class _ClosableLock:
     """The lock of a log, which opens no more once the log is closed."""
 
     def __init__(self) -> None:
@@ -120,30 +120,30 @@ class Ram:
     def __init__(self) -> None:
         self._tenants: dict[str, _Tenant] = {}
         self._spaces: set[str] = set()
-        self._lock = _Latch()
+        self._lock = _ClosableLock()
 
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
         with self._lock:
             return sorted(self._tenants)
 
-    def _of(self, tenant: str) -> _Tenant:
+    def _log_of(self, tenant: str) -> _Tenant:
         return self._tenants.get(tenant) or _Tenant()
 
     def head(self, tenant: str) -> Head:
         """Where the log of a tenant stands."""
         with self._lock:
-            return self._of(tenant).head
+            return self._log_of(tenant).head
 
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time."""
         with self._lock:
-            return max((c.seq for c in self._of(tenant).commits if c.time <= time), default=0)
+            return max((c.seq for c in self._log_of(tenant).commits if c.time <= time), default=0)
 
     def commit(self, batch: Batch) -> Commit:
         """Write a batch, all or nothing."""
         with self._lock:
-            log = self._of(batch.tenant)
+            log = self._log_of(batch.tenant)
             new = settle(batch, log.head, log)
             if not new.is_empty:
                 log.write(new)
@@ -157,7 +157,7 @@ class Ram:
     ) -> Iterator[Delta]:
         """The log in (after, upto], as one stretch."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             spans = range(after + 1, upto + 1)
             digests = {c.seq: c.digest for c in log.chain}
             yield Delta(
@@ -180,7 +180,7 @@ class Ram:
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
         """These record versions, in the order asked; None where forgotten."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             digests = {c.seq: c.digest for c in log.chain}
             found = {r.row: r for r in log.records}
             return [
@@ -191,49 +191,51 @@ class Ram:
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
         with self._lock:
-            rows = [r.row for r in self._of(tenant).records if r.id == record_id and r.row <= upto]
+            rows = [
+                r.row for r in self._log_of(tenant).records if r.id == record_id and r.row <= upto
+            ]
             return [record for record in self.records(tenant, rows) if record is not None]
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
         with self._lock:
-            mine = [v for v in self._of(tenant).vector_rows if v.row == row]
+            mine = [v for v in self._log_of(tenant).vector_rows if v.row == row]
             return [check_vector(tenant, v) for v in mine]
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
         """The edges at a position, either end, in sequence."""
         with self._lock:
-            edges = self._of(tenant).edge_rows
+            edges = self._log_of(tenant).edge_rows
             return [e for e in edges if position in (e.source, e.target) and e.seq <= upto]
 
     def agents(self, tenant: str, upto: int) -> list[AgentRow]:
         """The latest state of every registered agent, by name."""
         with self._lock:
-            latest = {a.agent: a for a in self._of(tenant).agent_rows if a.seq <= upto}
+            latest = {a.agent: a for a in self._log_of(tenant).agent_rows if a.seq <= upto}
             return [latest[name] for name in sorted(latest)]
 
     def embedded(self, tenant: str) -> dict[str, set[int]]:
         """The record versions that have a vector in each generation."""
         found: dict[str, set[int]] = {}
         with self._lock:
-            for vector in self._of(tenant).vector_rows:
+            for vector in self._log_of(tenant).vector_rows:
                 found.setdefault(vector.generation, set()).add(vector.row)
         return found
 
     def debts(self, tenant: str, limit: int) -> list[DebtRow]:
         """The oldest debts."""
         with self._lock:
-            return sorted(self._of(tenant).debt_rows)[:limit]
+            return sorted(self._log_of(tenant).debt_rows)[:limit]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
         with self._lock:
-            return self._of(tenant).keys(names)
+            return self._log_of(tenant).keys(names)
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
         """The analysed words of every record version, unchecked."""
         with self._lock:
-            yield from list(self._of(tenant).words)
+            yield from list(self._log_of(tenant).words)
 
     def spaces(self) -> list[str]:
         """The fingerprints of all generations."""
@@ -255,7 +257,7 @@ class Ram:
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
         """Write derived rows anew: words as given, vectors as debts."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             alive = {record.row for record in log.records}
             kept = {(row.row, row.generation): row for row in log.words}
             kept |= {(row.row, row.generation): row for row in words if row.row in alive}
@@ -272,17 +274,17 @@ class Ram:
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index."""
         with self._lock:
-            return self._of(tenant).manifests.get(index, Manifest())
+            return self._log_of(tenant).manifests.get(index, Manifest())
 
     def manifests(self, tenant: str) -> dict[str, Manifest]:
         """The published segments of every index, by its fingerprint."""
         with self._lock:
-            return dict(sorted(self._of(tenant).manifests.items()))
+            return dict(sorted(self._log_of(tenant).manifests.items()))
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             if log.manifests.get(index, Manifest()) != old:
                 return False
             log.manifests[index] = new
@@ -293,7 +295,7 @@ class Ram:
     def dump(self, tenant: str) -> Dump:
         """The whole tenant as of one moment."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             return Dump(
                 log.head, list(log.commits), list(log.chain), list(log.records),
                 list(log.vector_rows), list(log.mentions), list(log.edge_rows),
@@ -303,7 +305,7 @@ class Ram:
     def restore(self, tenant: str, dump: Dump) -> None:
         """Fill a tenant that has never been written to."""
         with self._lock:
-            if self._of(tenant).head.seq:
+            if self._log_of(tenant).head.seq:
                 raise Conflict(
                     f"tenant {tenant!r} holds records already",
                     hint="load into a new tenant or a new store",

@@ -125,7 +125,7 @@ class CommitRow(NamedTuple):
 
 
 Entry = TypeVar("Entry", EdgeRow, AgentRow, TombRow)
-Kept = TypeVar("Kept", CommitRow, KeyRow, DebtRow)
+Bookkeeping = TypeVar("Bookkeeping", CommitRow, KeyRow, DebtRow)
 
 RECORD: Final = 1
 EDGE: Final = 2
@@ -174,7 +174,7 @@ def genesis(tenant: str) -> bytes:
     return digest("memoriter/genesis/1", tenant.encode())
 
 
-def chained(link: bytes, seq: int, kind: int, entry: bytes) -> bytes:
+def next_link(link: bytes, seq: int, kind: int, entry: bytes) -> bytes:
     """The next link of a chain."""
     return digest("memoriter/chain/1", link, _pack(seq, kind), entry)
 
@@ -194,15 +194,15 @@ def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:
     return checksum(tenant.encode(), _pack(seq, row), name.encode())
 
 
-def guard(tenant: str, row: CommitRow | KeyRow | DebtRow) -> bytes:
+def bookkeeping_sum(tenant: str, row: CommitRow | KeyRow | DebtRow) -> bytes:
     """The checksum beside a row of bookkeeping."""
     told = [value.hex() if isinstance(value, bytes) else value for value in row]
     return checksum(canonical([tenant, type(row).__name__, told]))
 
 
-def guarded(tenant: str, row: Kept, expected: bytes) -> Kept:
+def check_bookkeeping(tenant: str, row: Bookkeeping, expected: bytes) -> Bookkeeping:
     """A row of bookkeeping, after its checksum was checked."""
-    if not _equal(lambda: guard(tenant, row), expected):
+    if not _equal(lambda: bookkeeping_sum(tenant, row), expected):
         raise Corrupt(
             f"a {type(row).__name__} of tenant {tenant!r} is damaged: {row}",
             hint="restore a backup",
@@ -265,12 +265,12 @@ class Erased(NamedTuple):
     """Those that callers gave; the others are derived."""
 
 
-def erased(tomb: TombRow) -> Erased:
+def read_tomb(tomb: TombRow) -> Erased:
     """What a tombstone says is gone."""
     return Erased(**json.loads(tomb.body))
 
 
-def checked(tenant: str, row: Entry, expected: bytes) -> Entry:
+def check_entry(tenant: str, row: Entry, expected: bytes) -> Entry:
     """The row itself, after its digest was checked."""
     match row:
         case EdgeRow():

@@ -45,10 +45,10 @@ from memoriter.store.rows import (
     VectorRow,
     WordsRow,
     agent_digest,
-    chained,
     edge_digest,
     genesis,
     mention_sum,
+    next_link,
     record_digest,
     tomb_digest,
     vector_digest,
@@ -58,7 +58,7 @@ from memoriter.store.rows import (
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CurrentRow:
     """Where a record stands now."""
 
     row: int
@@ -68,7 +68,7 @@ class Standing:
 class Ledger(Protocol):
     """What `settle` asks of a store, inside the write transaction."""
 
-    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
+    def places(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         """Where these records stand; unknown and forgotten ones are left out."""
         ...
 
@@ -84,7 +84,7 @@ class Ledger(Protocol):
         """Sequence numbers of all edges that touch a position."""
         ...
 
-    def given_at(self, rows: Sequence[int]) -> list[int]:
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
         """Sequence numbers of all vectors that callers gave for these rows."""
         ...
 
@@ -214,7 +214,7 @@ class _Settling:
         return self.seq
 
     def chain(self, seq: int, kind: int, entry: bytes) -> None:
-        self.link = chained(self.link, seq, kind, entry)
+        self.link = next_link(self.link, seq, kind, entry)
         self.out.chain.append(ChainRow(seq, kind, entry, self.link))
 
     def put(self, act: Put) -> str:
@@ -235,7 +235,7 @@ class _Settling:
                 )
             position = standing.position
         row = self.next()
-        self.places[act.id] = Standing(row, position)
+        self.places[act.id] = CurrentRow(row, position)
         record = RecordRow(row, position, act.id, self.time, act.salt, act.body)
         self.out.records.append(record)
         self.chain(row, RECORD, record_digest(self.tenant, record))
@@ -249,21 +249,23 @@ class _Settling:
     def derived(self, act: Put, row: int) -> None:
         """Words, vectors, mentions and debts of a new version."""
         for generation, body in act.words:
-            guard = words_sum(self.tenant, row, generation, body)
-            self.out.words.append(WordsRow(row, generation, body, guard))
+            checksum = words_sum(self.tenant, row, generation, body)
+            self.out.words.append(WordsRow(row, generation, body, checksum))
         for vector in act.vectors:
             self.vector(row, vector, act.salt)
         for entity in act.content.entities:
             seq = self.next()
-            guard = mention_sum(self.tenant, seq, row, entity)
-            self.out.mentions.append(MentionRow(seq, row, entity, guard))
+            checksum = mention_sum(self.tenant, seq, row, entity)
+            self.out.mentions.append(MentionRow(seq, row, entity, checksum))
         self.out.debts.extend(DebtRow(row, generation) for generation in act.owes)
 
     def vector(self, row: int, vector: Vector, salt: bytes) -> None:
         seq = self.next()
         space = f"{vector.generation}\n{vector.form}"
-        guard = vector_sum(self.tenant, (seq, row, vector.part), space, vector.body)
-        kept = VectorRow(seq, row, vector.part, vector.generation, vector.form, vector.body, guard)
+        checksum = vector_sum(self.tenant, (seq, row, vector.part), space, vector.body)
+        kept = VectorRow(
+            seq, row, vector.part, vector.generation, vector.form, vector.body, checksum
+        )
         self.out.vectors.append(kept)
         if vector.form != "unit":
             self.chain(seq, VECTOR, vector_digest(self.tenant, kept, salt))
@@ -308,7 +310,7 @@ class _Settling:
         self.chain(seq, EDGE, edge_digest(self.tenant, row))
         return source
 
-    def place(self, record_id: str) -> Standing:
+    def place(self, record_id: str) -> CurrentRow:
         place = self.places.get(record_id)
         if place is None:
             raise NotFound(
@@ -328,7 +330,7 @@ class _Settling:
         edges += [e.seq for e in self.out.edges if place.position in (e.source, e.target)]
         self.out.edges = [e for e in self.out.edges if e.seq not in set(edges)]
         seq = self.next()
-        vectors = self.ledger.given_at(rows)
+        vectors = self.ledger.caller_vectors(rows)
         told = {"position": place.position, "rows": rows, "edges": edges, "vectors": vectors}
         body = canonical(told)
         row = TombRow(seq, act.salt, body)

@@ -12,7 +12,7 @@ from memoriter.store import rows as kinds
 from memoriter.store.port import Dump
 
 
-def verify(tenant: str, dump: Dump) -> None:
+def verify_log(tenant: str, dump: Dump) -> None:
     """Check a whole tenant; Corrupt names the first bad sequence number."""
     try:
         _chain(tenant, dump)
@@ -21,14 +21,14 @@ def verify(tenant: str, dump: Dump) -> None:
         for vector in dump.vectors:
             kinds.check_vector(tenant, vector)
         _mentions(tenant, dump)
-        sound(dump)
+        require_undamaged(dump)
     except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
         raise Corrupt(
             f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
         ) from error
 
 
-def sound(dump: Dump) -> Dump:
+def require_undamaged(dump: Dump) -> Dump:
     """The dump itself, if all its rows of bookkeeping fit their checksums."""
     if dump.damaged:
         raise Corrupt(dump.damaged[0], hint="restore a backup")
@@ -37,8 +37,8 @@ def sound(dump: Dump) -> Dump:
 
 def _chain(tenant: str, dump: Dump) -> None:
     """Every entry has its link, every link its entry, unless a tombstone says that it is gone."""
-    found = digests(tenant, dump)
-    told = [kinds.erased(tomb) for tomb in dump.tombs]
+    found = entry_digests(tenant, dump)
+    told = [kinds.read_tomb(tomb) for tomb in dump.tombs]
     gone = {seq for tomb in told for seq in (*tomb.rows, *tomb.edges, *tomb.vectors)}
     strays = {*found, *gone}.difference(entry.seq for entry in dump.chain)
     stray = min(strays, default=2**63)
@@ -46,7 +46,7 @@ def _chain(tenant: str, dump: Dump) -> None:
     for entry in dump.chain:
         if stray < entry.seq:  # its link was taken away, and the next one does not fit
             break
-        link = kinds.chained(link, entry.seq, entry.kind, entry.digest)
+        link = kinds.next_link(link, entry.seq, entry.kind, entry.digest)
         if link != entry.link:
             raise _broken(tenant, entry.seq, "the chain is broken")
         here = found.get(entry.seq)
@@ -75,7 +75,7 @@ def _head(tenant: str, dump: Dump) -> None:
             raise _broken(tenant, record.row, "a record has another time than its commit")
 
 
-def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
+def entry_digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
     """(kind, digest) of every sequenced entry that is still there, by sequence number."""
     salts = {record.row: record.salt for record in dump.records}
     out = {r.row: (kinds.RECORD, kinds.record_digest(tenant, r)) for r in dump.records}
@@ -113,7 +113,7 @@ def _positions(tenant: str, dump: Dump) -> None:
             raise _broken(tenant, record.row, "a record is filed under a wrong id")
         if owner.setdefault(record.position, record.id) != record.id:
             raise _broken(tenant, record.row, "a position has two records")
-    given = [*owner, *(kinds.erased(tomb).position for tomb in dump.tombs)]
+    given = [*owner, *(kinds.read_tomb(tomb).position for tomb in dump.tombs)]
     if dump.head.positions != max(given, default=-1) + 1:
         raise _broken(tenant, dump.head.seq, "the count of positions is wrong")
 

@@ -11,7 +11,7 @@ from memoriter.core.differing import differing
 from memoriter.core.errors import Expired
 from memoriter.core.query import Query
 from memoriter.core.shown import counted, shown
-from memoriter.index.ids import rows_of
+from memoriter.index.ids import rows_by_id
 from memoriter.index.view import View
 from memoriter.why.case import Case
 from memoriter.why.receipt import Receipt
@@ -72,7 +72,7 @@ def named_in(receipt: Receipt, query: Query) -> list[str]:
 def missing_from(view: View, ids: Iterable[str]) -> tuple[str, ...]:
     """Those of these ids that a view does not have: of a view that had them, the forgotten ones."""
     wanted = list(ids)
-    there = rows_of(view, wanted, view.visible)
+    there = rows_by_id(view, wanted, view.visible)
     return tuple(one for one in wanted if one not in there)
 
 

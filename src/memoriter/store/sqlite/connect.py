@@ -27,7 +27,7 @@ from memoriter.core.errors import (
     Unavailable,
     Unsupported,
 )
-from memoriter.store.io_errors import FULL, meaning
+from memoriter.store.io_errors import DISK_FULL, error_for
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.sqlite.schema import APPLICATION_ID, EARLIER_APPLICATION_ID, FORMAT, TABLES
 
@@ -67,16 +67,16 @@ _PRAGMAS: Final = (
 def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> apsw.Connection:
     """A connection to an existing store file, checked and set up."""
     check_library()
-    check_place(path)
-    with translated(path):
-        connection = _open_reading(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
+    check_location(path)
+    with sqlite_errors(path):
+        connection = _open_read_only(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             _check_format(connection, path)
             _set_up(connection, durability)
-            _use_log(connection, path, read_only=read_only)
+            _require_wal_mode(connection, path, read_only=read_only)
             OPENERS.ready(path, connection)
         except apsw.IOError as error:
-            full = as_full(path, connection, error)
+            full = disk_full_error(path, connection, error)
             close(path, connection)
             if full is not None:
                 raise full from error
@@ -87,7 +87,7 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
     return connection
 
 
-def is_unborn(path: Path) -> bool:
+def needs_creation(path: Path) -> bool:
     """Whether a file is not there, empty, or left behind by a process that died at birth.
 
     The driver looks, nobody else: closing any other handle on the file would drop its locks.
@@ -95,10 +95,10 @@ def is_unborn(path: Path) -> bool:
     if not path.exists():
         return True
     if path.stat().st_size < _SMALLEST:
-        _must_be_new(path)
+        _check_never_a_store(path)
         return True
     check_library()
-    with translated(path):
+    with sqlite_errors(path):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             return _is_blank(connection)
@@ -106,7 +106,7 @@ def is_unborn(path: Path) -> bool:
             close(path, connection)
 
 
-def _must_be_new(path: Path) -> None:
+def _check_never_a_store(path: Path) -> None:
     """Refuse a file that is too short to be a store and was one: making it anew would hide that."""
     index = path.with_name(path.name + ".idx")
     if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
@@ -116,7 +116,7 @@ def _must_be_new(path: Path) -> None:
         )
 
 
-def check_whole(path: Path) -> None:
+def check_wal_not_orphaned(path: Path) -> None:
     """Refuse a log without its file: SQLite would take it for a leftover, and throw it away."""
     wal = path.with_name(path.name + "-wal")
     lacking = not path.exists() or not path.stat().st_size
@@ -131,9 +131,9 @@ def check_whole(path: Path) -> None:
 def create(path: Path) -> None:
     """Make an empty store file; what is in it already is left alone. The caller holds the lease."""
     check_library()
-    check_place(path)
+    check_location(path)
     fresh = not path.exists()
-    with translated(path):
+    with sqlite_errors(path):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             if not _is_blank(connection):
@@ -149,7 +149,7 @@ def create(path: Path) -> None:
             connection.pragma("user_version", FORMAT)
             connection.execute("COMMIT")
         except apsw.IOError as error:
-            if (full := as_full(path, connection, error)) is not None:
+            if (full := disk_full_error(path, connection, error)) is not None:
                 raise full from error
             raise
         finally:
@@ -163,7 +163,7 @@ def _is_blank(connection: apsw.Connection) -> bool:
 
 def _open(path: Path, flags: int) -> apsw.Connection:
     connection = OPENERS.open(path, lambda: apsw.Connection(str(path), flags=flags))
-    connection.set_busy_handler(_Patience())
+    connection.set_busy_handler(_BusyHandler())
     return connection
 
 
@@ -172,7 +172,7 @@ def close(path: Path, connection: apsw.Connection) -> None:
     OPENERS.close(path, connection)
 
 
-def _open_reading(path: Path) -> apsw.Connection:
+def _open_read_only(path: Path) -> apsw.Connection:
     """Read without the right to write: beside a live WAL, else as an unchanging file."""
     connection = _open(path, apsw.SQLITE_OPEN_READONLY)
     try:
@@ -191,7 +191,7 @@ def _open_reading(path: Path) -> apsw.Connection:
     return connection
 
 
-class _Patience:
+class _BusyHandler:
     """Waits a short, random while for a lock, and gives up after ten seconds."""
 
     def __init__(self) -> None:
@@ -207,7 +207,7 @@ class _Patience:
         return True
 
 
-def begin_anew(connection: apsw.Connection, seconds: float) -> bool:
+def truncate_wal(connection: apsw.Connection, seconds: float) -> bool:
     """Copy the whole log back and cut it; whether the readers of it left within so many seconds."""
     until = time.monotonic() + seconds
 
@@ -222,7 +222,7 @@ def begin_anew(connection: apsw.Connection, seconds: float) -> bool:
     except apsw.BusyError:
         return False
     finally:
-        connection.set_busy_handler(_Patience())
+        connection.set_busy_handler(_BusyHandler())
     return True
 
 
@@ -258,7 +258,7 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
             )
 
 
-def _use_log(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
+def _require_wal_mode(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
     """See to it that the file is in WAL mode, without which readers and writers block each other.
 
     An immutable connection has no mode to tell.
@@ -297,7 +297,7 @@ def _number(version: str) -> int:
     return major * 1_000_000 + minor * 1_000 + patch
 
 
-def check_place(path: Path) -> None:
+def check_location(path: Path) -> None:
     """Refuse what is no plain file with one name, and network filesystems, which cannot lock."""
     if path.exists() and not path.is_file():
         raise Unsupported(f"{path} is not a plain file", hint="name another file")
@@ -332,7 +332,7 @@ def filesystem(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def translated(path: Path) -> Generator[None]:
+def sqlite_errors(path: Path) -> Generator[None]:
     """Turn the driver's errors into ours."""
     try:
         yield
@@ -342,10 +342,12 @@ def translated(path: Path) -> Generator[None]:
         raise Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup") from error
 
 
-def as_full(path: Path, connection: apsw.Connection, error: apsw.Error) -> MemoriterError | None:
+def disk_full_error(
+    path: Path, connection: apsw.Connection, error: apsw.Error
+) -> MemoriterError | None:
     """The error for a full disk, where the driver speaks of an I/O error; None if it is none."""
     number = connection.system_errno
-    return meaning(number, path, str(error)) if number in FULL else None
+    return error_for(number, path, str(error)) if number in DISK_FULL else None
 
 
 def _raise(error: apsw.Error, path: Path) -> NoReturn:

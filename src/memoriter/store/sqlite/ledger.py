@@ -19,10 +19,10 @@ from memoriter.store.rows import (
     KeyRow,
     VectorRow,
     WordsRow,
-    guard,
-    guarded,
+    bookkeeping_sum,
+    check_bookkeeping,
 )
-from memoriter.store.sequence import Sequenced, Standing
+from memoriter.store.sequence import CurrentRow, Sequenced
 from memoriter.store.sqlite.reader import HEAD, KEYS, NUMBER, checked_head
 
 _BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
@@ -76,12 +76,14 @@ class SqliteLedger:
         """The rows that a query finds for any of these values, which lead the join as JSON."""
         return self._db.execute(sql, (self._tenant, json.dumps(values))) if values else ()
 
-    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
+    def places(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         """Where these records stand."""
         sql = """
             SELECT r.id, r.row, r.position FROM json_each(?2) j CROSS JOIN records r
             ON r.tenant=?1 AND r.id=j.value ORDER BY r.row"""
-        return {row[0]: Standing(row[1], row[2]) for row in self._among(sql, ids)}  # the last wins
+        return {
+            row[0]: CurrentRow(row[1], row[2]) for row in self._among(sql, ids)
+        }  # the last wins
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         """The records at these positions."""
@@ -103,7 +105,7 @@ class SqliteLedger:
         )
         return [seq for (seq,) in self._db.execute(sql, (self._tenant, position))]
 
-    def given_at(self, rows: Sequence[int]) -> list[int]:
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
         """Sequence numbers of all vectors that callers gave for these rows."""
         sql = """
             SELECT v.seq FROM json_each(?2) j CROSS JOIN vectors v
@@ -120,7 +122,7 @@ class SqliteLedger:
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
         found = self._among(KEYS, names)
-        return {row[0]: guarded(self._name, KeyRow(*row[:-1]), row[-1]) for row in found}
+        return {row[0]: check_bookkeeping(self._name, KeyRow(*row[:-1]), row[-1]) for row in found}
 
 
 def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
@@ -141,9 +143,9 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
         "edges": new.edges,
         "agents": new.agents,
         "tombs": new.tombs,
-        "keys": [(*key, guard(tenant, key)) for key in new.keys],
-        "debts": [(d.row, space[d.generation], guard(tenant, d)) for d in new.debts],
-        "commits": _commits(
+        "keys": [(*key, bookkeeping_sum(tenant, key)) for key in new.keys],
+        "debts": [(d.row, space[d.generation], bookkeeping_sum(tenant, d)) for d in new.debts],
+        "commits": _commit_rows(
             tenant, [CommitRow(new.head.seq, new.head.time)] if new.advances else []
         ),
     }
@@ -159,8 +161,8 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
     )
 
 
-def _commits(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
-    return [(*commit, guard(tenant, commit)) for commit in commits]
+def _commit_rows(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
+    return [(*commit, bookkeeping_sum(tenant, commit)) for commit in commits]
 
 
 def insert(
@@ -177,7 +179,7 @@ def rewrite_commits(db: apsw.Connection, tenant: str, commits: Sequence[CommitRo
     """Give a restored tenant the commits it came with."""
     number = number_of(db, tenant)
     db.execute("DELETE FROM commits WHERE tenant=?", (number,))
-    insert(db, "commits", number, _commits(tenant, commits))
+    insert(db, "commits", number, _commit_rows(tenant, commits))
 
 
 def mend(
@@ -197,7 +199,7 @@ def mend(
         place = generation_of(db, vector.generation)
         gone = (number, place, vector.seq, vector.row)
         db.execute("DELETE FROM vectors WHERE tenant=? AND generation=? AND seq=? AND row=?", gone)
-        told = (number, debt.row, place, guard(tenant, debt))
+        told = (number, debt.row, place, bookkeeping_sum(tenant, debt))
         db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", told)
 
 
@@ -227,11 +229,11 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: Sequenced) -> Non
         found: list[Any] = db.execute(sql, (number, record_id)).fetchall()
         for row in found:
             blank = KeyRow(*row)._replace(asked=b"")
-            told = (blank.asked, guard(tenant, blank), number, blank.key)
+            told = (blank.asked, bookkeeping_sum(tenant, blank), number, blank.key)
             db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", told)
 
 
-def settled_from(tenant: str, dump: Dump) -> Sequenced:
+def rows_to_restore(tenant: str, dump: Dump) -> Sequenced:
     """A whole tenant as rows to write."""
     return Sequenced(
         replace(dump.head, published=0),

@@ -25,19 +25,19 @@ import apsw
 from memoriter.core.errors import Unavailable, Unsupported
 
 _HANDLES: Final = "/proc/self/fd"
-_GOING_S: Final = 1.0
+_DROPPED_S: Final = 1.0
 """How long a connection that was dropped, not closed, may take to go."""
 
-Mark = tuple[int, int]
+FileId = tuple[int, int]
 """What a name stands for: device and inode."""
 
 
 @dataclass(eq=False)
-class _Held:
+class _OpenFile:
     """A file that connections of ours are open on."""
 
-    file: Mark
-    beside: Path
+    file: FileId
+    wal: Path
     """Where its write-ahead log is."""
     handles: set[int]
     """Numbers of our handles; SQLite keeps those of closed connections while others are open."""
@@ -46,7 +46,7 @@ class _Held:
     )
     view: weakref.WeakSet[apsw.Connection] = field(default_factory=weakref.WeakSet[apsw.Connection])
     """Those that have read: from then on each holds a lock, and the log must stay."""
-    log: Mark | None = None
+    log: FileId | None = None
     """What they found there."""
 
 
@@ -56,8 +56,8 @@ class Openers:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         """Held while a connection is opened or closed, so that a check counts whole ones."""
-        self._held: dict[Path, _Held] = {}
-        self._inherited: dict[Mark, list[apsw.Connection]] = {}
+        self._held: dict[Path, _OpenFile] = {}
+        self._inherited: dict[FileId, list[apsw.Connection]] = {}
         """What was open at the fork that made this process; the connections are never closed."""
 
     def open(self, path: Path, opener: Callable[[], apsw.Connection]) -> apsw.Connection:
@@ -65,10 +65,10 @@ class Openers:
         with self.lock:
             self.check(path)
             connection = opener()
-            file = _mark(path) or (0, 0)
+            file = _file_id(path) or (0, 0)
             held = self._held.get(path)
             if held is None or not held.alive:
-                held = self._held[path] = _Held(file, path.with_name(path.name + "-wal"), set())
+                held = self._held[path] = _OpenFile(file, path.with_name(path.name + "-wal"), set())
             held.handles = handles(file)
             held.alive.add(connection)
             return connection
@@ -78,7 +78,7 @@ class Openers:
         with self.lock:
             held = self._held[path]
             if not held.view:
-                held.log = _mark(held.beside)
+                held.log = _file_id(held.wal)
             held.view.add(connection)
 
     def close(self, path: Path, connection: apsw.Connection) -> None:
@@ -98,40 +98,40 @@ class Openers:
     def holds(self, path: Path) -> bool:
         """Whether a path leads to a file that connections of ours are open on, or to its log."""
         with self.lock:
-            told = _mark(path)
-            beside = (p.with_name(p.name + end) for p in self._held for end in ("-wal", "-shm"))
-            return told is not None and told in {_mark(each) for each in (*self._held, *beside)}
+            told = _file_id(path)
+            wal = (p.with_name(p.name + end) for p in self._held for end in ("-wal", "-shm"))
+            return told is not None and told in {_file_id(each) for each in (*self._held, *wal)}
 
     def intact(self, path: Path) -> bool:
         """Whether the file and its log still have the names under which we opened them."""
         held = self._held.get(path)
         if held is None or not held.view:
             return True
-        return held.file == _mark(path) and held.log in (None, _mark(held.beside))
+        return held.file == _file_id(path) and held.log in (None, _file_id(held.wal))
 
     def check(self, path: Path) -> None:
         """Refuse a file that is not ours alone in this process, or not the one we opened."""
-        file = _mark(path)
+        file = _file_id(path)
         if file in self._inherited:
             raise Unsupported(
                 f"{path.name} was open when this process was forked, and its locks stayed behind",
                 hint="close it before forking, or start processes by spawn or forkserver",
             )
         if not self.intact(path):
-            raise replaced(path)
-        if file is not None and self._strangers(path, file):
+            raise file_replaced(path)
+        if file is not None and self._foreign_handles(path, file):
             with self.lock:  # a connection of ours may have been on its way
-                if self._strangers(path, file):
+                if self._foreign_handles(path, file):
                     raise Unsupported(
                         f"{path.name} is open in this process through something else",
                         hint="close it there first: sqlite3 or open() on the file drop its locks",
                     )
 
-    def _strangers(self, path: Path, file: Mark) -> set[int]:
+    def _foreign_handles(self, path: Path, file: FileId) -> set[int]:
         held, now = self._held.get(path), handles(file)
         if held is None:
             return now
-        until = time.monotonic() + _GOING_S
+        until = time.monotonic() + _DROPPED_S
         while not held.alive and now & held.handles and time.monotonic() < until:
             time.sleep(0.005)  # dropped without close, and on their way out
             now = handles(file)
@@ -146,7 +146,7 @@ class Openers:
         self.lock.release()
 
 
-def replaced(path: Path) -> Unavailable:
+def file_replaced(path: Path) -> Unavailable:
     """The error for a file, or a log, that lost its name while we had it open."""
     return Unavailable(
         f"{path.name} or its write-ahead log was moved, replaced or removed while it was open",
@@ -155,7 +155,7 @@ def replaced(path: Path) -> Unavailable:
     )
 
 
-def handles(file: Mark) -> set[int]:
+def handles(file: FileId) -> set[int]:
     """The handles of this process on a file; none where the system does not tell."""
     found: set[int] = set()
     try:
@@ -172,7 +172,7 @@ def handles(file: Mark) -> set[int]:
     return found
 
 
-def _mark(path: Path) -> Mark | None:
+def _file_id(path: Path) -> FileId | None:
     try:
         told = path.stat()
     except (OSError, ValueError):  # ValueError: a name that no file can have

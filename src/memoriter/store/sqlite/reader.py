@@ -17,27 +17,27 @@ from memoriter.core.record import Record
 from memoriter.store.port import Delta, Dump, Head, Manifest, SegmentRef
 from memoriter.store.rows import (
     AgentRow,
+    Bookkeeping,
     ChainRow,
     CommitRow,
     DebtRow,
     EdgeRow,
-    Kept,
     KeyRow,
     MentionRow,
     RecordRow,
     TombRow,
     VectorRow,
     WordsRow,
+    check_bookkeeping,
+    check_entry,
     check_vector,
     check_words,
-    checked,
-    guarded,
     read_record,
 )
 from memoriter.store.sqlite.schema import OWNED
 
 _log: Final = logging.getLogger(__name__)
-STRETCH: Final = 8192
+DELTA_SPAN: Final = 8192
 """How many sequence numbers a delta spans at most."""
 
 _RECORD: Final = "r.row, r.position, r.id, r.committed, r.salt, r.body"
@@ -70,7 +70,7 @@ class SqliteReader(ABC):
         """The names of all tenants that ever wrote, sorted."""
         return [name for (name,) in self._rows("SELECT name FROM tenants ORDER BY name")]
 
-    def _of(self, tenant: str) -> int:
+    def _number(self, tenant: str) -> int:
         """The number of a tenant; -1 for one that never wrote."""
         found = self._rows(NUMBER, tenant)
         return found[0][0] if found else -1
@@ -86,27 +86,29 @@ class SqliteReader(ABC):
             "SELECT seq, time, sum FROM commits WHERE tenant=? AND time<=? "
             "ORDER BY time DESC, seq DESC LIMIT 1"
         )
-        found = self._rows(sql, self._of(tenant), time)
-        return guarded(tenant, CommitRow(*found[0][:-1]), found[0][-1]).seq if found else 0
+        found = self._rows(sql, self._number(tenant), time)
+        return (
+            check_bookkeeping(tenant, CommitRow(*found[0][:-1]), found[0][-1]).seq if found else 0
+        )
 
     def deltas(
         self, tenant: str, after: int, upto: int, generations: tuple[str, str]
     ) -> Iterator[Delta]:
         """The log in (after, upto], in stretches."""
         while after < upto:
-            last = min(after + STRETCH, upto)
+            last = min(after + DELTA_SPAN, upto)
             yield self._delta(tenant, after, last, generations)
             after = last
 
     def _delta(self, tenant: str, after: int, upto: int, generations: tuple[str, str]) -> Delta:
-        number = self._of(tenant)
+        number = self._number(tenant)
         span = (number, after, upto)
         return Delta(
             upto,
             self._records(tenant, "r.row>? AND r.row<=? ORDER BY r.row", *span),
             {
-                row: check_words(tenant, WordsRow(row, generations[0], body, guard))
-                for row, body, guard in self._rows(
+                row: check_words(tenant, WordsRow(row, generations[0], body, stored_sum))
+                for row, body, stored_sum in self._rows(
                     f"SELECT r.row, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
                     "WHERE r.tenant=? AND r.row>? AND r.row<=? AND g.fingerprint=?",
                     *span,
@@ -141,7 +143,9 @@ class SqliteReader(ABC):
             "SELECT r.seq, r.source, r.target, r.salt, r.body, c.digest "  # noqa: S608  # constants
             f"FROM edges r {_CHAINED}seq WHERE r.tenant=? AND {condition}"
         )
-        return [checked(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)]
+        return [
+            check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)
+        ]
 
     def _tombs(self, tenant: str, number: int, after: int, upto: int) -> list[TombRow]:
         sql = (
@@ -149,13 +153,13 @@ class SqliteReader(ABC):
             "WHERE r.tenant=? AND r.seq>? AND r.seq<=? ORDER BY r.seq"
         )
         return [
-            checked(tenant, TombRow(*row[:-1]), row[-1])
+            check_entry(tenant, TombRow(*row[:-1]), row[-1])
             for row in self._rows(sql, number, after, upto)
         ]
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
         """These record versions, in the order asked; None where forgotten."""
-        number = self._of(tenant)
+        number = self._number(tenant)
         wanted = json.dumps(list(dict.fromkeys(rows)))
         among = "r.row IN (SELECT value FROM json_each(?))"
         found = {record.row: record for record in self._records(tenant, among, number, wanted)}
@@ -163,24 +167,24 @@ class SqliteReader(ABC):
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
-        number = self._of(tenant)
+        number = self._number(tenant)
         return self._records(tenant, "r.id=? AND r.row<=? ORDER BY r.row", number, record_id, upto)
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
-        return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._of(tenant), row)
+        return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._number(tenant), row)
 
     def embedded(self, tenant: str) -> dict[str, set[int]]:
         """The record versions that have a vector in each generation."""
         sql = f"SELECT g.fingerprint, r.row FROM vectors r {_SPACE} WHERE r.tenant=?"  # noqa: S608  # constants
         found: dict[str, set[int]] = {}
-        for generation, row in self._rows(sql, self._of(tenant)):
+        for generation, row in self._rows(sql, self._number(tenant)):
             found.setdefault(generation, set()).add(row)
         return found
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
         """The edges at a position, either end, in sequence."""
-        number = self._of(tenant)
+        number = self._number(tenant)
         ends = "(r.source=? OR r.target=?) AND r.seq<=? ORDER BY r.seq"
         return self._edges(tenant, ends, number, position, position, upto)
 
@@ -190,8 +194,8 @@ class SqliteReader(ABC):
             f"SELECT r.seq, r.agent, r.salt, r.body, c.digest FROM agents r {_CHAINED}seq "  # noqa: S608  # constants
             "WHERE r.tenant=? AND r.seq<=? ORDER BY r.seq"
         )
-        rows = self._rows(sql, self._of(tenant), upto)
-        latest = {row[1]: checked(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
+        rows = self._rows(sql, self._number(tenant), upto)
+        latest = {row[1]: check_entry(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
         return [latest[name] for name in sorted(latest)]
 
     def debts(self, tenant: str, limit: int) -> list[DebtRow]:
@@ -200,13 +204,13 @@ class SqliteReader(ABC):
             f"SELECT r.row, g.fingerprint, r.sum FROM debts r {_SPACE} "  # noqa: S608  # constants
             "WHERE r.tenant=? ORDER BY r.row, g.fingerprint LIMIT ?"
         )
-        rows = self._rows(sql, self._of(tenant), limit)
-        return [guarded(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
+        rows = self._rows(sql, self._number(tenant), limit)
+        return [check_bookkeeping(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
         """What was written under these keys."""
-        rows = self._rows(KEYS, self._of(tenant), json.dumps(list(names)))
-        return {row[0]: guarded(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
+        rows = self._rows(KEYS, self._number(tenant), json.dumps(list(names)))
+        return {row[0]: check_bookkeeping(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
         """The analysed words of every record version, unchecked."""
@@ -214,10 +218,12 @@ class SqliteReader(ABC):
             f"SELECT r.row, g.fingerprint, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
             "WHERE r.tenant=? AND r.row>? AND r.row<=? ORDER BY r.row"
         )
-        number = self._of(tenant)
+        number = self._number(tenant)
         last = self._rows("SELECT coalesce(max(row), 0) FROM words WHERE tenant=?", number)[0][0]
-        for after in range(0, last, STRETCH):
-            yield from (WordsRow(*row) for row in self._rows(sql, number, after, after + STRETCH))
+        for after in range(0, last, DELTA_SPAN):
+            yield from (
+                WordsRow(*row) for row in self._rows(sql, number, after, after + DELTA_SPAN)
+            )
 
     def spaces(self) -> list[str]:
         """The fingerprints of all generations."""
@@ -243,7 +249,7 @@ class SqliteReader(ABC):
 
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index."""
-        rows = self._rows(MANIFEST, self._of(tenant), index)
+        rows = self._rows(MANIFEST, self._number(tenant), index)
         return manifest_of(tenant, index, *rows[0]) if rows else Manifest()
 
     def manifests(self, tenant: str) -> dict[str, Manifest]:
@@ -252,7 +258,7 @@ class SqliteReader(ABC):
             "SELECT fingerprint, segments, floor, sum FROM manifests WHERE tenant=? "
             "ORDER BY fingerprint"
         )
-        rows = self._rows(sql, self._of(tenant))
+        rows = self._rows(sql, self._number(tenant))
         return {index: manifest_of(tenant, index, *row) for index, *row in rows}
 
     def _dump(self, tenant: str) -> Dump:
@@ -266,11 +272,11 @@ class SqliteReader(ABC):
 
         damaged: list[str] = []
 
-        def kept(kind: type[Kept], rows: list[Any]) -> list[Kept]:
+        def kept(kind: type[Bookkeeping], rows: list[Any]) -> list[Bookkeeping]:
             """Rows of bookkeeping; those whose checksum does not fit are told, not left out."""
             for row in rows:
                 try:
-                    guarded(tenant, kind(*row[:-1]), row[-1])
+                    check_bookkeeping(tenant, kind(*row[:-1]), row[-1])
                 except Corrupt as damage:
                     damaged.append(damage.message)
             return [kind(*row[:-1]) for row in rows]
@@ -295,8 +301,12 @@ class SqliteReader(ABC):
 @lru_cache(maxsize=256)  # a head is read far more often than it moves
 def checked_head(tenant: str, *row: Any) -> Head:
     """The head in a row of HEAD, if it stands where the last commit and the last link do."""
-    head, (seq, time, guard, link) = Head(*row[:5]), row[5:]
-    last = CommitRow(0, 0) if seq is None else guarded(tenant, CommitRow(seq, time), guard)
+    head, (seq, time, stored_sum, link) = Head(*row[:5]), row[5:]
+    last = (
+        CommitRow(0, 0)
+        if seq is None
+        else check_bookkeeping(tenant, CommitRow(seq, time), stored_sum)
+    )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
             f"tenant {tenant!r} stands at entry {head.seq}, its last commit or link elsewhere",
@@ -305,9 +315,9 @@ def checked_head(tenant: str, *row: Any) -> Head:
     return head
 
 
-def manifest_of(tenant: str, index: str, segments: str, floor: int, guard: bytes) -> Manifest:
+def manifest_of(tenant: str, index: str, segments: str, floor: int, stored_sum: bytes) -> Manifest:
     """The manifest in a row; a damaged one counts as none, since everything in it is derived."""
-    if manifest_sum(tenant, index, segments, floor) != guard:
+    if manifest_sum(tenant, index, segments, floor) != stored_sum:
         _log.warning("the list of segments of tenant %r is damaged and not used", tenant)
         return Manifest()
     return Manifest(tuple(SegmentRef(**segment) for segment in json.loads(segments)), floor)

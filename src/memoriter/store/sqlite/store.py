@@ -26,25 +26,25 @@ from memoriter.core.errors import (
     Unavailable,
     Unsupported,
 )
-from memoriter.store.folder import sync_file, sync_folder
-from memoriter.store.io_errors import plainly
+from memoriter.store.fsync import fsync_file, fsync_folder
+from memoriter.store.io_errors import os_errors
 from memoriter.store.lease import Lease
 from memoriter.store.port import Dump, Manifest
 from memoriter.store.rows import VectorRow, WordsRow
 from memoriter.store.sequence import Sequenced, settle
 from memoriter.store.sqlite.connect import (
     Durability,
-    as_full,
-    begin_anew,
-    check_place,
-    check_whole,
+    check_location,
+    check_wal_not_orphaned,
     close,
     connect,
     create,
-    is_unborn,
-    translated,
+    disk_full_error,
+    needs_creation,
+    sqlite_errors,
+    truncate_wal,
 )
-from memoriter.store.sqlite.group import Job, Queue
+from memoriter.store.sqlite.group_commit import GroupCommit, PendingBatch
 from memoriter.store.sqlite.ledger import (
     SqliteLedger,
     drop_space,
@@ -53,24 +53,24 @@ from memoriter.store.sqlite.ledger import (
     mend,
     number_of,
     rewrite_commits,
-    settled_from,
+    rows_to_restore,
     write,
 )
-from memoriter.store.sqlite.openers import OPENERS, replaced
+from memoriter.store.sqlite.openers import OPENERS, file_replaced
 from memoriter.store.sqlite.reader import MANIFEST, SqliteReader, manifest_of, manifest_sum
-from memoriter.store.sqlite.thread_connection import ThreadConnection, glance, log_size
+from memoriter.store.sqlite.thread_connection import ThreadConnection, file_state, wal_size
 
 _log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
 """How long a read may stay open; while it is, the write-ahead log cannot shrink."""
 
-LOG_LIMIT: Final = 64 * 1024**2
+WAL_LIMIT: Final = 64 * 1024**2
 """Bytes from which on a commit tries to begin the write-ahead log anew."""
-SHRINK_WAIT_S: Final = 0.5
+CHECKPOINT_WAIT_S: Final = 0.5
 """How long it waits for readers; tried again when the log has grown by another quarter."""
 CLOSE_LIMIT_S: Final = 5.0
 """How long `close` tries to end what other threads do."""
-_CUT_SHORT: Final = (
+_CLOSED_MEANWHILE: Final = (
     apsw.InterruptError,
     apsw.ConnectionClosedError,
     apsw.CursorClosedError,
@@ -86,8 +86,8 @@ class Sqlite(SqliteReader):
         self, path: Path, *, read_only: bool = False, durability: Durability = "full"
     ) -> None:
         path = Path(os.path.realpath(path))
-        check_place(path)
-        check_whole(path)
+        check_location(path)
+        check_wal_not_orphaned(path)
         self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
@@ -97,16 +97,16 @@ class Sqlite(SqliteReader):
                 f"there is no store at {path}", hint="open it without read_only to make one"
             )
         self._lease = Lease(path.with_name(path.name + ".lock"))
-        if not self.read_only and is_unborn(path):
+        if not self.read_only and needs_creation(path):
             with contextlib.closing(self._lease), self._lease.held():
                 create(path)
         self._local = threading.local()
         self._mutex = threading.Lock()
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()
-        self._queue = Queue(self._commit_all)
+        self._queue = GroupCommit(self._commit_all)
         self._writer: apsw.Connection | None = None
-        self._shrink_at = LOG_LIMIT
-        self._lost: MemoriterError | None = None
+        self._checkpoint_at = WAL_LIMIT
+        self._closed_because: MemoriterError | None = None
         """Why the store closed itself."""
         self._reader()
 
@@ -124,7 +124,7 @@ class Sqlite(SqliteReader):
                 "then open it in each of them",
             )
         if self._open is None:
-            raise self._lost or Unsupported("the store is closed", hint="open it again")
+            raise self._closed_because or Unsupported("the store is closed", hint="open it again")
         return self._open
 
     def _connect(self) -> apsw.Connection:
@@ -151,7 +151,7 @@ class Sqlite(SqliteReader):
             own = None
         if own is None:
             # Before opening, or a write in between would go unnoticed.
-            seen = glance(self._path)
+            seen = file_state(self._path)
             own = self._local.own = ThreadConnection.of(self._connect(), seen)
         return own
 
@@ -160,70 +160,70 @@ class Sqlite(SqliteReader):
         return self._own().connection
 
     @contextlib.contextmanager
-    def _told(self) -> Generator[None]:
+    def _driver_errors(self) -> Generator[None]:
         """Turn the driver's errors into ours; what `close` cut short says that it is closed."""
-        with translated(self._path):
+        with sqlite_errors(self._path):
             try:
                 yield
-            except _CUT_SHORT:
+            except _CLOSED_MEANWHILE:
                 self._check()
                 raise
 
     @contextlib.contextmanager
-    def _writing(self) -> Generator[apsw.Connection]:
+    def _write_transaction(self) -> Generator[apsw.Connection]:
         """The one writing connection, inside a transaction that commits or leaves no trace."""
-        with self._lease.held(), self._told():
+        with self._lease.held(), self._driver_errors():
             self._check()
             fresh = self._writer is None
             writer = self._writer = self._writer or self._connect()
-            self._alone()
+            self._require_exclusive()
             try:
                 writer.execute("BEGIN IMMEDIATE")
                 if fresh:  # a killed process may have made the log, and never kept its name safe
-                    with plainly(self._path):
-                        sync_folder(self._path.parent)
+                    with os_errors(self._path):
+                        fsync_folder(self._path.parent)
                 yield writer
                 writer.execute("COMMIT")
             except apsw.IOError as error:
-                full = as_full(self._path, writer, error)
-                self._undo(writer, error)
+                full = disk_full_error(self._path, writer, error)
+                self._roll_back(writer, error)
                 if full is not None:
                     raise full from error
                 raise
             except BaseException as error:
-                self._undo(writer, error)
+                self._roll_back(writer, error)
                 raise
             if not OPENERS.intact(self._path):
                 self._check()
-                raise self._abandoned(replaced(self._path))
-            self._shrink(writer)
+                raise self._closed_by(file_replaced(self._path))
+            self._checkpoint_if_large(writer)
 
-    def _alone(self) -> None:
+    def _require_exclusive(self) -> None:
         """Nobody else of this process holds the file; otherwise nothing is written."""
         try:
             OPENERS.check(self._path)
         except Unavailable as lost:
             self._check()  # our own close takes the log away too
-            raise self._abandoned(lost) from None
+            raise self._closed_by(lost) from None
 
-    def _shrink(self, writer: apsw.Connection) -> None:
+    def _checkpoint_if_large(self, writer: apsw.Connection) -> None:
         """Begin the log anew when it has grown large; a log that stays large fails no write.
 
         Reads that overlap without a pause keep it from beginning anew by itself. Here new ones
         need it no more, and the last ones that do are waited for, though not long.
         """
-        size = log_size(self._path)
-        if size < self._shrink_at:
+        size = wal_size(self._path)
+        if size < self._checkpoint_at:
             return
         try:
-            done = begin_anew(writer, SHRINK_WAIT_S)
+            done = truncate_wal(writer, CHECKPOINT_WAIT_S)
         except apsw.Error as error:
             _log.warning("the log of %s could not be copied back: %s", self._path.name, error)
-            self._undo(writer, error)
+            self._roll_back(writer, error)
             done = False
-        self._shrink_at = LOG_LIMIT if done else size + LOG_LIMIT // 4
+        self._checkpoint_at = WAL_LIMIT if done else size + WAL_LIMIT // 4
 
-    def _undo(self, writer: apsw.Connection, error: BaseException) -> None:
+    def _roll_back(self, writer: apsw.Connection, error: BaseException) -> None:
         """Leave no trace; after trouble with the disk, trust nothing that the connection cached."""
         if isinstance(error, apsw.Error):
             self._writer = None
@@ -231,16 +231,16 @@ class Sqlite(SqliteReader):
         elif writer.in_transaction:
             writer.execute("ROLLBACK")
 
-    def _abandoned(self, lost: MemoriterError) -> MemoriterError:
+    def _closed_by(self, lost: MemoriterError) -> MemoriterError:
         """Close the store when its log lost its name: what goes there now, nobody will find."""
-        self._lost = lost
+        self._closed_because = lost
         self.close()
         return lost
 
     @contextlib.contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
         """This thread's connection, inside one read transaction."""
-        with self._told():
+        with self._driver_errors():
             db = self._own().within(READ_LIMIT_S)
             try:
                 db.execute("BEGIN")
@@ -251,7 +251,7 @@ class Sqlite(SqliteReader):
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
-        with self._told():
+        with self._driver_errors():
             connection = self._own()
             try:
                 return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
@@ -266,7 +266,7 @@ class Sqlite(SqliteReader):
             connections, self._open = list(self._open or ()), None
         try:
             for connection in connections:
-                _let_go(self._path, connection)
+                _close_interrupting(self._path, connection)
         finally:
             self._lease.close()
 
@@ -285,9 +285,9 @@ class Sqlite(SqliteReader):
                 f"{self._path.name} was opened to read only", hint="open it for writing"
             )
 
-    def _commit_all(self, jobs: Sequence[Job]) -> None:
+    def _commit_all(self, jobs: Sequence[PendingBatch]) -> None:
         """Write what gathered in one transaction; a batch that is refused leaves no trace in it."""
-        with self._writing() as db:
+        with self._write_transaction() as db:
             for job in jobs:
                 db.execute("SAVEPOINT batch")
                 try:
@@ -315,33 +315,33 @@ class Sqlite(SqliteReader):
         elif number is not None:
             # A retry may find a write that a killed process left in the page cache alone. SQLite
             # holds no locks on its log, so another handle on it does no harm.
-            with plainly(self._path):
-                sync_file(self._path.with_name(self._path.name + "-wal"))
+            with os_errors(self._path):
+                fsync_file(self._path.with_name(self._path.name + "-wal"))
         return new.commit
 
     def open_space(self, generation: str) -> None:
         """Make a generation known."""
-        self._alter(lambda db: generation_of(db, generation))
+        self._in_own_transaction(lambda db: generation_of(db, generation))
 
     def close_space(self, generation: str) -> None:
         """Drop the words of a generation."""
-        self._alter(lambda db: drop_space(db, generation))
+        self._in_own_transaction(lambda db: drop_space(db, generation))
 
-    def _alter(self, what: Callable[[apsw.Connection], object]) -> None:
+    def _in_own_transaction(self, what: Callable[[apsw.Connection], object]) -> None:
         self._must_write()
-        with self._queue.alone(), self._writing() as db:
+        with self._queue.alone(), self._write_transaction() as db:
             what(db)
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
         """Write derived rows anew: words as given, vectors as debts."""
-        self._alter(lambda db: mend(db, tenant, words, lost))
+        self._in_own_transaction(lambda db: mend(db, tenant, words, lost))
 
     # -- published segments --------------------------------------------------------------------
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
         """Replace the list of segments if it still is `old`."""
         self._must_write()
-        with self._queue.alone(), self._writing() as db:
+        with self._queue.alone(), self._write_transaction() as db:
             number = number_of(db, tenant)
             found = db.execute(MANIFEST, (number, index)).fetchone()
             if (manifest_of(tenant, index, *found) if found else Manifest()) != old:
@@ -368,17 +368,17 @@ class Sqlite(SqliteReader):
     def restore(self, tenant: str, dump: Dump) -> None:
         """Fill a tenant that has never been written to."""
         self._must_write()
-        with self._queue.alone(), self._writing() as db:
+        with self._queue.alone(), self._write_transaction() as db:
             if head_of(db, tenant)[1].seq:
                 raise Conflict(
                     f"tenant {tenant!r} holds records already",
                     hint="load into a new tenant or a new store",
                 )
-            write(db, tenant, settled_from(tenant, dump))
+            write(db, tenant, rows_to_restore(tenant, dump))
             rewrite_commits(db, tenant, dump.commits)
 
 
-def _let_go(path: Path, connection: apsw.Connection) -> None:
+def _close_interrupting(path: Path, connection: apsw.Connection) -> None:
     """Close a connection, ending what another thread still does on it."""
     until = time.monotonic() + CLOSE_LIMIT_S
     while True:

@@ -15,7 +15,7 @@ from memoriter.store.sqlite.connect import is_immutable
 _STEPS: Final = 10_000
 """How many steps of a statement pass between two looks at the clock."""
 
-Glance = tuple[int, int, int, int]
+FileState = tuple[int, int, int, int]
 """Inode, size and time of change of a file, and the size of its write-ahead log."""
 
 
@@ -38,12 +38,12 @@ class ThreadConnection:
     """A connection that one thread reads with."""
 
     connection: apsw.Connection
-    seen: Glance | None
+    seen: FileState | None
     """What an immutable file looked like; None where SQLite's locks see to changes."""
     limit: _Limit
 
     @classmethod
-    def of(cls, connection: apsw.Connection, seen: Glance | None) -> ThreadConnection:
+    def of(cls, connection: apsw.Connection, seen: FileState | None) -> ThreadConnection:
         """A connection of one thread; `seen` is from before the connection was opened."""
         limit = _Limit()
         connection.set_progress_handler(limit.is_over, _STEPS)
@@ -57,7 +57,7 @@ class ThreadConnection:
 
     def has_changed(self, path: Path) -> bool:
         """Whether somebody wrote to a file that was opened as one that nobody changes."""
-        return self.seen is not None and self.seen != glance(path)
+        return self.seen is not None and self.seen != file_state(path)
 
     def check(self, path: Path) -> None:
         """Refuse what was read while somebody wrote: without locks it may be torn."""
@@ -65,16 +65,16 @@ class ThreadConnection:
             raise Unavailable(f"{path.name} was written to while it was read", hint="try again")
 
 
-def glance(path: Path) -> Glance | None:
+def file_state(path: Path) -> FileState | None:
     """What a file looks like from outside; None when it is gone."""
     try:
         told = path.stat()
     except OSError:
         return None
-    return told.st_ino, told.st_size, told.st_mtime_ns, log_size(path)
+    return told.st_ino, told.st_size, told.st_mtime_ns, wal_size(path)
 
 
-def log_size(path: Path) -> int:
+def wal_size(path: Path) -> int:
     """How large the write-ahead log beside a file is; 0 when there is none."""
     try:
         return path.with_name(path.name + "-wal").stat().st_size

@@ -16,7 +16,7 @@ from memoriter.core.errors import MemoriterError, Unavailable
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class PendingBatch:
     """A batch that waits, then what became of it."""
 
     batch: Batch
@@ -25,18 +25,18 @@ class Job:
     answered: bool = False
 
 
-class Queue:
+class GroupCommit:
     """Batches of all threads of one store."""
 
-    def __init__(self, write: Callable[[Sequence[Job]], None]) -> None:
+    def __init__(self, write: Callable[[Sequence[PendingBatch]], None]) -> None:
         self._write = write
-        self._waiting: list[Job] = []
+        self._waiting: list[PendingBatch] = []
         self._gate = threading.Lock()
         self._leading = threading.Lock()
 
     def commit(self, batch: Batch) -> Commit:
         """Write a batch, alone or with what gathered; durable when it returns."""
-        job = Job(batch)
+        job = PendingBatch(batch)
         with self._gate:
             self._waiting.append(job)
         with self._leading:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 
-def sync_folder(folder: Path) -> None:
+def fsync_folder(folder: Path) -> None:
     """Make sure that new names in a folder stay."""
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -15,7 +15,7 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def sync_file(path: Path) -> None:
+def fsync_file(path: Path) -> None:
     """Make sure that what was written to a file stays; one that is not there is fine."""
     try:
         handle = os.open(path, os.O_RDONLY)
