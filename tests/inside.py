@@ -82,13 +82,13 @@ def commit_together(memory: Memory, jobs: Sequence[PendingBatch]) -> None:
 def write_transaction(memory: Memory) -> Iterator[apsw.Connection]:
     """A transaction that writes, until it is left; nobody else can write meanwhile."""
     log = _sqlite(memory)
-    with log._queue.alone(), log._write_transaction() as connection:
+    with log._queue.exclusive(), log._write_transaction() as connection:
         yield connection
 
 
 def no_writer(memory: Memory) -> AbstractContextManager[None]:
     """Nobody can write until it is left: writers gather in the queue."""
-    return _sqlite(memory)._queue.alone()
+    return _sqlite(memory)._queue.exclusive()
 
 
 def waiting_writers(memory: Memory) -> int:

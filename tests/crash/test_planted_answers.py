@@ -16,7 +16,7 @@ import memoriter
 import memoriter.index.tenant
 import memoriter.rank.top
 import memoriter.store.io_errors
-import memoriter.store.sqlite.connect
+import memoriter.store.sqlite.errors
 import memoriter.store.sqlite.group_commit
 import memoriter.store.sqlite.store
 import memoriter.why.explain
@@ -159,7 +159,7 @@ def _meddling(plant: pytest.MonkeyPatch) -> None:
 
 
 def _vague(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(memoriter.store.sqlite.connect, "DISK_FULL", frozenset())
+    plant.setattr(memoriter.store.sqlite.errors, "DISK_FULL", frozenset())
 
 
 def _boastful(plant: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,9 @@
-"""Locks between processes, on files of their own: the database's locks belong to SQLite."""
+"""File locks between processes (`flock`), each on a lock file of its own.
+
+The SQLite store queues its writers on `x.db.lock`, because SQLite's own busy wait is not fair;
+index upkeep uses `try_lock` so that one process does it at a time. The database file itself is
+never locked here: its locks belong to SQLite.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +25,14 @@ except ImportError:  # Windows: SQLite's own lock is all there is
     fcntl = None
 
 WAIT_LIMIT_S: Final = 30.0
-"""How long a writer waits for another process: one that was stopped would hold it for ever."""
+"""How long a writer waits; a stopped process (SIGSTOP) would otherwise block it for ever."""
 
 _POLL_S: Final = 0.05
-"""How long it looks again and again, before it stands in the system's queue."""
+"""How long a writer polls before it joins the kernel's queue, which costs a thread."""
 
 
 class Lease:
-    """A fair, exclusive lock on a file; the system lets it go when the process dies."""
+    """A fair, exclusive lock on a file; the kernel releases it when the process dies."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -37,7 +42,8 @@ class Lease:
 
     @contextlib.contextmanager
     def held(self) -> Generator[None]:
-        """Wait for the lock, though not for ever, and hold it."""
+        """Hold the lock for a block; Unavailable after `WAIT_LIMIT_S` seconds of waiting."""
+        # flock() is per open file: threads of one process share the handle, so a mutex parts them.
         with self._mutex:
             try:
                 if not (self._try_lock() or self._poll()):
@@ -49,7 +55,7 @@ class Lease:
 
     @contextlib.contextmanager
     def try_held(self) -> Generator[bool]:
-        """Hold the lock if nobody else does; yields whether it was taken."""
+        """Hold the lock for a block if it is free; yields whether it was taken."""
         try:
             yield self._try_lock()
         finally:
@@ -66,20 +72,18 @@ class Lease:
         return True
 
     def _poll(self) -> bool:
-        """Whether the lock comes free in a moment, as most do: a look costs less than a thread."""
+        """Whether the lock was taken within `_POLL_S`: most writes are shorter than that."""
         until = time.monotonic() + _POLL_S
         while time.monotonic() < until:
-            time.sleep(0.0005 + time.monotonic_ns() % 20 * 0.0001)  # spreads those who wait
+            time.sleep(0.0005 + time.monotonic_ns() % 20 * 0.0001)  # with jitter
             if self._try_lock():
                 return True
         return False
 
     def _queue(self) -> None:
-        """Queue for the lock on a thread of its own: nothing else can end a wait that is too long.
-
-        Giving up is closing the handle. The thread's wait goes on, and what it then gets goes with
-        the handle at once.
-        """
+        """Wait in the kernel's queue, which is fair; Unavailable after `WAIT_LIMIT_S` seconds."""
+        # A blocking flock() has no timeout, so it runs on a thread of its own. Giving up closes the
+        # handle: if the thread gets the lock later, the lock is released with the handle at once.
         handle, granted = self._open(), threading.Event()
 
         def queue() -> None:
@@ -114,14 +118,16 @@ class Lease:
             os.close(handle)
 
     def forked(self) -> None:
-        """In a new child: let go, or the lock outlives the parent that holds it."""
+        """Release the handle in a forked child."""
+        # An inherited handle shares the parent's lock, which would then outlive the parent. The
+        # mutex may have been held by a thread that does not exist here.
         self._mutex = threading.Lock()
         self.close()
 
 
 @contextlib.contextmanager
 def try_lock(path: Path) -> Generator[bool]:
-    """Take a lock if nobody holds it; yields whether it was taken."""
+    """Hold the lock on a file for a block if it is free; yields whether it was taken."""
     with Lease(path).try_held() as taken:
         yield taken
 

@@ -1,16 +1,18 @@
-"""The default store: one SQLite file per memory, any number of processes."""
+"""The default store: one SQLite file per memory, shared by threads and processes.
+
+Durability happens here: `Sqlite.commit` queues a batch, `_commit_all` writes all that gathered, and
+`_write_transaction` makes it durable with `COMMIT`. Reads use one connection per thread and never
+wait for the writer.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import threading
-import time
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,11 +41,10 @@ from memoriter.store.sqlite.connect import (
     close,
     connect,
     create,
-    disk_full_error,
     needs_creation,
-    sqlite_errors,
     truncate_wal,
 )
+from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.group_commit import GroupCommit, PendingBatch
 from memoriter.store.sqlite.ledger import (
     SqliteLedger,
@@ -51,36 +52,43 @@ from memoriter.store.sqlite.ledger import (
     generation_of,
     head_of,
     mend,
-    number_of,
     rewrite_commits,
     rows_to_restore,
+    swap_manifest,
     write,
 )
 from memoriter.store.sqlite.openers import OPENERS, file_replaced
-from memoriter.store.sqlite.reader import MANIFEST, SqliteReader, manifest_of, manifest_sum
-from memoriter.store.sqlite.thread_connection import ThreadConnection, file_state, wal_size
+from memoriter.store.sqlite.reader import SqliteReader
+from memoriter.store.sqlite.thread_connection import (
+    ThreadConnection,
+    close_interrupting,
+    file_state,
+    wal_size,
+)
 
 _log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
-"""How long a read may stay open; while it is, the write-ahead log cannot shrink."""
+"""How long a read may stay open: the write-ahead log cannot be truncated meanwhile."""
 
 WAL_LIMIT: Final = 64 * 1024**2
-"""Bytes from which on a commit tries to begin the write-ahead log anew."""
+"""Size in bytes from which a commit tries to truncate the write-ahead log."""
 CHECKPOINT_WAIT_S: Final = 0.5
-"""How long it waits for readers; tried again when the log has grown by another quarter."""
-CLOSE_LIMIT_S: Final = 5.0
-"""How long `close` tries to end what other threads do."""
+"""How long that waits for readers; it is tried again after another quarter of `WAL_LIMIT`."""
 _CLOSED_MEANWHILE: Final = (
     apsw.InterruptError,
     apsw.ConnectionClosedError,
     apsw.CursorClosedError,
     apsw.ThreadingViolationError,
 )
-"""What a thread meets when another one closes the store."""
+"""Errors that a thread gets when another one closes the store."""
 
 
 class Sqlite(SqliteReader):
-    """A log in one SQLite file."""
+    """A `Log` in one SQLite file; the public methods are documented there.
+
+    Locks are taken in this order: the leader lock of `_queue` (threads), the lease (processes),
+    then SQLite's own write lock. `_mutex` guards only the set of open connections.
+    """
 
     def __init__(
         self, path: Path, *, read_only: bool = False, durability: Durability = "full"
@@ -107,13 +115,13 @@ class Sqlite(SqliteReader):
         self._writer: apsw.Connection | None = None
         self._checkpoint_at = WAL_LIMIT
         self._closed_because: MemoriterError | None = None
-        """Why the store closed itself."""
+        """Set when the store closed itself: what later calls raise."""
         self._reader()
 
     # -- connections ---------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Refuse a store that is closed, or belongs to another process."""
+        """Raise Unsupported if the store is closed, or belongs to the parent of a fork."""
         self._check()
 
     def _check(self) -> weakref.WeakSet[apsw.Connection]:
@@ -134,7 +142,7 @@ class Sqlite(SqliteReader):
             opened.add(connection)
         return connection
 
-    def _own(self) -> ThreadConnection:
+    def _thread_connection(self) -> ThreadConnection:
         """This thread's read connection, opened on first use and dropped with the thread.
 
         One connection per thread is what makes `_snapshot` work: every query inside it runs on the
@@ -156,12 +164,12 @@ class Sqlite(SqliteReader):
         return own
 
     def _reader(self) -> apsw.Connection:
-        """The connection of this thread."""
-        return self._own().connection
+        """This thread's connection, as SQLite's object."""
+        return self._thread_connection().connection
 
     @contextlib.contextmanager
     def _driver_errors(self) -> Generator[None]:
-        """Turn the driver's errors into ours; what `close` cut short says that it is closed."""
+        """Translate SQLite's errors; one that `close` caused says that the store is closed."""
         with sqlite_errors(self._path):
             try:
                 yield
@@ -171,7 +179,11 @@ class Sqlite(SqliteReader):
 
     @contextlib.contextmanager
     def _write_transaction(self) -> Generator[apsw.Connection]:
-        """The one writing connection, inside a transaction that commits or leaves no trace."""
+        """The write connection, inside a transaction: durable after the block, or no trace of it.
+
+        This is the only place that commits. The lease makes writers of all processes queue fairly;
+        SQLite's busy handler alone would let some starve.
+        """
         with self._lease.held(), self._driver_errors():
             self._check()
             fresh = self._writer is None
@@ -179,10 +191,13 @@ class Sqlite(SqliteReader):
             self._require_exclusive()
             try:
                 writer.execute("BEGIN IMMEDIATE")
-                if fresh:  # a killed process may have made the log, and never kept its name safe
+                if fresh:
+                    # The -wal file may be new, made by us or by a process that was killed before it
+                    # synced the folder: without this, a power cut could lose the file's name.
                     with os_errors(self._path):
                         fsync_folder(self._path.parent)
                 yield writer
+                # Durable from here: WAL mode with synchronous=FULL fsyncs the log inside COMMIT.
                 writer.execute("COMMIT")
             except apsw.IOError as error:
                 full = disk_full_error(self._path, writer, error)
@@ -193,24 +208,27 @@ class Sqlite(SqliteReader):
             except BaseException as error:
                 self._roll_back(writer, error)
                 raise
+            # Somebody moved or replaced the files during the commit: it went into a lost file, so
+            # the caller must not take it for durable.
             if not OPENERS.intact(self._path):
                 self._check()
                 raise self._closed_by(file_replaced(self._path))
             self._checkpoint_if_large(writer)
 
     def _require_exclusive(self) -> None:
-        """Nobody else of this process holds the file; otherwise nothing is written."""
+        """Raise, before anything is written, if other code in this process opened the file."""
         try:
             OPENERS.check(self._path)
         except Unavailable as lost:
-            self._check()  # our own close takes the log away too
+            self._check()  # after our own close the log is gone too: say "closed" instead
             raise self._closed_by(lost) from None
 
     def _checkpoint_if_large(self, writer: apsw.Connection) -> None:
-        """Begin the log anew when it has grown large; a log that stays large fails no write.
+        """Truncate the write-ahead log when it has grown large; failing to is no error.
 
-        Reads that overlap without a pause keep it from beginning anew by itself. Here new ones
-        need it no more, and the last ones that do are waited for, though not long.
+        SQLite restarts the log only when no reader uses it, which never happens if reads overlap
+        all the time. After a checkpoint new readers no longer need the log, so waiting a short time
+        for the last old ones is enough.
         """
         size = wal_size(self._path)
         if size < self._checkpoint_at:
@@ -218,90 +236,97 @@ class Sqlite(SqliteReader):
         try:
             done = truncate_wal(writer, CHECKPOINT_WAIT_S)
         except apsw.Error as error:
-            _log.warning("the log of %s could not be copied back: %s", self._path.name, error)
+            _log.warning("the log of %s could not be truncated: %s", self._path.name, error)
             self._roll_back(writer, error)
             done = False
         self._checkpoint_at = WAL_LIMIT if done else size + WAL_LIMIT // 4
 
     def _roll_back(self, writer: apsw.Connection, error: BaseException) -> None:
-        """Leave no trace; after trouble with the disk, trust nothing that the connection cached."""
+        """End a failed transaction without a trace."""
+        # After an I/O error the connection's page cache may differ from the file: drop it all.
         if isinstance(error, apsw.Error):
             self._writer = None
             close(self._path, writer)
         elif writer.in_transaction:
             writer.execute("ROLLBACK")
 
-    def _closed_by(self, lost: MemoriterError) -> MemoriterError:
-        """Close the store when its log lost its name: what goes there now, nobody will find."""
-        self._closed_because = lost
+    def _closed_by(self, error: MemoriterError) -> MemoriterError:
+        """Close the store because its files were replaced; returns the error to raise."""
+        self._closed_because = error
         self.close()
-        return lost
+        return error
 
     @contextlib.contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
-        """This thread's connection, inside one read transaction."""
+        """This thread's connection, inside one read transaction (a snapshot)."""
         with self._driver_errors():
-            db = self._own().within(READ_LIMIT_S)
+            db = self._thread_connection().within(READ_LIMIT_S)
             try:
                 db.execute("BEGIN")
                 yield db
-            finally:  # whatever came, a signal too: a transaction that stays open sees nothing new
+            finally:
+                # Also after a KeyboardInterrupt: a transaction left open sees no new commits.
                 if db.in_transaction:
                     db.execute("ROLLBACK")
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
         with self._driver_errors():
-            connection = self._own()
+            connection = self._thread_connection()
             try:
                 return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
             finally:
                 connection.check(self._path)
 
     def close(self) -> None:
-        """Close every connection; closing twice is fine. A forked child has none of its own."""
+        """Close every connection. Idempotent; does nothing in a forked child, which has none."""
         if self._pid != os.getpid():
             return
         with self._mutex:
             connections, self._open = list(self._open or ()), None
         try:
             for connection in connections:
-                _close_interrupting(self._path, connection)
+                close_interrupting(self._path, connection)
         finally:
             self._lease.close()
 
     # -- writing -------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> Commit:
-        """Write a batch, durable when it returns; batches that wait for the disk share a commit."""
+        """Write a batch, durable when it returns; concurrent batches share one COMMIT and fsync.
+
+        Raises Forbidden if the store is read-only, otherwise what `GroupCommit.commit` raises.
+        """
         self._must_write()
         return self._queue.commit(batch)
 
     def _must_write(self) -> None:
-        """Refuse before any lock is taken: in a forked child some may be held for ever."""
+        """Raise if the store is closed, forked or read-only."""
+        # Called before any lock is taken: in a forked child a lock may be held for ever.
         self.check()
         if self.read_only:
             raise Forbidden(
                 f"{self._path.name} was opened to read only", hint="open it for writing"
             )
 
-    def _commit_all(self, jobs: Sequence[PendingBatch]) -> None:
-        """Write what gathered in one transaction; a batch that is refused leaves no trace in it."""
+    def _commit_all(self, batches: Sequence[PendingBatch]) -> None:
+        """Write batches in one transaction and set the outcome of each."""
         with self._write_transaction() as db:
-            for job in jobs:
+            for pending in batches:
+                # A savepoint each: one refused batch must not take the others' writes with it.
                 db.execute("SAVEPOINT batch")
                 try:
-                    job.done = self._commit_one(db, job.batch)
+                    pending.done = self._commit_one(db, pending.batch)
                 except MemoriterError as refused:
                     db.execute("ROLLBACK TO batch")
-                    job.refused = refused
+                    pending.refused = refused
                 except (apsw.ConstraintError, UnicodeDecodeError) as damage:
                     db.execute("ROLLBACK TO batch")
-                    job.refused = self._damaged(job.batch.tenant, damage)
+                    pending.refused = self._damaged(pending.batch.tenant, damage)
                 db.execute("RELEASE batch")
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
-        """The error for rows that no settled batch can meet: those of other tenants are sound."""
+        """The error for rows that contradict a settled batch; other tenants are not affected."""
         return Corrupt(
             f"{self._path.name} is damaged at tenant {tenant!r}: {damage}",
             hint="verify tells what is wrong; restore a backup",
@@ -313,62 +338,48 @@ class Sqlite(SqliteReader):
         if not new.is_empty:
             write(db, batch.tenant, new)
         elif number is not None:
-            # A retry may find a write that a killed process left in the page cache alone. SQLite
-            # holds no locks on its log, so another handle on it does no harm.
+            # A retry may find a write that a killed process left in the page cache alone: make it
+            # durable before saying so. SQLite holds no locks on its -wal, so opening it is safe.
             with os_errors(self._path):
                 fsync_file(self._path.with_name(self._path.name + "-wal"))
         return new.commit
 
     def open_space(self, generation: str) -> None:
-        """Make a generation known."""
+        """Register a generation."""
         self._in_own_transaction(lambda db: generation_of(db, generation))
 
     def close_space(self, generation: str) -> None:
-        """Drop the words of a generation."""
+        """Delete the words of a generation."""
         self._in_own_transaction(lambda db: drop_space(db, generation))
 
-    def _in_own_transaction(self, what: Callable[[apsw.Connection], object]) -> None:
+    def _in_own_transaction(self, change: Callable[[apsw.Connection], object]) -> None:
         self._must_write()
-        with self._queue.alone(), self._write_transaction() as db:
-            what(db)
+        with self._queue.exclusive(), self._write_transaction() as db:
+            change(db)
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
-        """Write derived rows anew: words as given, vectors as debts."""
+        """Replace words, and turn lost vectors into debts."""
         self._in_own_transaction(lambda db: mend(db, tenant, words, lost))
 
     # -- published segments --------------------------------------------------------------------
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
-        """Replace the list of segments if it still is `old`."""
+        """Replace the manifest if it still is `old`; returns whether it was."""
         self._must_write()
-        with self._queue.alone(), self._write_transaction() as db:
-            number = number_of(db, tenant)
-            found = db.execute(MANIFEST, (number, index)).fetchone()
-            if (manifest_of(tenant, index, *found) if found else Manifest()) != old:
-                return False
-            segments = json.dumps([asdict(segment) for segment in new.segments])
-            told = (
-                number,
-                index,
-                new.floor,
-                segments,
-                manifest_sum(tenant, index, segments, new.floor),
-            )
-            db.execute("INSERT OR REPLACE INTO manifests VALUES (?,?,?,?,?)", told)
-            db.execute("UPDATE tenants SET published=published+1 WHERE tenant=?", (number,))
-            return True
+        with self._queue.exclusive(), self._write_transaction() as db:
+            return swap_manifest(db, tenant, index, old, new)
 
     # -- whole tenants -------------------------------------------------------------------------
 
     def dump(self, tenant: str) -> Dump:
-        """The whole tenant as of one moment."""
+        """All rows of a tenant, read in one snapshot."""
         with self._snapshot():
             return self._dump(tenant)
 
     def restore(self, tenant: str, dump: Dump) -> None:
-        """Fill a tenant that has never been written to."""
+        """Write a dump into an empty tenant; Conflict if it has been written to."""
         self._must_write()
-        with self._queue.alone(), self._write_transaction() as db:
+        with self._queue.exclusive(), self._write_transaction() as db:
             if head_of(db, tenant)[1].seq:
                 raise Conflict(
                     f"tenant {tenant!r} holds records already",
@@ -378,21 +389,6 @@ class Sqlite(SqliteReader):
             rewrite_commits(db, tenant, dump.commits)
 
 
-def _close_interrupting(path: Path, connection: apsw.Connection) -> None:
-    """Close a connection, ending what another thread still does on it."""
-    until = time.monotonic() + CLOSE_LIMIT_S
-    while True:
-        try:
-            return close(path, connection)
-        except (apsw.ThreadingViolationError, apsw.BusyError):
-            if time.monotonic() > until:
-                _log.warning("a thread still reads %s; its connection goes with it", path.name)
-                return None
-        with contextlib.suppress(apsw.ConnectionClosedError):
-            connection.interrupt()
-        time.sleep(0.001)
-
-
 def _writable(path: Path) -> bool:
-    """Whether the file, or its future place, can be written."""
+    """Whether the file can be written, or created."""
     return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
