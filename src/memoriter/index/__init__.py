@@ -10,8 +10,8 @@ Why a record is hidden from a search:
 - **a superseded record**: an edge of a replacing kind points at it, and the recipe hides what is
   superseded: `View.superseding_edges` says which records, `selection.select` removes them;
 - **a forgotten record**: its rows end at `GONE`, which lies before every view;
-- **scope, trust, archive, expiry, validity, filter**: `selection.select`, in that order;
-  `selection.first_exclusion` names the first that hides a row.
+- **scope, trust, reflections, archive, expiry, supersession, validity, filter**: decided by
+  `selection.select` in that order; `selection.first_exclusion` names the first that hides a row.
 
 Segments are plain arrays (`segment`), merged as they gather (`merge`) and published as files
 (`upkeep`, `file`); everything here can be deleted and is built again from the log.

@@ -59,7 +59,7 @@ def browsed(
     )
     criteria = _criteria(scope, look, after.now if after else clock())
     mark = browse_digest(criteria, sort)
-    if after and after.asked != mark:
+    if after and after.request != mark:
         raise BadQuery(
             "cursor: belongs to another question", hint="begin again without it", field="cursor"
         )
@@ -71,7 +71,7 @@ def browsed(
     follow = None
     if rows.size > limit:
         last = int(created[limit - 1]), int(rows[limit - 1])
-        follow = Cursor(view.seq, criteria.now, *last, mark).spelled()
+        follow = Cursor(view.seq, criteria.now, *last, mark).encoded()
     return Page(tuple(shown), selection.count, follow)
 
 

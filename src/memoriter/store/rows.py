@@ -254,7 +254,7 @@ def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     if not _equal(lambda: vector_sum(tenant, numbers, space, row.body), row.sum):
         raise Corrupt(
             f"a vector of row {row.row} of tenant {tenant!r} is damaged",
-            hint="`memoriter doctor` makes anew what follows from the records",
+            hint="run `memoriter doctor`, which computes derived data again",
             field=VECTORS,
         )
     return row

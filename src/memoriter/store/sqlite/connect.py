@@ -125,7 +125,7 @@ def check_wal_not_orphaned(path: Path) -> None:
         raise Corrupt(
             f"{path.name} is missing or empty, while {wal.name} holds commits of it",
             hint=f"put {path.name} back, or restore a backup of both files; "
-            f"to begin anew, move {wal.name} away",
+            f"to start with an empty store, move {wal.name} away",
         )
 
 

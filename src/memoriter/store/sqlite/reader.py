@@ -312,7 +312,7 @@ def checked_head(tenant: str, *row: Any) -> Head:
     )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
-            f"tenant {tenant!r} stands at entry {head.seq}, its last commit or link elsewhere",
+            f"tenant {tenant!r} is at entry {head.seq}, its last commit or link is not",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return head
