@@ -203,6 +203,11 @@ def _replacing_in(arrays: Arrays) -> _EdgeColumns:
     codes = arrays["edges.kinds.codes"]
     at = np.flatnonzero(np.isin(codes, [code for code in wanted if code >= 0]))
     kinds = np.array([wanted[int(code)] for code in codes[at]], np.int64)
-    picked = [arrays[f"edges.{key}"][at] for key in ("seqs", "sources", "targets")]
-    validity = [arrays[f"edges.{key}"][at] for key in ("from", "until")]
-    return _EdgeColumns(*picked, kinds, *validity)
+    return _EdgeColumns(
+        arrays["edges.seqs"][at],
+        arrays["edges.sources"][at],
+        arrays["edges.targets"][at],
+        kinds,
+        arrays["edges.from"][at],
+        arrays["edges.until"][at],
+    )
