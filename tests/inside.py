@@ -18,7 +18,7 @@ from memoriter.index.view import View
 from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
 from memoriter.store.port import Log
-from memoriter.store.sqlite.group import Job
+from memoriter.store.sqlite.group_commit import PendingBatch
 from memoriter.testing.fakes import HandClock
 
 # -- of every memory ---------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def snapshot_of(memory: Memory) -> AbstractContextManager[apsw.Connection]:
     return _sqlite(memory)._snapshot()
 
 
-def commit_together(memory: Memory, jobs: Sequence[Job]) -> None:
+def commit_together(memory: Memory, jobs: Sequence[PendingBatch]) -> None:
     """Commit jobs in one transaction, as those who wait for the disk together are."""
     _sqlite(memory)._commit_all(jobs)
 
@@ -82,13 +82,13 @@ def commit_together(memory: Memory, jobs: Sequence[Job]) -> None:
 def write_transaction(memory: Memory) -> Iterator[apsw.Connection]:
     """A transaction that writes, until it is left; nobody else can write meanwhile."""
     log = _sqlite(memory)
-    with log._queue.alone(), log._writing() as connection:
+    with log._queue.exclusive(), log._write_transaction() as connection:
         yield connection
 
 
 def no_writer(memory: Memory) -> AbstractContextManager[None]:
     """Nobody can write until it is left: writers gather in the queue."""
-    return _sqlite(memory)._queue.alone()
+    return _sqlite(memory)._queue.exclusive()
 
 
 def waiting_writers(memory: Memory) -> int:
@@ -101,7 +101,7 @@ def counted_groups(memory: Memory) -> list[int]:
     queue, sizes = _sqlite(memory)._queue, list[int]()
     write: Callable[[Any], None] = queue._write
 
-    def counted(jobs: Sequence[Job]) -> None:
+    def counted(jobs: Sequence[PendingBatch]) -> None:
         sizes.append(len(jobs))
         write(jobs)
 

@@ -11,7 +11,7 @@ from tests.claims.corpus import ids, scores
 from tests.inside import clock_of, view_of
 
 import memoriter
-from memoriter.index.reads import length, numbers
+from memoriter.index.reads import chain_length, numbers
 from memoriter.memory.facade import Memory
 from memoriter.rank.decay import Reach, by_position, confidence, importance, near_strong
 from memoriter.testing.fakes import START, CountedEntropy, HandClock
@@ -163,7 +163,7 @@ def test_md_14_word_statistics_and_the_denominator_are_not_rewound(memory: Memor
     assert scores(past) == [pair for pair in scores(whole) if pair[0] == "a"]
     rewound = ask(memory, "port", known_at=then)
     assert scores(rewound) != scores(past)
-    assert length(view_of(memory)) == 5
+    assert chain_length(view_of(memory)) == 5
     shown = next(step.shows for step in past.plan.steps if step.name == "select")
     assert (shown["after scope"], shown["after as_of"]) == (5, 1)
     assert "recorded" in shown
@@ -277,7 +277,7 @@ def test_md_43_edges_vectors_and_edits_do_not_move_a_position(memory: Memory) ->
     rows = np.array([memory.get(name).row for name in "abc"])
     positions = numbers(view, rows, "position")
     assert positions.tolist() == [0.0, 1.0, 2.0]
-    told = by_position(positions, length(view), 0.05)
+    told = by_position(positions, chain_length(view), 0.05)
     assert told.tolist() == pytest.approx([0.0, 0.025, 0.05], abs=1e-9)
 
 

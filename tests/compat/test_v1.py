@@ -19,7 +19,7 @@ from memoriter.core.record import Content, Source, encode
 from memoriter.core.times import to_datetime
 from memoriter.core.words import RecordWords
 from memoriter.store import rows
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 
@@ -47,7 +47,7 @@ def test_it_is_one_small_file() -> None:
 def test_it_opens_and_verifies(store: Path) -> None:
     with memoriter.open(store, tenant="acme") as memory:
         dump = log_of(memory).dump("acme")
-        verify("acme", dump)
+        verify_log("acme", dump)
         head = dump.head
         assert (head.seq, head.positions, head.time, head.link.hex()) == (
             EXPECTED["seq"], EXPECTED["positions"], EXPECTED["time"], EXPECTED["link"],
@@ -79,7 +79,7 @@ def test_it_goes_on(store: Path) -> None:
         assert memory.maintain().embedded == 2
         more = memory.remember("a new one")
         assert memory.get(more.id).position == EXPECTED["positions"]
-        verify("acme", log_of(memory).dump("acme"))
+        verify_log("acme", log_of(memory).dump("acme"))
 
 
 def test_its_export_loads(store: Path, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_bytes_of_rows() -> None:
         "agent digest": rows.agent_digest("acme", rows.AgentRow(1, "bot", SALT, b"{}")),
         "tomb digest": rows.tomb_digest("acme", rows.TombRow(1, SALT, b"{}")),
         "genesis": rows.genesis("acme"),
-        "chain": rows.chained(rows.genesis("acme"), 7, rows.RECORD, bytes(32)),
+        "chain": rows.next_link(rows.genesis("acme"), 7, rows.RECORD, bytes(32)),
         "words sum": rows.words_sum("acme", 7, "w/1", b"body"),
         "vector sum": rows.vector_sum("acme", (9, 7, 0), "given:1\nf8", b"body"),
         "mention sum": rows.mention_sum("acme", 9, 7, "Ana"),

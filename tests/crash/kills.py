@@ -102,8 +102,8 @@ class Reach:
         apsw.Connection = Watched  # type: ignore[misc]  # in this child alone
         for room, name in (
             (memoriter.index.upkeep, "merge"),
-            (memoriter.index.upkeep, "save"),
-            (memoriter.index.file, "sync_folder"),
+            (memoriter.index.upkeep, "save_segment"),
+            (memoriter.index.file, "fsync_folder"),
             (memoriter.store.sqlite.store.Sqlite, "publish"),
             (memoriter.store.sqlite.store.Sqlite, "commit"),
             (Path, "unlink"),

@@ -152,8 +152,8 @@ def resting() -> None:
     """A retry that finds its write does not care whether that reached the disk."""
     from memoriter.store.sqlite import store as room  # noqa: PLC0415  # only in the child
 
-    assert room.sync_file
-    room.sync_file = lambda path: None  # type: ignore[assignment]
+    assert room.fsync_file
+    room.fsync_file = lambda path: None  # type: ignore[assignment]
 
 
 def swallowed() -> None:

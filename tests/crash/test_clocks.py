@@ -14,7 +14,7 @@ from tests.inside import log_of
 import memoriter
 from memoriter.core.times import to_datetime
 from memoriter.memory.facade import Memory
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 from memoriter.testing.fakes import SECOND, START, HandClock
 
 YEAR = 365 * 86_400
@@ -64,7 +64,7 @@ def test_a_clock_may_do_what_it_likes(name: str, tmp_path: Path, note: Note) -> 
     assert times == sorted(times), "commit time never runs backwards"
     assert all(seen(memory, moment) == shown for moment, shown in views), "known_at is stable"
     dump = log_of(memory).dump(plan.TENANT)
-    verify(plan.TENANT, dump)
+    verify_log(plan.TENANT, dump)
     assert [row.id for row in dump.records] == ids, "the log keeps the order of commits"
     memory.close()
     note("clock: commits / views / changed", f"{COUNT} / {len(views)} / 0")

@@ -14,7 +14,7 @@ from tests.inside import commit_together, log_of
 
 import memoriter
 from memoriter.memory.facade import Memory
-from memoriter.store.sqlite.group import Job
+from memoriter.store.sqlite.group_commit import PendingBatch
 from memoriter.testing import acts
 from memoriter.text.default import DefaultAnalyzer
 
@@ -199,7 +199,9 @@ def test_damage_of_one_tenant_fails_no_write_of_another(tmp_path: Path) -> None:
     db.execute("UPDATE tenants SET seq=seq-64 WHERE name='a'")  # one flipped bit
     db.close()
     with memoriter.open(path, "a", embedder=None) as memory:
-        jobs = [Job(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")]
+        jobs = [
+            PendingBatch(acts.batch(acts.put("new" + at), tenant=at[0])) for at in ("b1", "a", "b2")
+        ]
         commit_together(memory, jobs)
         assert [type(job.refused) for job in jobs] == [type(None), memoriter.Corrupt, type(None)]
         assert "'a'" in str(jobs[1].refused)

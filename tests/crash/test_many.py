@@ -20,7 +20,7 @@ from tests.crash.conftest import Note
 from tests.inside import counted_groups, log_of, no_writer, waiting_writers, write_transaction
 
 import memoriter
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 
 ENTRIES = 4000 if lab.NIGHT else 800
 """So many are written in all, however long that takes."""
@@ -50,7 +50,7 @@ def settle(path: Path, reports: list[dict[str, Any]]) -> int:
     acked = {name: seq for one in reports for name, seq in one.get("acked", [])}
     with memoriter.open(path, embedder=None, maintenance="manual") as memory:
         dump = log_of(memory).dump(plan.TENANT)
-        verify(plan.TENANT, dump)
+        verify_log(plan.TENANT, dump)
         there = {row.id: row.row for row in dump.records}
         if acked != there or len(dump.records) != len(acked):
             raise images.Wrong(f"lost: {len(set(acked) ^ set(there))} of {len(acked)}")

@@ -17,8 +17,8 @@ import memoriter.embed.vector_space
 import memoriter.index.tenant
 import memoriter.rank.top
 import memoriter.store.io_errors
-import memoriter.store.sqlite.connect
-import memoriter.store.sqlite.group
+import memoriter.store.sqlite.errors
+import memoriter.store.sqlite.group_commit
 import memoriter.store.sqlite.store
 import memoriter.why.explain
 import memoriter.write.doctor
@@ -126,7 +126,7 @@ def use_after_fork_is_refused(path: Path) -> None:
 
 
 def _ends_nothing(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(Segment, "end", lambda self, rows, ends: None)
+    plant.setattr(Segment, "end_rows", lambda self, rows, ends: None)
 
 
 def _unstable(plant: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def _meddling(plant: pytest.MonkeyPatch) -> None:
 
 
 def _vague(plant: pytest.MonkeyPatch) -> None:
-    plant.setattr(memoriter.store.sqlite.connect, "FULL", frozenset())
+    plant.setattr(memoriter.store.sqlite.errors, "DISK_FULL", frozenset())
 
 
 def _boastful(plant: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def _boastful(plant: pytest.MonkeyPatch) -> None:
                 )
                 job.done, job.answered = commit, True
 
-    plant.setattr(memoriter.store.sqlite.group.Queue, "_lead", lead)
+    plant.setattr(memoriter.store.sqlite.group_commit.GroupCommit, "_lead", lead)
 
 
 def _forkable(plant: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ import memoriter.write.doctor
 import memoriter.write.writer
 from memoriter.index import file
 from memoriter.store.port import Head
-from memoriter.store.sqlite import connect, group, ledger, openers, reader
+from memoriter.store.sqlite import connect, group_commit, ledger, openers, reader
 from memoriter.store.sqlite import store as room
 
 Check = Callable[[Path], None]
@@ -80,7 +80,7 @@ def _patient(plant: pytest.MonkeyPatch) -> None:
 
 def _one_by_one(plant: pytest.MonkeyPatch) -> None:
     """Each batch has a transaction of its own."""
-    plain = group.Queue._lead
+    plain = group_commit.GroupCommit._lead
 
     def lead(self: Any) -> None:
         together, self._waiting = self._waiting, []
@@ -88,18 +88,18 @@ def _one_by_one(plant: pytest.MonkeyPatch) -> None:
             self._waiting = [job]
             plain(self)
 
-    plant.setattr(group.Queue, "_lead", lead)
+    plant.setattr(group_commit.GroupCommit, "_lead", lead)
 
 
 def _lingering(plant: pytest.MonkeyPatch) -> None:
     """Whoever leads waits a while for company."""
-    plain = group.Queue._lead
+    plain = group_commit.GroupCommit._lead
 
     def lead(self: Any) -> None:
         time.sleep(0.02)
         plain(self)
 
-    plant.setattr(group.Queue, "_lead", lead)
+    plant.setattr(group_commit.GroupCommit, "_lead", lead)
 
 
 def _queueing(plant: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ from tests.property.worlds import (
 from memoriter.core.errors import BadRecipe, MemoriterError
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import overridden, recipe_of
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder
 
 IDS = ("a", "b", "c", "d")
@@ -329,7 +329,7 @@ class Histories(RuleBasedStateMachine):
         if self.handles:
             ours, theirs = dump_of(self.ram), dump_of(self.handles[0])
             assert ours == theirs
-            verify("default", theirs)
+            verify_log("default", theirs)
             self.vectors_are_of_their_texts()
             self.steps += 1
             for text, recipe, ask in (QUESTIONS * 2)[self.steps % len(QUESTIONS) :][:3]:

@@ -17,7 +17,7 @@ from tests.property.worlds import OWN, asked, log_of, query_vector
 import memoriter
 from memoriter.embed.vector_space import space_of
 from memoriter.pipeline.load import recipe_of
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 
 _WORKER = """
 import json, random, sys
@@ -81,7 +81,7 @@ def check(path: Path, workers: int, count: int) -> None:
         page = memory.browse("oldest", limit=10_000)
         assert sorted(record.id for record in page.records) == kept
         dump = log_of(memory).dump("default")
-        verify("default", dump)
+        verify_log("default", dump)
         assert dump.head.positions == sum(wrote for wrote, _, _ in told)
         assert len(dump.tombs) == sum(gone for _, gone, _ in told)
         assert [c.time for c in dump.commits] == sorted(c.time for c in dump.commits)

@@ -23,7 +23,7 @@ from tests.property.worlds import LIMIT, expected, log_of, open_toy, world_of
 
 from memoriter.core.errors import NothingToRun
 from memoriter.index.field_stats import FieldStats
-from memoriter.index.match import Sought
+from memoriter.index.match import PhrasePattern
 from memoriter.memory.facade import Memory
 from memoriter.text.analyzers import analyzer, analyzer_names
 
@@ -133,5 +133,5 @@ def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, liste
                 assert ground.means[place] == (sum(lengths) / len(lengths) if lengths else 0.0)
             seen = [{t for f in wanted for t in page.spots[f]} for page in pages.values()]
             for term in set[str]().union(*seen):
-                assert ground.df(Sought(((term, 0),))) == sum(term in mine for mine in seen)
+                assert ground.df(PhrasePattern(((term, 0),))) == sum(term in mine for mine in seen)
         memory.close()

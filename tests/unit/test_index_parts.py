@@ -13,7 +13,7 @@ import pytest
 import memoriter
 from memoriter.core.errors import Corrupt
 from memoriter.index.dictionary import Dictionary, union
-from memoriter.index.file import load, save
+from memoriter.index.file import load_segment, save_segment
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import Segment
 from memoriter.memory.facade import Memory
@@ -95,25 +95,28 @@ def answers(memory: Memory) -> list[tuple[str, float]]:
 
 def test_a_segment_survives_the_disk(published: Path) -> None:
     for path in segments(published):
-        segment = load(path)
+        segment = load_segment(path)
         owner = ("anna", "an index")
-        copy = path.with_name(save(segment, path.parent, owner))
-        again = load(copy, (segment.first, segment.last), owner)
+        copy = path.with_name(save_segment(segment, path.parent, owner))
+        again = load_segment(copy, (segment.first, segment.last), owner)
         assert (again.first, again.last) == (segment.first, segment.last)
         assert set(again.arrays) == set(segment.arrays)
         for name, array in segment.arrays.items():
             assert array.dtype == again.arrays[name].dtype
             assert np.array_equal(array, again.arrays[name], equal_nan=array.dtype.kind == "f")
-        assert save(segment, path.parent, owner) != copy.name, "a file is written once"
+        assert save_segment(segment, path.parent, owner) != copy.name, "a file is written once"
         for wrong in (("bert", "an index"), ("anna", "another")):
             with pytest.raises(Corrupt, match="another tenant or index"):
-                load(copy, None, wrong)
+                load_segment(copy, None, wrong)
         with pytest.raises(Corrupt, match="not the file that its name says"):
-            load(path.replace(copy))
+            load_segment(path.replace(copy))
 
 
 def test_merging_all_is_merging_in_steps(published: Path) -> None:
-    one, two = (load(path) for path in sorted(segments(published), key=lambda p: load(p).first))
+    one, two = (
+        load_segment(path)
+        for path in sorted(segments(published), key=lambda p: load_segment(p).first)
+    )
     whole = merge([one, two], 0)
     again = merge([merge([one], 0), merge([two], 0)], 0)
     assert set(whole.arrays) == set(again.arrays)
@@ -162,7 +165,7 @@ def test_a_damaged_segment_is_refused_and_the_store_answers(
             data[at : at + len(new)] = new
             victim.write_bytes(data)
     with pytest.raises(Corrupt):
-        load(victim)
+        load_segment(victim)
     with caplog.at_level(logging.WARNING), opened(published) as memory:
         assert answers(memory) == before
         assert "answering from the log instead" in caplog.text

@@ -15,7 +15,7 @@ from tests.property.worlds import open_toy
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
 from memoriter.index.columns import NUMBER_COLUMNS, STRING_COLUMNS, TIME_COLUMNS
-from memoriter.index.reads import codes, length, numbers, strings
+from memoriter.index.reads import chain_length, codes, numbers, strings
 from memoriter.index.view import View
 from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import START
@@ -90,7 +90,7 @@ def test_reads_equal_the_records(tmp_path: Path, seed: int) -> None:
                 at, names = codes(view, rows, name)
                 assert list(names) == sorted({one for one in known if one is not None})
                 assert [None if n < 0 else names[n] for n in at.tolist()] == known
-            assert length(view) == max((r.position for r in records), default=-1) + 1
+            assert chain_length(view) == max((r.position for r in records), default=-1) + 1
 
 
 def _number(value: Any) -> Any:
@@ -111,7 +111,7 @@ def test_reads_of_rows_that_are_nowhere_and_of_an_empty_memory(tmp_path: Path) -
         assert np.isnan(numbers(view, rows, "importance")).all()
         assert strings(view, rows, "kind") == [None, None]
         assert codes(view, np.zeros(0, np.int64), "kind")[0].tolist() == []
-        assert length(view) == 0
+        assert chain_length(view) == 0
         row = memory.get(memory.remember("one").id).row
         view, _ = seen(memory)
         assert strings(view, np.array([row + 99, row, row]), "kind") == [None, "note", "note"]
@@ -144,8 +144,8 @@ def test_the_end_of_a_chain_is_the_newest_record_that_is_left(tmp_path: Path) ->
     with open_toy(tmp_path / "m.db") as memory:
         names = [memory.remember(f"text {n}").id for n in range(5)]
         memory.forget(names[1])
-        assert length(seen(memory)[0]) == 5
+        assert chain_length(seen(memory)[0]) == 5
         memory.forget(names[4])
-        assert length(seen(memory)[0]) == 4
+        assert chain_length(seen(memory)[0]) == 4
         memory.remember("one more")
-        assert length(seen(memory)[0]) == 6
+        assert chain_length(seen(memory)[0]) == 6

@@ -52,6 +52,17 @@ def test_a_signal_at_any_step_of_a_snapshot_leaves_no_transaction_open(
         assert memory.get("other").text == "other"
 
 
+def test_a_thread_reads_by_one_connection_inside_and_outside_a_snapshot(tmp_path: Path) -> None:
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("first")
+        first = connection_of(memory)
+        memory.recall("first")
+        assert connection_of(memory) is first
+        with snapshot_of(memory) as connection:
+            assert connection is first
+            assert connection_of(memory) is first
+
+
 _BARRED = """
 import time
 with memoriter.open(":memory:", embedder=None) as warm:  # loads everything before rights are gone
@@ -128,7 +139,7 @@ def test_the_connection_of_a_thread_goes_with_the_thread(tmp_path: Path) -> None
 def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "LOG_LIMIT", 6_000_000)
+    monkeypatch.setattr(store, "WAL_LIMIT", 6_000_000)
     path = tmp_path / "m.db"
     with memoriter.open(path, embedder=None, durability="fast", maintenance="manual") as memory:
         memory.remember("first")
@@ -168,8 +179,8 @@ def test_reads_that_overlap_without_a_pause_do_not_let_the_log_grow(
 def test_a_log_that_a_reader_holds_back_fails_no_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "LOG_LIMIT", 100_000)
-    monkeypatch.setattr(store, "SHRINK_WAIT_S", 0.01)
+    monkeypatch.setattr(store, "WAL_LIMIT", 100_000)
+    monkeypatch.setattr(store, "CHECKPOINT_WAIT_S", 0.01)
     path = tmp_path / "m.db"
     with memoriter.open(path, embedder=None) as memory:
         memory.remember("first")

@@ -1,8 +1,8 @@
-"""Record attributes as columns, for filters: one value per row, found without reading a record.
+"""Record attributes as columns: one value per row, so that filters need not read records.
 
-Strings are ordinals into a dictionary (-1 = absent), sets of strings a ragged list of ordinals,
-numbers float64 (NaN = absent), times int64 (`NO_TIME` = absent). Text, title, summary and metadata
-are no columns: a filter on them reads the records.
+Used by segments, filters, reads and ties. Strings are ordinals into a dictionary (-1 = absent),
+sets of strings a ragged list of ordinals, numbers float64 (NaN = absent), times int64 (`NO_TIME` =
+absent). Text, title, summary and metadata are not columns: a filter on them reads the records.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ FLAG_COLUMNS: Final = ("archived", "pinned")
 COLUMNS: Final = (*STRING_COLUMNS, *SET_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, *FLAG_COLUMNS)
 
 
-def columns_of(records: Sequence[Record]) -> Arrays:
-    """The columns of these records."""
+def record_columns(records: Sequence[Record]) -> Arrays:
+    """The columns of these records, in their order."""
     out: Arrays = {}
     for name, read in _READ.items():
         out.update(_strings(name, [read(record) for record in records]))
@@ -89,8 +89,8 @@ def dictionary_of(arrays: Arrays, name: str) -> Dictionary:
     return Dictionary(arrays[f"{name}.blob"], arrays[f"{name}.at"])
 
 
-def joined(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
-    """The columns of several segments as one, with only the rows to keep."""
+def merged_columns(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """The columns of several segments as one, with only the rows under `keeps`."""
     out: Arrays = {}
     for name in STRING_COLUMNS:
         out.update(
@@ -118,10 +118,11 @@ def _kept_sets(
 
 
 def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[Any]]) -> Arrays:
-    """Codes of several dictionaries as codes of one, which holds only what is used."""
+    """One string column of several, with a dictionary of only the strings in use."""
     olds = [dictionary_of(part, name) for part in parts]
     every = np.concatenate(codes)
-    if all(map(olds[0].says, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
+    # The usual case, quick: equal dictionaries (one agent, one kind …) with every string in use.
+    if all(map(olds[0].equals, olds[1:])) and np.unique(every[every >= 0]).size == len(olds[0]):
         return {f"{name}.codes": every, **olds[0].arrays(name)}
     used = [np.unique(code[code >= 0]) for code in codes]
     slim = [Dictionary.of([old[int(n)] for n in use]) for old, use in zip(olds, used, strict=True)]
@@ -129,8 +130,8 @@ def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[
     renamed: list[NDArray[np.int32]] = []
     for code, use, new in zip(codes, used, maps, strict=True):
         out = np.full(code.size, -1, np.int32)
-        there = code >= 0
-        out[there] = new[np.searchsorted(use, code[there])]
+        present = code >= 0
+        out[present] = new[np.searchsorted(use, code[present])]
         renamed.append(out)
     return {
         f"{name}.codes": np.concatenate(renamed),
@@ -140,5 +141,5 @@ def _joined_strings(name: str, parts: Sequence[Arrays], codes: Sequence[NDArray[
 
 
 def holds_at(since: NDArray[np.int64], until: NDArray[np.int64], time: int) -> NDArray[np.bool_]:
-    """Whether half-open intervals hold a time; an absent bound is open."""
+    """Whether each half-open interval [since, until) contains a time; `NO_TIME` is unbounded."""
     return ((since == NO_TIME) | (since <= time)) & ((until == NO_TIME) | (time < until))

@@ -1,4 +1,7 @@
-"""Sorted strings as two arrays: searched where they lie, on disk or in memory."""
+"""A sorted dictionary of strings in two arrays, searched without decoding, also when mapped.
+
+Segments keep their terms, surface words and string columns in such dictionaries.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 _EMPTY: Final = np.zeros(0, np.uint8)
-_NOWHERE: Final = np.zeros(1, np.int64)
+_NO_OFFSETS: Final = np.zeros(1, np.int64)
 
 
 class Dictionary(Sequence[str]):
-    """Distinct strings in code point order; a string's ordinal is its place."""
+    """Distinct strings in code point order: `blob` is their UTF-8, `at` their offsets.
+
+    A string's ordinal is its index.
+    """
 
     __slots__ = ("_bytes", "at", "blob")
 
@@ -28,7 +34,7 @@ class Dictionary(Sequence[str]):
         """A dictionary of these strings, given sorted and distinct."""
         encoded = [string.encode() for string in strings]
         if not encoded:
-            return cls(_EMPTY, _NOWHERE)
+            return cls(_EMPTY, _NO_OFFSETS)
         at = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(e) for e in encoded], out=at[1:])
         joined = b"".join(encoded)
@@ -58,14 +64,14 @@ class Dictionary(Sequence[str]):
         begins, ends = self.at[ordinals].tolist(), self.at[ordinals + 1].tolist()
         return [str(whole[a:b], "utf-8") for a, b in zip(begins, ends, strict=True)]
 
-    def says(self, other: Dictionary) -> bool:
-        """Whether it holds the same strings as another."""
+    def equals(self, other: Dictionary) -> bool:
+        """Whether it has the same strings as another."""
         if (self.blob.size, self.at.size) != (other.blob.size, other.at.size):
             return False
         return np.array_equal(self.at, other.at) and np.array_equal(self.blob, other.blob)
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """The two arrays, under the names that a segment gives them."""
+        """The two arrays, under the names that a segment stores them by."""
         return {f"{name}.blob": self.blob, f"{name}.at": self.at}
 
     def beginning(self, prefix: str) -> tuple[int, int]:
@@ -77,14 +83,14 @@ class Dictionary(Sequence[str]):
         return first, bisect_right(every, wanted, lo=first, key=lambda n: self.raw(n)[:size])
 
     def find(self, string: str) -> int:
-        """The ordinal of a string, or -1."""
-        wanted = string.encode()
+        """The ordinal of a string; -1 if it is not there."""
+        wanted = string.encode()  # UTF-8 sorts as code points do, so bytes can be compared
         at = bisect_left(range(len(self)), wanted, key=self.raw)
         return at if at < len(self) and self.raw(at) == wanted else -1
 
 
 def union(dictionaries: Sequence[Dictionary]) -> tuple[Dictionary, list[NDArray[np.int64]]]:
-    """One dictionary of all strings, and for each old one the new ordinals of its strings."""
+    """(one dictionary of all strings, for each old one an array old ordinal → new ordinal)."""
     everything = sorted({string for dictionary in dictionaries for string in dictionary})
     place = {string: n for n, string in enumerate(everything)}
     maps = [

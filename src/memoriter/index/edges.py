@@ -1,4 +1,4 @@
-"""Edges as arrays."""
+"""Edges as arrays, and which edge of a key is in force. Used by graphs and views."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memoriter.rank.walk import Nodes
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Edges, oldest first: ends by position, kinds by their place in `names`."""
+    """Edges, oldest first: sources and targets are positions, kinds index `names`."""
 
     seqs: NDArray[np.int64]
     sources: Nodes
@@ -27,7 +27,7 @@ class Edges:
     names: tuple[str, ...]
 
     def holding(self, time: int, kinds: Sequence[str] | None = None) -> Mask:
-        """Those that are valid at a time, and of these kinds."""
+        """A mask of the edges that are valid at a time and of these kinds (None for all)."""
         valid = holds_at(self.since, self.until, time)
         return valid if kinds is None else valid & np.isin(self.kinds, self._codes(kinds))
 
@@ -36,7 +36,10 @@ class Edges:
 
 
 def latest(seqs: NDArray[np.int64], key: tuple[NDArray[np.int64], ...]) -> NDArray[np.intp]:
-    """Where the last of each key stands, oldest first."""
+    """Indices of the last edge of each key, oldest first.
+
+    Writing an edge with the same key again replaces the earlier one.
+    """
     order = np.lexsort((seqs, *key))
     changes = np.zeros(max(order.size - 1, 0), np.bool_)
     for part in key:

@@ -1,8 +1,8 @@
-"""Some fields of a view: where something occurs in them, how often, and how long they are.
+"""Statistics of some fields of a view: postings, term and document frequencies, field lengths.
 
-The fields are those of the analyzer, and `agent_registry`: what the registry says of a record's
-agent. The registry is read once per agent and joined by the agent column, so an edit of it shows
-in the next search and indexes nothing anew.
+This is what BM25 and the fuzzy lane read. The fields are those of the analyzer, and
+`agent_registry`: the registry's text about a record's agent. That text is analysed once per agent
+and joined by the agent column, so that an edit of the registry re-indexes no record.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from memoriter.core.words import RecordWords
 from memoriter.index.columns import dictionary_of
-from memoriter.index.match import Close, Sought, occurrences
+from memoriter.index.match import NearPattern, PhrasePattern, occurrences
 from memoriter.index.segment import Postings, Segment
 from memoriter.index.view import View
 from memoriter.text.port import Analyzer
 
 REGISTRY: Final = "agent_registry"
 Among = Literal["all", "worded"]
-"""Which records count as records: all of a view, or those with a word in one of the fields."""
+"""Which records BM25 counts: all of a view, or those with a word in a listed field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """In one field: the most often that something occurs, and the shortest such field."""
+    """Bounds for MaxScore in one field: the highest term frequency, the shortest length."""
 
     field: int
     tf: int
@@ -37,7 +37,7 @@ class Bounds:
 
 
 class FieldStats:
-    """A view through the fields that a search looks at."""
+    """Statistics of a view over the fields that a search looks at."""
 
     def __init__(
         self, view: View, fields: Sequence[str], analyzer: Analyzer, among: Among = "all"
@@ -49,7 +49,8 @@ class FieldStats:
         self.listed = tuple(n for n, name in enumerate(self.names) if name in fields)
         wanted = REGISTRY in fields and bool(view.agents)
         self._registry = len(view.fields) if wanted else None
-        self._said = hash(tuple(view.agents.items())) if wanted else 0
+        # Part of every cache key: a segment outlives a view, but the registry may change.
+        self._registry_hash = hash(tuple(view.agents.items())) if wanted else 0
         self._own = tuple(n for n in self.listed if n < len(view.fields))
         self._whole = len(self._own) == len(view.fields)
         self._wanted = np.zeros(256, np.bool_)
@@ -59,7 +60,7 @@ class FieldStats:
 
     @cached_property
     def total(self) -> int:
-        """How many records there are."""
+        """How many records count (N of BM25)."""
         if self._among == "all":
             return self.view.total
         return sum(
@@ -83,61 +84,61 @@ class FieldStats:
         """The mean length of all listed fields together."""
         return sum(self.means.values())
 
-    def df(self, what: Sought | Close) -> int:
-        """In how many records of the view it occurs, in any listed field."""
+    def df(self, what: PhrasePattern | NearPattern) -> int:
+        """The document frequency: records of the view with a match in any listed field."""
         count = 0
         for n, seen in enumerate(self.view.seen):
-            key = (self._own, self._said, what)
+            key = (self._own, self._registry_hash, what)
             count += seen.number(key, lambda n=n: self._df(n, what))
         return count
 
-    def _df(self, n: int, what: Sought | Close) -> int:
-        found = self.occurrences(n, what)
-        return 0 if found is None else int(self.view.seen[n].mask[distinct(found.docs)].sum())
+    def _df(self, n: int, what: PhrasePattern | NearPattern) -> int:
+        hits = self.occurrences(n, what)
+        return 0 if hits is None else int(self.view.seen[n].mask[distinct(hits.docs)].sum())
 
     # -- where something occurs ----------------------------------------------------------------
 
-    def occurrences(self, n: int, what: Sought | Close) -> Postings | None:
-        """Where it occurs in the listed fields of the n-th segment; None where it does not."""
+    def occurrences(self, n: int, what: PhrasePattern | NearPattern) -> Postings | None:
+        """The matches in the listed fields of the n-th segment; None if there are none."""
         segment = self.view.segments[n]
-        found = occurrences(segment, what)
-        named = isinstance(what, Sought) and bool(what.fields)
-        if found is not None and not self._whole and not named:
-            found = found.take(self._wanted[found.fields])
-            found = found if found.docs.size else None
-        if self._registry is None or isinstance(what, Close):
-            return found
-        return _joined(found, self._by_registry(segment, what, self._registry))
+        hits = occurrences(segment, what)
+        named = isinstance(what, PhrasePattern) and bool(what.fields)
+        if hits is not None and not self._whole and not named:
+            hits = hits.take(self._wanted[hits.fields])
+            hits = hits if hits.docs.size else None
+        if self._registry is None or isinstance(what, NearPattern):
+            return hits
+        return _joined(hits, self._by_registry(segment, what, self._registry))
 
-    def bounds(self, n: int, what: Sought | Close) -> tuple[Bounds, ...]:
-        """For each field of the n-th segment where it occurs, the most it can amount to."""
+    def bounds(self, n: int, what: PhrasePattern | NearPattern) -> tuple[Bounds, ...]:
+        """Bounds for each field of the n-th segment with a match; cached on the segment."""
         segment = self.view.segments[n]
-        key = (self._own, self._said, what)
-        known = segment.bounds.get(key)
+        key = (self._own, self._registry_hash, what)
+        known = segment.memo.get(key)
         if known is None:
-            found = self.occurrences(n, what)
-            known = () if found is None else tuple(self._bounds(n, found))
+            hits = self.occurrences(n, what)
+            known = () if hits is None else tuple(self._bounds(n, hits))
             segment.remember(key, known)
         return known
 
-    def _bounds(self, n: int, found: Postings) -> list[Bounds]:
+    def _bounds(self, n: int, hits: Postings) -> list[Bounds]:
         out: list[Bounds] = []
-        for field in np.flatnonzero(np.bincount(found.fields)).tolist():
-            at = found.fields == field
-            shortest = int(self.lengths(n, field, found.docs[at]).min())
-            out.append(Bounds(field, int(found.tfs[at].max()), shortest))
+        for field in np.flatnonzero(np.bincount(hits.fields)).tolist():
+            at = hits.fields == field
+            shortest = int(self.lengths(n, field, hits.docs[at]).min())
+            out.append(Bounds(field, int(hits.tfs[at].max()), shortest))
         return out
 
     # -- how long fields are -------------------------------------------------------------------
 
     def lengths(self, n: int, field: int, docs: NDArray[np.int32]) -> NDArray[np.int32]:
-        """How long a field of these rows of the n-th segment is."""
+        """The length of a field of these rows of the n-th segment, in tokens."""
         if field == self._registry:
             return self._registry_lengths[n][docs]
         return self.view.segments[n].lengths[field, docs]
 
     def row_lengths(self, n: int) -> NDArray[np.int64]:
-        """How long all listed fields of each row of the n-th segment are together."""
+        """For each row of the n-th segment the summed length of all listed fields."""
         segment = self.view.segments[n]
         out = segment.lengths[list(self._own)].sum(axis=0, dtype=np.int64)
         return out if self._registry is None else out + self._registry_lengths[n]
@@ -146,8 +147,8 @@ class FieldStats:
 
     @cached_property
     def _agents(self) -> dict[str, RecordWords]:
-        told = self.view.agents
-        return {agent: self._analyzer.analyse({"text": (text,)}) for agent, text in told.items()}
+        texts = self.view.agents
+        return {agent: self._analyzer.analyse({"text": (text,)}) for agent, text in texts.items()}
 
     @cached_property
     def _registry_lengths(self) -> list[NDArray[np.int32]]:
@@ -157,10 +158,11 @@ class FieldStats:
             for agent, code in _codes(segment).items():
                 if agent in self._agents:
                     lengths[code] = self._agents[agent].lengths[0]
-            out.append(lengths[segment.arrays["agent.codes"]])  # -1, no agent, is the last: 0
+            # No agent is code -1, which picks the last entry: 0.
+            out.append(lengths[segment.arrays["agent.codes"]])
         return out
 
-    def _by_registry(self, segment: Segment, what: Sought, place: int) -> Postings | None:
+    def _by_registry(self, segment: Segment, what: PhrasePattern, place: int) -> Postings | None:
         if what.fields and place not in what.fields:
             return None
         counts = {agent: _times(words, what) for agent, words in self._agents.items()}
@@ -169,17 +171,17 @@ class FieldStats:
         tfs = np.zeros(len(dictionary_of(segment.arrays, "agent")) + 1, np.int32)
         for agent, code in _codes(segment).items():
             tfs[code] = counts.get(agent, 0)
-        mine = tfs[segment.arrays["agent.codes"]]
-        docs = np.flatnonzero(mine).astype(np.int32)
-        return Postings(docs, np.full(docs.size, place, np.uint8), mine[docs])
+        row_tfs = tfs[segment.arrays["agent.codes"]]
+        docs = np.flatnonzero(row_tfs).astype(np.int32)
+        return Postings(docs, np.full(docs.size, place, np.uint8), row_tfs[docs])
 
 
 def _codes(segment: Segment) -> dict[str, int]:
     return {agent: code for code, agent in enumerate(dictionary_of(segment.arrays, "agent"))}
 
 
-def _times(words: RecordWords, what: Sought) -> int:
-    """How often something occurs in the first field of some words."""
+def _times(words: RecordWords, what: PhrasePattern) -> int:
+    """How often a phrase occurs in the first field of some words."""
     if not words.tokens[0]:
         return 0
     places = words.positions[0] if words.positions else range(len(words.tokens[0]))
@@ -207,7 +209,7 @@ def _joined(first: Postings | None, second: Postings | None) -> Postings | None:
 
 
 def distinct(docs: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Each row once, of rows in order."""
+    """The distinct values of a sorted array (quicker than np.unique, which sorts)."""
     fresh = np.ones(docs.size, np.bool_)
     np.not_equal(docs[1:], docs[:-1], out=fresh[1:])
     return docs[fresh]

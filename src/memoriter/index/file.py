@@ -1,9 +1,12 @@
-"""Segments on disk: written once, fsynced, mapped; damaged ones are refused, never served.
+"""Segment files: written once, fsynced, memory-mapped; damaged ones are refused.
 
-A file is disposable: everything in it follows from the log. Layout: 8 bytes magic, u64 length of
-the header, its checksum, header (JSON: stretch, tenant, index; dtype, shape, offset, checksum of
-arrays), then the arrays, each at a multiple of 64 bytes. The name of a file ends in the checksum of
-its header, and so of everything in it: no other file can take its place.
+`upkeep` saves them, `TenantIndex` loads them. A file can be deleted at any time, since everything
+in it follows from the log.
+
+Layout: 8 bytes magic, u64 length of the header, its checksum, header (JSON: span of the log,
+tenant, index; dtype, shape, offset and checksum of each array), then the arrays, each at a multiple
+of 64 bytes. The file name ends in the checksum of the header, which covers everything in the file,
+so no other file can take its place.
 """
 
 from __future__ import annotations
@@ -23,29 +26,33 @@ from memoriter.core.canonical import SUM_BYTES, checksum
 from memoriter.core.errors import Corrupt
 from memoriter.index.columns import Arrays
 from memoriter.index.segment import Segment
-from memoriter.store.folder import sync_folder
+from memoriter.store.fsync import fsync_folder
 
 _MAGIC: Final = b"MEMOSEG1"
 _ALIGN: Final = 64
 _LENGTH: Final = 16
-"""Where the length of the header ends, and its checksum begins."""
+"""Offset at which the length of the header ends and its checksum begins."""
 _PREFIX: Final = _LENGTH + SUM_BYTES
 
 
 Owner = tuple[str, str]
-"""Whose segment it is: the tenant, and the fingerprint of the index."""
+"""The tenant, and the fingerprint of the index."""
 
 
-def save(segment: Segment, folder: Path, owner: Owner) -> str:
-    """Write a segment to a new file and make sure that it stays; the name of the file."""
+def save_segment(segment: Segment, folder: Path, owner: Owner) -> str:
+    """Write a segment to a new file, durably; returns the name of the file.
+
+    On an OSError the file is removed and the error raised.
+    """
     arrays = {**segment.arrays, "ends": segment.ends}
     header, blobs = _layout(segment, arrays, owner)
-    mine = f"{_hashed(owner[0])[:8]}-{segment.first}-{segment.last}-{secrets.token_hex(4)}"
-    path = folder / f"{mine}-{checksum(header).hex()}.seg"
+    # The random part keeps a new file from taking the name of one that others have mapped.
+    stem = f"{_hashed(owner[0])[:8]}-{segment.first}-{segment.last}-{secrets.token_hex(4)}"
+    path = folder / f"{stem}-{checksum(header).hex()}.seg"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         _write(handle, header, blobs)
-        sync_folder(folder)
+        fsync_folder(folder)  # the file's name too must survive a power cut
     except OSError:
         path.unlink(missing_ok=True)
         raise
@@ -74,7 +81,7 @@ def _layout(
     contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     blobs = {name: array.tobytes() for name, array in contents.items()}
     sizes = {name: -(-len(blob) // _ALIGN) * _ALIGN for name, blob in blobs.items()}
-    told: dict[str, object] = {
+    identity: dict[str, object] = {
         "first": segment.first,
         "last": segment.last,
         "tenant": _hashed(owner[0]),
@@ -82,7 +89,9 @@ def _layout(
     }
     start = 0
     listed: dict[str, object]
-    while True:  # offsets have digits, so the header's length depends on them: settle it
+    # Offsets are written in the header as decimals, so its length depends on them, and they depend
+    # on its length: repeat until the header fits.
+    while True:
         offsets, at = {}, start
         for name, size in sizes.items():
             offsets[name] = at
@@ -96,7 +105,7 @@ def _layout(
             }
             for name, array in contents.items()
         }
-        header = json.dumps({**told, "arrays": listed}).encode()
+        header = json.dumps({**identity, "arrays": listed}).encode()
         need = -(-(_PREFIX + len(header)) // _ALIGN) * _ALIGN
         if need <= start:
             header = header.ljust(start - _PREFIX)
@@ -104,8 +113,13 @@ def _layout(
         start = need
 
 
-def load(path: Path, stretch: tuple[int, int] | None = None, owner: Owner | None = None) -> Segment:
-    """Map a segment, after every checksum, its name, its stretch and its owner were checked."""
+def load_segment(
+    path: Path, span: tuple[int, int] | None = None, owner: Owner | None = None
+) -> Segment:
+    """Map a segment file.
+
+    Raises Corrupt if a checksum, the file name, the span of the log or the owner does not match.
+    """
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -114,8 +128,8 @@ def load(path: Path, stretch: tuple[int, int] | None = None, owner: Owner | None
         whose = header["tenant"], header["index"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"segment {path.name} cannot be read: {error}") from error
-    if stretch not in (None, (segment.first, segment.last)):
-        raise Corrupt(f"segment {path.name} holds another stretch than it should")
+    if span not in (None, (segment.first, segment.last)):
+        raise Corrupt(f"segment {path.name} holds another part of the log than it should")
     if owner is not None and whose != (_hashed(owner[0]), owner[1]):
         raise Corrupt(f"segment {path.name} belongs to another tenant or index")
     return segment
@@ -125,13 +139,13 @@ def _header(data: mmap.mmap, name: str) -> dict[str, Any]:
     if data[:8] != _MAGIC:
         raise ValueError("not a segment")
     size = int.from_bytes(data[8:_LENGTH], "little")
-    told = data[_PREFIX : _PREFIX + size]
-    found = checksum(told)
-    if found != data[_LENGTH:_PREFIX]:
+    header = data[_PREFIX : _PREFIX + size]
+    computed = checksum(header)
+    if computed != data[_LENGTH:_PREFIX]:
         raise ValueError("the header does not match its checksum")
-    if name.rpartition("-")[2] != found.hex():
+    if name.rpartition("-")[2] != computed.hex():
         raise ValueError("it is not the file that its name says")
-    return cast("dict[str, Any]", json.loads(told))
+    return cast("dict[str, Any]", json.loads(header))
 
 
 def _segment(data: mmap.mmap, header: dict[str, Any]) -> Segment:

@@ -1,4 +1,8 @@
-"""Where, over the columns of a segment; what is no column is read from the records, last."""
+"""Evaluates a `Where` filter on the columns of a segment.
+
+Attributes that are not columns (text, metadata …) are read from the records, after all tests on
+columns have narrowed the rows. Called by `selection` and by lanes with filters of their own.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,21 @@ from numpy.typing import NDArray
 
 from memoriter.core.matching import value_passes
 from memoriter.core.names import Json
+from memoriter.core.ranking import Mask
 from memoriter.core.record import Record
 from memoriter.core.where import AllOf, AnyOf, Not, Range, Test, Where
 from memoriter.index.columns import COLUMNS, NO_TIME, dictionary_of
 from memoriter.index.segment import Segment
 
-Mask = NDArray[np.bool_]
 Fetch = Callable[[Sequence[int]], Sequence[Record | None]]
 """Reads record versions by row."""
 
 
 def passing(where: Where, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
-    """Which of the rows in `among` pass."""
+    """A mask of the rows in `among` that pass."""
     match where:
         case AllOf(parts):
+            # Cheap tests first: those on records see only the rows that are left.
             for part in sorted(parts, key=needs_records):
                 among = passing(part, segment, among, fetch)
             return among
@@ -41,7 +46,7 @@ def passing(where: Where, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
 
 
 def needs_records(where: Where) -> bool:
-    """Whether a condition tests something that is no column."""
+    """Whether a condition tests an attribute that is not a column."""
     match where:
         case AllOf(parts) | AnyOf(parts):
             return any(map(needs_records, parts))
@@ -64,13 +69,13 @@ def _by_column(test: Test, segment: Segment) -> Mask:
 
 
 def _accepted(test: Test, segment: Segment) -> Mask:
-    """Whether the test accepts each entry of a column's dictionary; the last is for absence."""
+    """Whether the test accepts each entry of a column's dictionary; the last is for code -1."""
     dictionary = dictionary_of(segment.arrays, test.attribute)
     out = np.zeros(len(dictionary) + 1, np.bool_)
     if test.op in {"eq", "in"} and not test.folded:
         wanted = test.value if isinstance(test.value, tuple) else (test.value,)
-        found = [dictionary.find(cast("str", value)) for value in wanted]
-        out[[ordinal for ordinal in found if ordinal >= 0]] = True
+        ordinals = [dictionary.find(cast("str", value)) for value in wanted]
+        out[[ordinal for ordinal in ordinals if ordinal >= 0]] = True
     else:
         out[:-1] = [value_passes(test, value) for value in dictionary]
     return out
@@ -101,6 +106,7 @@ def _sets(test: Test, segment: Segment) -> Mask:
 def _some(segment: Segment, test: Test, starts: NDArray[np.int64]) -> Mask:
     """Rows with at least one element that passes."""
     hit = _accepted(test, segment)[segment.arrays[f"{test.attribute}.codes"]]
+    # Prefix sums, because reduceat cannot handle rows with an empty set.
     sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(hit)])
     return sums[starts[1:]] > sums[starts[:-1]]
 
@@ -151,13 +157,13 @@ def _by_record(test: Test, segment: Segment, among: Mask, fetch: Fetch) -> Mask:
 
 def _test_record(test: Test, record: Record) -> bool:
     if test.type != "json":
-        value = getattr(record, test.attribute)
-        shown = list(value) if test.type == "numbers" else value
+        attribute = getattr(record, test.attribute)
+        shown = list(attribute) if test.type == "numbers" else attribute
         there = bool(shown) if test.type == "numbers" else shown is not None
         return there == test.value if test.op == "exists" else there and value_passes(test, shown)
-    found: Json = record.metadata
+    value: Json = record.metadata
     for key in test.path:
-        if not isinstance(found, dict) or key not in found:
+        if not isinstance(value, dict) or key not in value:
             return test.op == "exists" and not test.value
-        found = found[key]
-    return value_passes(test, found)
+        value = value[key]
+    return value_passes(test, value)

@@ -1,7 +1,8 @@
-"""The edges of a view as arrays, and where walks over them may go.
+"""The graph of a view: its edges as arrays, and adjacency lists for walks and neighbours.
 
 Nodes are positions. Of each key (source, target, kind, valid_from) the view sees the last edge that
-was recorded by then; edges at forgotten records are gone.
+was recorded by then; edges of forgotten records are left out. Read by the links lanes through
+`View.graph`.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
 from memoriter.index.dictionary import union
 from memoriter.index.edges import Edges, latest
-from memoriter.index.graph_update import FEW, inserted, joined, widened
+from memoriter.index.graph_update import FEW, appended, inserted, widened
 from memoriter.index.segment import Segment
 from memoriter.rank.walk import Adjacency, Nodes
 
 BATCH: Final = 450
-"""For how many records at most neighbours are read at once."""
+"""How many records share one read of neighbours: a receipt counts these reads."""
 _KEPT: Final = 4
-"""How many past states of a graph are remembered."""
+"""How many past states of a graph are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdjacentNodes:
-    """For some records the edges at them and who is at the other end; `reads` says how often."""
+    """Neighbours of some records, one entry per edge; `reads` is the number of batches."""
 
     owners: Nodes
     others: Nodes
@@ -40,7 +41,7 @@ class AdjacentNodes:
 
 
 class Graph:
-    """The graph of one view."""
+    """The graph of one view, built on first use."""
 
     def __init__(
         self,
@@ -55,15 +56,16 @@ class Graph:
         self._visible = visible
         self._tombs = tombs
         self._past: dict[int, Graph] = {}
-        self._grown = None if before is None else self._from(before)
+        self._extended = None if before is None else self._extend(before)
 
     @property
     def is_built(self) -> bool:
-        """Whether anybody has walked here."""
+        """Whether the adjacency lists were computed: only then is it worth extending."""
         return "adjacency" in self.__dict__
 
-    def _from(self, before: Graph) -> tuple[Edges, Adjacency] | None:
-        """The edges of an earlier view and those since; None where it must be built anew."""
+    def _extend(self, before: Graph) -> tuple[Edges, Adjacency] | None:
+        """An earlier graph and the edges since; None if it must be built from scratch."""
+        # A forget removes edges, and extending only adds: positions erased since rule it out.
         if before._seq > self._seq or not np.array_equal(before._tombs, self._tombs):
             return None
         old, graph, count = before.edges, before.adjacency, self.rows.size
@@ -71,13 +73,13 @@ class Graph:
         new = _edges(since, before._seq, self._seq, self._tombs) if since else None
         if new is None or not new.seqs.size:
             return old, graph if count + 1 == graph.starts.size else widened(graph, count)
-        both = joined(old, new, graph) if new.seqs.size <= FEW else None
+        both = appended(old, new, graph) if new.seqs.size <= FEW else None
         if both is None:
             return None
         return both, inserted(graph, both, old.seqs.size, count)
 
     def upto(self, seq: int | None) -> Graph:
-        """The same records with the edges as they were recorded by then; None for now."""
+        """The graph of the same records with only the edges recorded by `seq`; None for all."""
         if seq is None:
             return self
         seqs = _joined(self._segments, "seqs")
@@ -93,13 +95,13 @@ class Graph:
     @cached_property
     def edges(self) -> Edges:
         """The edges of the view."""
-        if self._grown is not None:
-            return self._grown[0]
+        if self._extended is not None:
+            return self._extended[0]
         return _edges(self._segments, 0, self._seq, self._tombs)
 
     @cached_property
     def rows(self) -> Rows:
-        """The row at each position; -1 where there is none."""
+        """The visible row at each position; -1 if there is none."""
         places = [self._positions(n) for n in range(len(self._segments))]
         rows = np.full(max((int(p.max(initial=-1)) for p in places), default=-1) + 1, -1)
         for segment, mask, place in zip(self._segments, self._visible, places, strict=True):
@@ -111,31 +113,31 @@ class Graph:
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        """Who is next to whom, whatever the time and the kind."""
-        if self._grown is not None:
-            return self._grown[1]
+        """Adjacency lists over all edges; time and kind are filtered by masks of edges."""
+        if self._extended is not None:
+            return self._extended[1]
         return Adjacency.of(self.edges.sources, self.edges.targets, self.rows.size)
 
     def positions(self, rows: Rows) -> Nodes:
-        """Where the records of these rows stand."""
+        """The positions of these rows; -1 for rows that are not in the view's segments."""
         out = np.full(rows.size, -1)
         for n, segment in enumerate(self._segments):
-            places, mine = segment.places(rows)
-            out[mine] = self._positions(n)[places]
+            places, here = segment.places(rows)
+            out[here] = self._positions(n)[places]
         return out
 
     def nodes(self, masks: Sequence[Mask]) -> Mask:
-        """For each position whether its row lies inside the masks."""
+        """A mask of the positions whose row is inside the masks (one per segment)."""
         out = np.zeros(self.rows.size, np.bool_)
         for n, mask in enumerate(masks):
             out[self._positions(n)[mask]] = True
         return out
 
     def neighbours(self, nodes: Nodes, edges: Mask, within: Mask, most: int = 5) -> AdjacentNodes:
-        """Who is next to these records over these edges, in either direction, heaviest first.
+        """The neighbours of these records over these edges, in either direction, heaviest first.
 
-        Equal weights go to the older edge; at most `most` for each record. A record is no neighbour
-        of its own. Read in batches: one read for each 450 records.
+        At most `most` for each record; of equal weights the older edge comes first. A record is not
+        its own neighbour. Read in batches of `BATCH` records.
         """
         parts = [
             self._near(nodes[start : start + BATCH], edges, within, most)
@@ -147,6 +149,7 @@ class Graph:
 
     def _near(self, nodes: Nodes, open_: Mask, within: Mask, most: int) -> NDArray[np.int64]:
         graph = self.adjacency
+        # Concatenates the adjacency lists of all nodes without a Python loop.
         low = graph.starts[nodes]
         sizes = graph.starts[nodes + 1] - low
         inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -162,7 +165,7 @@ class Graph:
 
 
 def _edges(segments: Sequence[Segment], after: int, upto: int, tombs: Nodes) -> Edges:
-    """The edges recorded in (after, upto], the last of each key, forgotten ends left out."""
+    """The edges recorded in (after, upto]: the last of each key, without forgotten records."""
     segments = [segment for segment in segments if segment.last > after]
     dictionary, maps = union([dictionary_of(s.arrays, "edges.kinds") for s in segments])
     kinds = [new[s.arrays["edges.kinds.codes"]] for s, new in zip(segments, maps, strict=True)]

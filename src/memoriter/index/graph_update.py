@@ -1,4 +1,8 @@
-"""A graph and a few new edges: put in where they belong, instead of sorting everything again."""
+"""Extends a graph by a few new edges by inserting them, instead of sorting all edges again.
+
+Called by `Graph` when a view follows one whose graph was built: an agent that links and recalls in
+turns would otherwise pay for the whole graph each time.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,19 @@ from memoriter.index.edges import Edges
 from memoriter.rank.walk import Adjacency
 
 FEW: Final = 2000
-"""Of more new edges than these the graph is built anew."""
+"""With more new edges than this, building from scratch is as quick."""
 
 
-def joined(old: Edges, new: Edges, graph: Adjacency) -> Edges | None:
-    """Old edges, then new ones; None where a new one takes the place of an old one.
+def appended(old: Edges, new: Edges, graph: Adjacency) -> Edges | None:
+    """Old edges followed by new ones; None if a new one replaces an old one of the same key.
 
-    `graph` says who is next to whom by the old edges.
+    `graph` has the adjacency lists of the old edges.
     """
     names = (*old.names, *(name for name in new.names if name not in old.names))
     code = np.array([names.index(name) for name in new.names], np.int64)
     kinds = code[new.kinds] if new.kinds.size else new.kinds
-    told = (new.sources.tolist(), new.targets.tolist(), kinds.tolist(), new.since.tolist())
-    for source, target, kind, since in zip(*told, strict=True):
+    keys = (new.sources.tolist(), new.targets.tolist(), kinds.tolist(), new.since.tolist())
+    for source, target, kind, since in zip(*keys, strict=True):
         if _is_there(old, graph, (source, target, kind, since)):
             return None
     return Edges(
@@ -48,14 +52,14 @@ def _is_there(old: Edges, graph: Adjacency, key: tuple[int, int, int, int]) -> b
 
 
 def widened(graph: Adjacency, count: int) -> Adjacency:
-    """The same steps between more nodes."""
+    """The same adjacency lists, with empty ones for new nodes up to `count`."""
     more = count + 1 - graph.starts.size
     starts = np.concatenate([graph.starts, np.full(max(more, 0), graph.to.size)])
     return Adjacency(starts, graph.to, graph.edge, graph.forward, graph.until)
 
 
 def inserted(graph: Adjacency, edges: Edges, first: int, count: int) -> Adjacency:
-    """The steps of a graph and of the edges from `first` on, between `count` nodes."""
+    """The adjacency lists of a graph and of the edges from `first` on, for `count` nodes."""
     graph = widened(graph, count)
     fresh = Adjacency.of(edges.sources[first:], edges.targets[first:], count)
     counts = np.diff(fresh.starts)
@@ -71,18 +75,21 @@ def inserted(graph: Adjacency, edges: Edges, first: int, count: int) -> Adjacenc
 
 
 def _place(graph: Adjacency, node: int, step: int, fresh: Adjacency) -> int:
-    """Where a new step goes: after every old one to the same node in the same direction."""
+    """Index of a new step: after every old one to the same node in the same direction.
+
+    That is where sorting all edges would put it, so an extended graph equals one built at once.
+    """
     low, high = int(graph.starts[node]), int(graph.starts[node + 1])
     along, count = graph.forward[low:high], graph.starts.size
     keys = graph.to[low:high] + np.where(along, 0, count)
-    mine = int(fresh.to[step]) + (0 if fresh.forward[step] else count)
-    return low + int(np.searchsorted(keys, mine, "right"))
+    key = int(fresh.to[step]) + (0 if fresh.forward[step] else count)
+    return low + int(np.searchsorted(keys, key, "right"))
 
 
 def _until(
     starts: NDArray[np.int64], to: NDArray[np.int64], forward: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Where the steps of one direction between the same two nodes end."""
+    """For each step the end of its run: same two nodes, same direction."""
     differs = np.ones(to.size, np.bool_)
     differs[1:] = (to[1:] != to[:-1]) | (forward[1:] != forward[:-1])
     differs[starts[:-1][np.diff(starts) > 0]] = True

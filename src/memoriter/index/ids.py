@@ -1,4 +1,4 @@
-"""Ids and rows of a view, from the index alone."""
+"""Ids of rows and rows of ids in a view, from the id column: no record is read."""
 
 from __future__ import annotations
 
@@ -10,49 +10,54 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.columns import dictionary_of
 from memoriter.index.reads import numbers
-from memoriter.index.view import Replacement, View
+from memoriter.index.view import ReplacingEdges, View
 
 
 def ids_of(view: View, rows: Rows) -> list[str]:
-    """The ids of these rows."""
-    found: dict[int, str] = {}
+    """The ids of these rows, in their order; KeyError for a row that is not in the view."""
+    ids: dict[int, str] = {}
     for segment in view.segments:
-        places, mine = segment.places(rows)
+        places, here = segment.places(rows)
         names = dictionary_of(segment.arrays, "id").many(segment.arrays["id.codes"][places])
-        found.update(zip(rows[mine].tolist(), names, strict=True))
-    return [found[row] for row in rows.tolist()]
+        ids.update(zip(rows[here].tolist(), names, strict=True))
+    return [ids[row] for row in rows.tolist()]
 
 
-def rows_of(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
-    """The row inside the masks of each of these ids; one that has none is left out."""
-    found: dict[str, int] = {}
+def rows_by_id(view: View, ids: Sequence[str], masks: Sequence[Mask]) -> dict[str, int]:
+    """The row of each of these ids inside the masks; ids without one are left out."""
+    rows: dict[str, int] = {}
     for segment, mask in zip(view.segments, masks, strict=True):
         names = dictionary_of(segment.arrays, "id")
         wanted = {code: one for one in ids if (code := names.find(one)) >= 0}
         codes = segment.arrays["id.codes"]
         for at in np.flatnonzero(mask & np.isin(codes, list(wanted))).tolist():
-            found[wanted[int(codes[at])]] = int(segment.rows[at])
-    return found
+            rows[wanted[int(codes[at])]] = int(segment.rows[at])
+    return rows
 
 
 def replaced_by(
-    view: View, rows: Rows, edges: Replacement, masks: Sequence[Mask]
+    view: View, rows: Rows, edges: ReplacingEdges, masks: Sequence[Mask]
 ) -> list[tuple[str, ...]]:
-    """For each of these rows the ids inside the masks that took its place, oldest edge first."""
+    """For each of these rows the ids of records inside the masks that supersede it.
+
+    `edges` come from `View.superseding_edges`; the oldest edge comes first.
+    """
     if not edges.targets.size:
         return [()] * rows.size
     places = numbers(view, rows, "position").astype(np.int64)
     edges = edges.take(np.isin(edges.targets, places))
-    names = _ids_at(view, edges.sources, masks)
-    found: dict[int, dict[str, None]] = {}
+    names = _ids_at_positions(view, edges.sources, masks)
+    superseding: dict[int, dict[str, None]] = {}
     for target, source in zip(edges.targets.tolist(), edges.sources.tolist(), strict=True):
         if source in names:
-            found.setdefault(target, {})[names[source]] = None
-    return [tuple(found.get(place, ())) for place in places.tolist()]
+            superseding.setdefault(target, {})[names[source]] = None
+    return [tuple(superseding.get(place, ())) for place in places.tolist()]
 
 
-def _ids_at(view: View, positions: NDArray[np.int64], masks: Sequence[Mask]) -> dict[int, str]:
-    """The id inside the masks of each of these positions; one that has none is left out."""
+def _ids_at_positions(
+    view: View, positions: NDArray[np.int64], masks: Sequence[Mask]
+) -> dict[int, str]:
+    """The id at each of these positions inside the masks; positions without one are left out."""
     out: dict[int, str] = {}
     if not positions.size:
         return out

@@ -1,4 +1,4 @@
-"""The vectors and the edges of a stretch of the log, as arrays."""
+"""Vectors and edges of the log as arrays of a segment; called by `segment.build`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,26 @@ from memoriter.rank.grid import unit
 from memoriter.store.rows import EdgeRow, VectorRow
 
 _MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Spreads neighbouring numbers (Knuth's multiplicative hash)."""
+"""2^64 divided by the golden ratio: Fibonacci hashing spreads consecutive numbers."""
 _DTYPES: Final = {"f4": "<f4", "f8": "<f8", "unit": "<f4"}
 
 
 def sample_of(rows: Rows) -> NDArray[np.intp]:
-    """Where one in sixteen of some rows stands; which ones, the rows themselves decide."""
+    """Indices of about one in sixteen of these rows, chosen by a hash of the row number.
+
+    So a row is in the sample or not whatever segment it is in, and merging changes no answer.
+    """
+    # The top 4 of 64 bits are zero for one row in sixteen.
     return np.flatnonzero(rows.astype(np.uint64) * _MIXER >> np.uint64(60) == 0)
 
 
-def vectors_of(rows: Sequence[VectorRow]) -> Arrays:
-    """Unit vectors on the grid; zero vectors are left out, and rows without any are listed."""
-    found = [(v, _unit_of(v)) for v in rows]
-    kept = [(v, vector) for v, vector in found if vector is not None]
+def vector_arrays(rows: Sequence[VectorRow]) -> Arrays:
+    """Arrays of unit vectors on the grid; "none" lists rows that have nothing to embed.
+
+    Zero vectors have no direction and are left out.
+    """
+    vectors = [(v, _unit_of(v)) for v in rows]
+    kept = [(v, vector) for v, vector in vectors if vector is not None]
     width = kept[0][1].size if kept else 0
     matrix = np.zeros((len(kept), width), np.float32)
     for at, (_, vector) in enumerate(kept):
@@ -43,15 +50,15 @@ def vectors_of(rows: Sequence[VectorRow]) -> Arrays:
 
 
 def _unit_of(vector: VectorRow) -> NDArray[np.float32] | None:
-    """The vector at unit length on the grid; None for a zero vector, and for none."""
+    """The vector at unit length on the grid; None for a zero or an empty vector."""
     if not vector.body:
         return None
     values = np.frombuffer(vector.body, _DTYPES[vector.form])
     return values.astype(np.float32) if vector.form == "unit" else unit(values)
 
 
-def edges_of(rows: Sequence[EdgeRow]) -> Arrays:
-    """Edges, kinds by their place in a dictionary."""
+def edge_arrays(rows: Sequence[EdgeRow]) -> Arrays:
+    """Arrays of edges; kinds are ordinals of a dictionary."""
     bodies = [cast("dict[str, object]", json.loads(row.body)) for row in rows]
     kinds = sorted({cast("str", body["kind"]) for body in bodies})
     place = {kind: n for n, kind in enumerate(kinds)}

@@ -1,7 +1,7 @@
-"""Where do words, beginnings of words, phrases and neighbours occur? As postings of a segment.
+"""Finds terms, prefixes, phrases and NEAR groups in a segment, as posting lists.
 
-Whatever is looked for, the answer has one form, so that everything above counts and scores one
-thing. Positions decide phrases; they lie in the segment beside the postings.
+Every pattern gives the same kind of result (`Postings`), so that counting and scoring treat a
+phrase like a term. Phrases and NEAR are decided by token positions. Called by `FieldStats`.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ from memoriter.index.segment import Postings, Segment
 _FIELD_BITS = 8
 _PLACE_BITS = 24
 Spots = NDArray[np.int64]
-"""Row, field and position of tokens, packed: ascending."""
+"""Tokens as packed integers (row, field, position), ascending: see `_spots`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """Tokens that must stand as they do here; with `prefix`, the last one may go on."""
+class PhrasePattern:
+    """A term, or a phrase: (term, offset) tokens. With `prefix` the last term is a prefix."""
 
     tokens: tuple[tuple[str, int], ...]
     prefix: bool = False
     fields: frozenset[int] = frozenset()
-    """Only in these fields; none means all."""
+    """Fields to look in; empty for all."""
 
     @property
     def width(self) -> int:
-        """How many positions it fills."""
+        """How many positions the phrase spans."""
         return max(place for _, place in self.tokens) + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
-    """Several things at most `distance` positions apart, in one field, in any order."""
+class NearPattern:
+    """NEAR: phrases at most `distance` positions apart, in one field, in any order."""
 
-    parts: tuple[Sought, ...]
+    parts: tuple[PhrasePattern, ...]
     distance: int
 
 
-def occurrences(segment: Segment, what: Sought | Close) -> Postings | None:
-    """Where it occurs; None where it does not."""
-    if isinstance(what, Close):
+def occurrences(segment: Segment, what: PhrasePattern | NearPattern) -> Postings | None:
+    """The posting list of a pattern; None if it does not occur."""
+    if isinstance(what, NearPattern):
         return _counted(_close(segment, what))
     term, *more = [term for term, _ in what.tokens]
     if more:
         return _counted(_phrase(segment, what))
-    found = _single(segment, term, prefix=what.prefix)
-    if found is None or not what.fields:
-        return found
-    inside = np.isin(found.fields, list(what.fields))
-    return found.take(inside) if inside.any() else None
+    hits = _single(segment, term, prefix=what.prefix)
+    if hits is None or not what.fields:
+        return hits
+    inside = np.isin(hits.fields, list(what.fields))
+    return hits.take(inside) if inside.any() else None
 
 
 def _single(segment: Segment, term: str, *, prefix: bool) -> Postings | None:
@@ -64,6 +64,7 @@ def _single(segment: Segment, term: str, *, prefix: bool) -> Postings | None:
     first, last = segment.terms.beginning(term)
     if last - first <= 1:
         return segment.postings_of(first, last) if last > first else None
+    # Several terms: merge their lists, adding up the counts of each row and field.
     every = segment.postings_of(first, last)
     order = np.lexsort((every.fields, every.docs))
     every = every.take(order)
@@ -74,28 +75,30 @@ def _single(segment: Segment, term: str, *, prefix: bool) -> Postings | None:
     )
 
 
-def _phrase(segment: Segment, what: Sought) -> Spots:
-    """Where the phrase begins."""
+def _phrase(segment: Segment, what: PhrasePattern) -> Spots:
+    """The begins of every occurrence of a phrase."""
     known: dict[tuple[int, int], Spots] = {}
-    found: Spots | None = None
+    begins: Spots | None = None
     last = len(what.tokens) - 1
     for at, (term, place) in enumerate(what.tokens):
         span = _ordinals(segment, term, prefix=what.prefix and at == last)
         if span not in known:
             known[span] = np.unique(_spots(segment, *span))
         spots = known[span]
-        if found is None:
-            found = spots[spots & _mask(_PLACE_BITS) >= place] - place
+        if begins is None:
+            # The position is in the low bits, so subtracting shifts a token to the phrase's begin;
+            # where it would turn negative, it would run into the bits of the field.
+            begins = spots[spots & _mask(_PLACE_BITS) >= place] - place
         else:
-            found = found[_among(found + place, spots)]
-        if not found.size:
+            begins = begins[_among(begins + place, spots)]
+        if not begins.size:
             break
-    assert found is not None  # noqa: S101  # a phrase has tokens
-    return _inside(found, what.fields)
+    assert begins is not None  # noqa: S101  # a phrase has tokens
+    return _inside(begins, what.fields)
 
 
 def _among(wanted: Spots, spots: Spots) -> NDArray[np.bool_]:
-    """Which of these are there; both ascending."""
+    """A mask of the wanted spots that are among `spots`; both ascending."""
     if not spots.size:
         return np.zeros(wanted.size, np.bool_)
     at = np.minimum(np.searchsorted(spots, wanted), spots.size - 1)
@@ -110,7 +113,7 @@ def _ordinals(segment: Segment, term: str, *, prefix: bool) -> tuple[int, int]:
 
 
 def _spots(segment: Segment, first: int, end: int) -> Spots:
-    """Every token of the terms [first, end), ascending."""
+    """Every token of the terms with ordinals [first, end), ascending."""
     postings = segment.postings_of(first, end)
     keys = postings.docs.astype(np.int64) << _FIELD_BITS | postings.fields
     spots = np.repeat(keys, postings.tfs) << _PLACE_BITS | segment.places_of(first, end)
@@ -128,7 +131,7 @@ def _mask(bits: int) -> int:
 
 
 def _counted(spots: Spots) -> Postings | None:
-    """How often something begins in each row and field."""
+    """A posting list of how many of these begins lie in each row and field."""
     if not spots.size:
         return None
     keys, tfs = np.unique(spots >> _PLACE_BITS, return_counts=True)
@@ -136,8 +139,8 @@ def _counted(spots: Spots) -> Postings | None:
     return Postings(docs, (keys & _mask(_FIELD_BITS)).astype(np.uint8), tfs.astype(np.int32))
 
 
-def _close(segment: Segment, what: Close) -> Spots:
-    """Where the parts stand close together: one spot for each group, at its beginning."""
+def _close(segment: Segment, what: NearPattern) -> Spots:
+    """The begin of every group of parts that lie close enough together."""
     every = [_phrase(segment, part) for part in what.parts]
     shared = every[0] >> _PLACE_BITS
     for spots in every[1:]:
@@ -149,22 +152,22 @@ def _close(segment: Segment, what: Close) -> Spots:
     lists = [spots.tolist() for spots in every]
     out: list[int] = []
     for nth in range(keys.size):
-        mine = [spots[slice(*span[nth])] for spots, span in zip(lists, spans, strict=True)]
-        out += _groups(mine, widths, what.distance)
+        here = [spots[slice(*span[nth])] for spots, span in zip(lists, spans, strict=True)]
+        out += _groups(here, widths, what.distance)
     return np.array(out, np.int64)
 
 
 def _groups(spots: Sequence[list[int]], widths: Sequence[int], distance: int) -> list[int]:
-    """Beginnings of groups of one spot each with at most `distance` positions between them.
+    """Begins of the groups of one spot of each part with at most `distance` positions between.
 
-    Takes the earliest spot of each part; whatever they span, the earliest part moves on, and of
-    equally early ones the narrowest.
+    Starts with the first spot of each part; then always advances the part whose spot is earliest,
+    and of equally early ones the narrowest, until one part has no more.
     """
     heap = [
-        (mine[0], width, nth) for nth, (mine, width) in enumerate(zip(spots, widths, strict=True))
+        (part[0], width, nth) for nth, (part, width) in enumerate(zip(spots, widths, strict=True))
     ]
     heapify(heap)
-    latest = max(mine[0] for mine in spots)
+    latest = max(part[0] for part in spots)
     at = [0] * len(spots)
     out: list[int] = []
     while True:

@@ -1,4 +1,8 @@
-"""Neighbouring segments as one: the only way segments grow. A rebuild merges everything."""
+"""Merges consecutive segments into one; a rebuild merges all of them.
+
+`TenantIndex` merges the tail in memory, `upkeep` merges files. A merge drops rows that ended at or
+before the floor and everything that belongs to them.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.index.columns import Arrays, dictionary_of, joined
+from memoriter.index.columns import Arrays, dictionary_of, merged_columns
 from memoriter.index.dictionary import Dictionary, union
 from memoriter.index.segment import GONE, Segment
-from memoriter.index.windows import joined_windows
+from memoriter.index.windows import merged_windows
 
 FACTOR: Final = 8
-"""How many segments of one size make one of the next."""
+"""How many segment files of about one size are merged into one."""
 
 
 def merge(segments: Sequence[Segment], floor: int) -> Segment:
-    """One segment of neighbours, oldest first, without rows that ended at or before `floor`."""
+    """One segment of consecutive ones, oldest first, without rows that ended by `floor`."""
+    # At least GONE: forgotten rows are dropped whatever the floor.
     keeps = [segment.ends > max(floor, GONE) for segment in segments]
     parts = [segment.arrays for segment in segments]
     arrays: Arrays = {
@@ -28,8 +33,8 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
         "tombs": np.concatenate([part["tombs"] for part in parts]),
     }
     arrays.update(_postings(segments, keeps))
-    arrays.update(joined_windows(parts, keeps))
-    arrays.update(joined(parts, keeps))
+    arrays.update(merged_windows(parts, keeps))
+    arrays.update(merged_columns(parts, keeps))
     arrays.update(_vectors(segments, keeps))
     arrays.update(_edges(parts, arrays["tombs"]))
     arrays.update(_events(parts, segments[0].first))
@@ -37,7 +42,7 @@ def merge(segments: Sequence[Segment], floor: int) -> Segment:
 
 
 def _events(parts: Sequence[Arrays], first: int) -> Arrays:
-    """Ends of rows that lie before the merged stretch; those inside have been applied."""
+    """Ends of rows before the merged span; ends of rows inside it have been applied."""
     rows = np.concatenate([part["events.rows"] for part in parts])
     ends = np.concatenate([part["events.ends"] for part in parts])
     before = rows <= first
@@ -45,7 +50,10 @@ def _events(parts: Sequence[Arrays], first: int) -> Arrays:
 
 
 def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
-    """Postings term by term: each segment's follow the ones before, so rows stay in order."""
+    """The merged posting lists, positions, lengths and surface words.
+
+    Within a term each segment's postings follow those of the one before, so rows stay sorted.
+    """
     dictionary, maps = union([segment.terms for segment in segments])
     pieces: list[tuple[NDArray[np.int64], Arrays]] = []
     offset = 0
@@ -54,6 +62,7 @@ def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -
         sizes = np.diff(arrays["postings.starts"].astype(np.int64))
         alive = keep[arrays["postings.docs"]]
         taken: Arrays = {key: arrays[f"postings.{key}"][alive] for key in ("docs", "fields", "tfs")}
+        # Old place → new place; only entries of kept rows are read.
         place = (np.cumsum(keep, dtype=np.int64) - 1 + offset).astype(np.int32)
         taken["docs"] = place[taken["docs"]]
         taken["places"] = arrays["places"][np.repeat(alive, arrays["postings.tfs"])]
@@ -79,7 +88,10 @@ def _postings(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -
 def _dealt(
     pieces: Sequence[tuple[NDArray[np.int64], Arrays]], terms: int
 ) -> tuple[NDArray[np.int64], Arrays]:
-    """(where each term begins, the arrays of all pieces by term); a piece is sorted by term."""
+    """(offset of each term, the arrays of all pieces grouped by term).
+
+    Each piece is sorted by term; this is a counting sort over all of them.
+    """
     counts = [np.bincount(owners, minlength=terms) for owners, _ in pieces]
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.sum(counts, axis=0))])
     out: Arrays = {key: np.zeros(starts[-1], array.dtype) for key, array in pieces[0][1].items()}
@@ -94,7 +106,7 @@ def _dealt(
 
 
 def _surfaces(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
-    """Surface words of the rows that stay."""
+    """The surface words of the kept rows."""
     dictionary, maps = union([segment.surfaces for segment in segments])
     pieces: list[tuple[NDArray[np.int64], Arrays]] = []
     offset = 0
@@ -107,19 +119,19 @@ def _surfaces(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -
         offset += int(keep.sum())
     starts, dealt = _dealt(pieces, len(dictionary))
     used = np.diff(starts) > 0
-    told = np.concatenate([starts[:1], starts[1:][used]])
-    return {**dealt, "surfaces.starts": told, **_slim(dictionary, used).arrays("surfaces")}
+    used_starts = np.concatenate([starts[:1], starts[1:][used]])
+    return {**dealt, "surfaces.starts": used_starts, **_slim(dictionary, used).arrays("surfaces")}
 
 
 def _slim(dictionary: Dictionary, used: NDArray[np.bool_]) -> Dictionary:
-    """The dictionary without strings that are not used."""
+    """The dictionary without unused strings."""
     if used.all():
         return dictionary
     return Dictionary.of([dictionary[int(n)] for n in np.flatnonzero(used)])
 
 
 def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
-    """Vectors of the rows that stay; one that came late moves in with its row."""
+    """The vectors of the kept rows, and late ones of rows in earlier segments."""
     alive = np.concatenate([s.rows[k] for s, k in zip(segments, keeps, strict=True)])
     dead = np.setdiff1d(np.concatenate([s.rows for s in segments]), alive)
     matrices = [s.arrays["vectors.matrix"] for s in segments]
@@ -129,13 +141,14 @@ def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) ->
     matrix = np.concatenate(
         [m if m.shape[0] else np.zeros((0, width), np.float32) for m in matrices]
     )
+    # Not "in alive": a vector may belong to a row of an earlier segment that is not merged here.
     kept = ~np.isin(rows, dead)
-    bare = np.concatenate([s.arrays["vectors.none.rows"] for s in segments])
-    told = np.concatenate([s.arrays["vectors.none.seqs"] for s in segments])
-    still = ~np.isin(bare, dead)
+    none_rows = np.concatenate([s.arrays["vectors.none.rows"] for s in segments])
+    none_seqs = np.concatenate([s.arrays["vectors.none.seqs"] for s in segments])
+    still = ~np.isin(none_rows, dead)
     return {
-        "vectors.none.rows": bare[still],
-        "vectors.none.seqs": told[still],
+        "vectors.none.rows": none_rows[still],
+        "vectors.none.seqs": none_seqs[still],
         "vectors.rows": rows[kept],
         "vectors.seqs": seqs[kept],
         "vectors.matrix": matrix[kept],
@@ -143,7 +156,7 @@ def _vectors(segments: Sequence[Segment], keeps: Sequence[NDArray[np.bool_]]) ->
 
 
 def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
-    """All edges but those at forgotten positions."""
+    """All edges except those of forgotten records."""
     dictionary, maps = union([dictionary_of(part, "edges.kinds") for part in parts])
     keys = ("seqs", "sources", "targets", "weights", "from", "until")
     out: Arrays = {
@@ -157,9 +170,9 @@ def _edges(parts: Sequence[Arrays], tombs: NDArray[np.int64]) -> Arrays:
 
 
 def due(sizes: Sequence[int], factor: int = FACTOR) -> slice | None:
-    """Which neighbours to merge: a run of `factor` of about one size, and all newer ones.
+    """Which segments to merge: a run of `factor` of about one size, and all newer ones.
 
-    None when none is due. Sizes are row counts, oldest first. Each row is merged about
+    None if none is due. Sizes are row counts, oldest first. Each row is merged about
     log(n) / log(factor) times.
 
     >>> due([100, 1, 1, 1, 1], factor=4)

@@ -1,4 +1,4 @@
-"""Browsing: records by date, in stable pages over one view. Not a search."""
+"""Pages of records by creation date, for `memory.browse`: stable, because all read one view."""
 
 from __future__ import annotations
 
@@ -25,47 +25,47 @@ _LONGEST: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where the next page begins: a view, and the last (created, row) that was shown."""
+    """Where the next page begins: the view, and the last (created, row) of the page before."""
 
     seq: int
     now: int
     created: int
     row: int
-    asked: str
-    """Binds the cursor to the question it belongs to."""
+    request: str
+    """Digest of the request (`browse_digest`): a cursor serves no other one."""
 
-    def spelled(self) -> str:
-        """The cursor as a short text."""
-        body = canonical([self.seq, self.now, self.created, self.row, self.asked])
+    def encoded(self) -> str:
+        """The cursor as text for the caller, in base64."""
+        body = canonical([self.seq, self.now, self.created, self.row, self.request])
         return base64.urlsafe_b64encode(body).decode().rstrip("=")
 
     @classmethod
-    def read(cls, spelled: str) -> Cursor:
-        """The cursor in a text that `spelled` made."""
+    def read(cls, text: str) -> Cursor:
+        """The cursor in a text that `encoded` made; BadQuery for any other text."""
         try:
-            spelled = str(spelled)[:_LONGEST]
-            padded = spelled.encode("ascii") + b"=" * (-len(spelled) % 4)
-            seq, now, created, row, asked = json.loads(base64.urlsafe_b64decode(padded))
-            return cls(int(seq), int(now), int(created), int(row), str(asked))
+            text = str(text)[:_LONGEST]
+            padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+            seq, now, created, row, request = json.loads(base64.urlsafe_b64decode(padded))
+            return cls(int(seq), int(now), int(created), int(row), str(request))
         except (ValueError, TypeError, OverflowError, binascii.Error):
             raise BadQuery(
                 "cursor: not one of ours", hint="begin again without it", field="cursor"
             ) from None
 
 
-def asked(criteria: Criteria, sort: Sort) -> str:
-    """A short digest of what is browsed, the same for every page."""
-    told = [
+def browse_digest(criteria: Criteria, sort: Sort) -> str:
+    """A short digest of the request, the same for every page."""
+    request = [
         criteria.scope.tenant, criteria.scope.filters(), to_data(criteria.where), criteria.as_of,
         criteria.archived, criteria.expired, criteria.superseded, criteria.trust, sort,
     ]  # fmt: skip
-    return digest("memoriter/browse/1", canonical(told)).hex()[:16]
+    return digest("memoriter/browse/1", canonical(request)).hex()[:16]
 
 
-def page(
+def page_rows(
     view: View, selection: Selection, sort: Sort, after: Cursor | None, limit: int
 ) -> tuple[Rows, NDArray[np.int64]]:
-    """The rows of one page, and when each was created."""
+    """(the rows of the page after a cursor, when each was created in microseconds)."""
     parts = list(zip(view.segments, selection.masks, strict=True))
     rows = np.concatenate([np.zeros(0, np.int64), *(s.rows[mask] for s, mask in parts)])
     created = np.concatenate(

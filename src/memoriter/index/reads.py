@@ -1,6 +1,6 @@
-"""Attributes of some rows, read from columns: what boosts and orderings look at.
+"""Reads attributes of some rows from columns, for boosts and orderings.
 
-One array per attribute, in the order of the rows asked for; no record is read.
+Each function returns one value per row, in the order of the rows; no record is read.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ from memoriter.index.view import View
 
 
 def numbers(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
-    """A number, time or flag of each row; NaN where it has none.
+    """A number, time or flag of each row; NaN if it has none.
 
     Times are microseconds; whole numbers are exact up to 2^53, which is the year 2255.
     """
     out = np.full(rows.size, np.nan)
     for segment in view.segments:
-        places, mine = segment.places(rows)
+        places, here = segment.places(rows)
         values = segment.arrays[name][places]
-        told = values.astype(np.float64)
+        floats = values.astype(np.float64)
         if name in TIME_COLUMNS:
-            told[values == NO_TIME] = np.nan
-        out[mine] = told
+            floats[values == NO_TIME] = np.nan
+        out[here] = floats
     return out
 
 
 def codes(view: View, rows: Rows, name: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """(for each row the place of its string among the names, -1 where it has none; the names).
+    """(for each row the index of its string in the names, -1 for none; the names).
 
-    Names are sorted, and only those that some of the rows has are there.
+    The names are sorted, and contain only strings that some of these rows have. So codes compare
+    like the strings, also across segments, whose dictionaries differ.
     """
     met = np.full(rows.size, -1)
     known: dict[str, int] = {}
     for segment in view.segments:
-        places, mine = segment.places(rows)
+        places, here = segment.places(rows)
         used, back = np.unique(segment.arrays[f"{name}.codes"][places], return_inverse=True)
         names = dictionary_of(segment.arrays, name)
         new = [-1 if n < 0 else known.setdefault(names[int(n)], len(known)) for n in used]
-        met[mine] = np.array(new, np.int64)[back]
+        met[here] = np.array(new, np.int64)[back]
     ordered = sorted(known)
     order = np.full(len(known) + 1, -1)
     order[[known[one] for one in ordered]] = np.arange(len(known))
@@ -49,16 +50,15 @@ def codes(view: View, rows: Rows, name: str) -> tuple[NDArray[np.int64], tuple[s
 
 
 def strings(view: View, rows: Rows, name: str) -> list[str | None]:
-    """A string of each row; None where it has none."""
+    """A string of each row; None if it has none."""
     met, names = codes(view, rows, name)
     return [None if code < 0 else names[code] for code in met.tolist()]
 
 
-def length(view: View) -> int:
-    """How long the chain of a view is: one more than the highest position that it sees.
+def chain_length(view: View) -> int:
+    """The length of a view's chain of records: one more than the highest position that it sees.
 
-    A forgotten record leaves a hole, which counts: positions do not move, and the newest record
-    stands at the very end.
+    A forgotten record leaves a gap, which counts: positions are never reassigned.
     """
     highest = -1.0
     for segment, mask in zip(view.segments, view.visible, strict=True):

@@ -1,7 +1,8 @@
-"""A stretch of the log as sorted arrays: the one thing that every lane reads, in memory or mapped.
+"""A segment: a part of the log as sorted arrays, in memory or mapped from a file.
 
-A segment never changes but for `ends`: a later version, or a forget, ends a row. A row ended by a
-forget is invisible to every view (`GONE`), one ended by an update to the views from then on.
+Every lane reads segments: postings, field lengths, columns, vectors, edges, kin windows. Only
+`ends` ever changes: an update ends a row for the views from then on, and a forget ends it for every
+view (`GONE`). `build` makes a segment from a delta of the log; `merge` makes one from several.
 """
 
 from __future__ import annotations
@@ -17,38 +18,38 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Rows
 from memoriter.core.words import Sketch
-from memoriter.index.columns import NO_TIME, Arrays, columns_of, dictionary_of
+from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, record_columns
 from memoriter.index.dictionary import Dictionary
-from memoriter.index.log_arrays import edges_of, sample_of, vectors_of
-from memoriter.index.sessions import Keys, Sessions, keys_of
+from memoriter.index.log_arrays import edge_arrays, sample_of, vector_arrays
+from memoriter.index.sessions import SessionKeys, Sessions, session_keys
 from memoriter.index.windows import Windows, windows_of
 from memoriter.rank.codes import Codes, codes_of
 from memoriter.store.port import Delta
-from memoriter.store.rows import erased
+from memoriter.store.rows import read_tomb
 
 LIVE: Final = np.iinfo(np.int64).max
-"""The end of a row that has not ended."""
+"""The end of a row that is its record's latest version."""
 GONE: Final = 0
-"""The end of a row that was forgotten: before every view."""
+"""The end of a forgotten row: before every view."""
 _REMEMBERED: Final = 65_536
-"""How many answers of a dictionary, or counts of a view, are kept at most."""
+"""How many entries each cache of a segment has at most; a full one is emptied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Where a term occurs: row places, fields and counts, by place, then field."""
+    """A posting list, sorted by row, then field: rows as places in the segment, term counts."""
 
     docs: NDArray[np.int32]
     fields: NDArray[np.uint8]
     tfs: NDArray[np.int32]
 
     def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Postings:
-        """These of them, in order."""
+        """The postings at these indices, or under this mask."""
         return Postings(self.docs[at], self.fields[at], self.tfs[at])
 
     def at(self, places: NDArray[np.integer]) -> Postings:
-        """Those of these rows, given ascending: found by search, however many there are."""
-        wanted = places.astype(np.int32)  # of one kind, or the search copies the list
+        """The postings of these rows, given ascending; by binary search, not by a scan."""
+        wanted = places.astype(np.int32)  # the same dtype, or searchsorted copies all postings
         low = np.searchsorted(self.docs, wanted)
         there = low < self.docs.size
         there[there] = self.docs[low[there]] == wanted[there]
@@ -59,17 +60,17 @@ class Postings:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a view sees of a segment: which rows, how many, and how long their fields are."""
+class SegmentView:
+    """What a view sees of a segment: a mask of rows, their count, and sums of field lengths."""
 
     mask: NDArray[np.bool_]
     count: int
     lengths: NDArray[np.int64]
     counted: dict[object, int] = field(default_factory=dict[object, int])
-    """Numbers that were counted before, by what they count."""
+    """Cached numbers (such as document frequencies), by what they count."""
 
     def number(self, what: object, count: Callable[[], int]) -> int:
-        """A number of this view: counted once, then remembered."""
+        """The number for `what`, computed by `count` on first use."""
         known = self.counted.get(what)
         if known is None:
             if len(self.counted) >= _REMEMBERED:
@@ -79,79 +80,79 @@ class Seen:
 
 
 class Segment:
-    """The log in (first, last], as arrays."""
+    """The log in (first, last], as named arrays. A "place" is an index into its rows."""
 
     def __init__(self, first: int, last: int, arrays: Arrays) -> None:
         self.first = first
         self.last = last
         self.arrays = arrays
         self.ends: NDArray[np.int64] = arrays["ends"]
-        self._settle()
+        self._forget_present()
 
-    def _settle(self) -> None:
-        """Note from when on every view sees the same of this segment."""
+    def _forget_present(self) -> None:
+        """Note the last event: every view after it sees the same, so it can be cached."""
         ended = self.ends[self.ends < LIVE]
         self._last_event = max(self.last, int(ended.max(initial=0)))
-        self._present: Seen | None = None
+        self._present: SegmentView | None = None
 
     def __len__(self) -> int:
         return self.rows.size
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """The row numbers, ascending: each is also the row's begin."""
+        """The row numbers, ascending; each is the sequence number at which the row begins."""
         return self.arrays["rows"]
 
     @property
     def born(self) -> NDArray[np.int64]:
-        """The row of the first version of each row's record: when the record was appended."""
+        """For each row the row of its record's first version: when it was appended."""
         return self.arrays["born"]
 
     @cached_property
     def positions(self) -> NDArray[np.int64]:
-        """The positions of the records."""
+        """The position of each row's record."""
         return self.arrays["position"].astype(np.int64)
 
     @cached_property
     def terms(self) -> Dictionary:
-        """The terms of all fields."""
+        """The terms (stems) of all fields."""
         return dictionary_of(self.arrays, "terms")
 
     @cached_property
     def surfaces(self) -> Dictionary:
-        """The words of all fields as people wrote them, folded."""
+        """The surface words of all fields: as written, case-folded, not stemmed."""
         return dictionary_of(self.arrays, "surfaces")
 
     @cached_property
     def windows(self) -> Windows:
-        """The words of the kin table, window by window."""
+        """The inverted index of kin-table tokens, by window of text."""
         return Windows(self.arrays)
 
     @cached_property
-    def sessions(self) -> Keys:
-        """The session of each row."""
-        return keys_of(self.arrays)
+    def sessions(self) -> SessionKeys:
+        """The session key of each row; 0 for none."""
+        return session_keys(self.arrays)
 
     @cached_property
-    def talks(self) -> Sessions:
-        """The rows in sessions, in the order of writing."""
+    def session_order(self) -> Sessions:
+        """The rows that belong to sessions, by session and position."""
         return Sessions.of(self.arrays)
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:
-        """Terms met before, so that a repeated question does not search the dictionary again."""
+        """Cache of term ordinals: a lookup in the dictionary is a binary search over bytes."""
         return {}
 
     @cached_property
-    def bounds(self) -> dict[object, Any]:
-        """What scoring found out about this segment and may ask again."""
+    def memo(self) -> dict[object, Any]:
+        """Cache of what lanes derive from this segment alone, such as score bounds."""
         return {}
 
     def remember(self, what: object, value: object) -> None:
-        """Keep something under `bounds`."""
-        if len(self.bounds) >= _REMEMBERED:
-            self.bounds.clear()
-        self.bounds[what] = value
+        """Store a value in `memo`."""
+        if len(self.memo) >= _REMEMBERED:
+            self.memo.clear()
+        self.memo[what] = value
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
@@ -160,16 +161,16 @@ class Segment:
 
     @property
     def nbytes(self) -> int:
-        """Roughly what the segment takes, its codes too once there are any."""
-        made = self.__dict__.get("codes")
-        return self._stored + (made.nbytes if isinstance(made, Codes) else 0)
+        """Roughly the bytes of the segment, with its vector codes once they were computed."""
+        codes = self.__dict__.get("codes")  # not the property, which would compute them
+        return self._stored + (codes.nbytes if isinstance(codes, Codes) else 0)
 
     @cached_property
     def _stored(self) -> int:
         return sum(array.nbytes for array in self.arrays.values())
 
     def ordinal(self, term: str) -> int:
-        """The place of a term in the dictionary; -1 where it does not occur."""
+        """The ordinal of a term in the dictionary; -1 if it does not occur."""
         known = self._ordinals.get(term)
         if known is None:
             if len(self._ordinals) >= _REMEMBERED:
@@ -178,12 +179,12 @@ class Segment:
         return known
 
     def postings(self, term: str) -> Postings | None:
-        """Where a term occurs; None where it does not."""
+        """The posting list of a term; None if it does not occur."""
         ordinal = self.ordinal(term)
         return None if ordinal < 0 else self.postings_of(ordinal, ordinal + 1)
 
     def postings_of(self, first: int, last: int) -> Postings:
-        """Where the terms [first, last) occur, term by term."""
+        """The posting lists of the terms with ordinals [first, last), one after the other."""
         starts = self.arrays["postings.starts"]
         span = slice(int(starts[first]), int(starts[last]))
         return Postings(
@@ -193,12 +194,12 @@ class Segment:
         )
 
     def places_of(self, first: int, last: int) -> NDArray[np.uint32]:
-        """The positions of the tokens of the terms [first, last), as their postings come."""
+        """The token positions of the terms [first, last), in the order of their postings."""
         starts = self.arrays["places.starts"]
         return self.arrays["places"][int(starts[first]) : int(starts[last])]
 
     def surface_docs(self, word: str) -> NDArray[np.int32]:
-        """The rows with a surface word."""
+        """The places of the rows that contain a surface word."""
         at = self.surfaces.find(word)
         if at < 0:
             return np.zeros(0, np.int32)
@@ -206,35 +207,35 @@ class Segment:
         return self.arrays["surfaces.docs"][int(starts[at]) : int(starts[at + 1])]
 
     def places(self, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """(where those of these rows stand that are here, which of them are here)."""
+        """(the places of those of these rows that are in this segment, a mask of which are)."""
         if not len(self):
             return np.zeros(0, np.intp), np.zeros(rows.size, np.bool_)
         at = np.minimum(np.searchsorted(self.rows, rows), len(self) - 1)
-        mine = self.rows[at] == rows
-        return at[mine], mine
+        here = self.rows[at] == rows
+        return at[here], here
 
     @cached_property
     def owners(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """(where the row of each vector stands, whether it is in this segment at all)."""
+        """For each vector (the place of its row, whether that row is in this segment)."""
         rows = self.arrays["vectors.rows"]
         places = np.zeros(rows.size, np.intp)
-        found, mine = self.places(rows)
-        places[mine] = found
-        return places, mine
+        places_here, here = self.places(rows)
+        places[here] = places_here
+        return places, here
 
     @cached_property
     def in_order(self) -> bool:
-        """Whether every row has exactly one vector, and it stands where its row does."""
+        """Whether the n-th vector is the only vector of the n-th row, for all rows."""
         return np.array_equal(self.arrays["vectors.rows"], self.rows)
 
     @cached_property
     def codes(self) -> Codes:
-        """Two bits for each number of each vector; made when first asked for."""
+        """Two-bit codes of the vectors, for the approximate scan; computed on first use."""
         return codes_of(self.arrays["vectors.matrix"])
 
     @cached_property
     def sampled(self) -> NDArray[np.intp]:
-        """One vector in sixteen: which ones their rows decide, whatever segment they are in."""
+        """One vector in sixteen, chosen by row number, so that merging does not change it."""
         return sample_of(self.arrays["vectors.rows"])
 
     @cached_property
@@ -256,27 +257,30 @@ class Segment:
         out[self.places(self.arrays["vectors.none.rows"])[0]] = True
         return out
 
-    def end(self, rows: Rows, ends: NDArray[np.int64]) -> None:
-        """End those of these rows that are here; a row forgotten stays forgotten."""
-        places, mine = self.places(rows)
+    def end_rows(self, rows: Rows, ends: NDArray[np.int64]) -> None:
+        """End those of these rows that are in this segment: updated or forgotten ones."""
+        places, here = self.places(rows)
         if places.size:
+            # A copy, not in place: views of other threads go on reading the old array. The minimum,
+            # because a forgotten row (GONE) must never come back.
             fresh = self.ends.copy()
-            np.minimum.at(fresh, places, ends[mine])
+            np.minimum.at(fresh, places, ends[here])
             self.ends = fresh
-            self._settle()
+            self._forget_present()
 
-    def seen(self, seq: int) -> Seen:
-        """What a view at `seq` sees of this segment; remembered for the present."""
+    def seen(self, seq: int) -> SegmentView:
+        """What a view at `seq` sees of this segment: rows with `row <= seq < end`."""
         if seq < self._last_event:
             return self._count(seq)
         if self._present is None:
             self._present = self._count(seq)
         return self._present
 
-    def _count(self, seq: int) -> Seen:
+    def _count(self, seq: int) -> SegmentView:
+        # The visibility rule: begun by `seq`, and not ended by an update or a forget.
         mask = (self.rows <= seq) & (seq < self.ends)
         sums = self.lengths[:, mask].sum(axis=1, dtype=np.int64)
-        return Seen(mask, int(mask.sum()), sums)
+        return SegmentView(mask, int(mask.sum()), sums)
 
 
 def build(
@@ -286,11 +290,11 @@ def build(
     analysed: Mapping[int, bytes],
     kin: Sequence[Sequence[int]],
 ) -> Segment:
-    """A segment of one stretch of the log.
+    """A segment of the log after `after`.
 
-    `analysed` holds the encoded words of every record, `kin` its tokens in the kin table. Rows that
-    an update or a forget ends are the caller's to end, and the row that a record was born as is the
-    caller's to tell: it knows the rows before.
+    `analysed` has the encoded words of every record by row, `kin` its tokens in the kin table. The
+    caller, who knows earlier rows, then ends updated and forgotten rows and sets "born" and
+    "events": see `TenantIndex._append`.
     """
     records = delta.records
     rows = np.array([record.row for record in records], np.int64)
@@ -298,25 +302,25 @@ def build(
         "rows": rows,
         "born": rows,
         "ends": np.full(len(records), LIVE, np.int64),
-        "tombs": np.array([erased(tomb).position for tomb in delta.tombs], np.int64),
+        "tombs": np.array([read_tomb(tomb).position for tomb in delta.tombs], np.int64),
         "events.rows": np.zeros(0, np.int64),
         "events.ends": np.zeros(0, np.int64),
     }
     arrays.update(_postings([analysed[record.row] for record in records], len(fields)))
     arrays.update(windows_of(kin))
-    arrays.update(columns_of(records))
-    arrays.update(vectors_of(delta.vectors))
-    arrays.update(edges_of(delta.edges))
+    arrays.update(record_columns(records))
+    arrays.update(vector_arrays(delta.vectors))
+    arrays.update(edge_arrays(delta.edges))
     return Segment(after, delta.upto, arrays)
 
 
 def _postings(bodies: Sequence[bytes], fields: int) -> Arrays:
-    """Where every term occurs, sorted by term, row, field and position; lengths; surface words."""
+    """Postings sorted by term, row and field, token positions, field lengths, surface words."""
     sketches = [Sketch.of(body) for body in bodies]
     dictionary, terms = _named([sketch.terms for sketch in sketches])
     ordinals = [sketch.ordinals for sketch in sketches]
     known = np.array([len(sketch.terms) for sketch in sketches], np.int64)
-    tokens = np.array([mine.size for mine in ordinals], np.int64)
+    tokens = np.array([each.size for each in ordinals], np.int64)
     local = np.concatenate([np.zeros(0, np.int64), *ordinals])
     terms = terms[np.repeat(np.cumsum(known) - known, tokens) + local]
     counts = np.array([sketch.counts for sketch in sketches], np.int64).reshape(len(bodies), fields)
@@ -325,8 +329,10 @@ def _postings(bodies: Sequence[bytes], fields: int) -> Arrays:
     )
     docs = np.repeat(np.arange(len(bodies)), counts.sum(axis=1))
     where = np.repeat(np.tile(np.arange(fields), len(bodies)), counts.ravel())
+    # One integer per token sorts by term, row and field at once; stable, so that tokens of one
+    # posting stay in the order of their positions.
     keys = (terms * len(bodies) + docs) * fields + where
-    order = np.argsort(keys, kind="stable")  # tokens come by position, and stay so
+    order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     keys, tfs = keys[first], np.diff(first, append=keys.size)
@@ -345,7 +351,7 @@ def _postings(bodies: Sequence[bytes], fields: int) -> Arrays:
 
 
 def _surfaces(lists: Sequence[Sequence[str]]) -> Arrays:
-    """In which rows every surface word stands."""
+    """For every surface word the rows that contain it."""
     dictionary, names = _named(lists)
     docs = np.repeat(np.arange(len(lists), dtype=np.int32), [len(words) for words in lists])
     return {
@@ -356,12 +362,12 @@ def _surfaces(lists: Sequence[Sequence[str]]) -> Arrays:
 
 
 def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each of some neighbouring runs begins, and where the last one ends."""
+    """Offsets of consecutive runs of these sizes: each begin, and the end of the last."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
 
 
 def _named(lists: Sequence[Sequence[str]]) -> tuple[Dictionary, NDArray[np.int64]]:
-    """(all strings of some lists, sorted; the ordinal of each string of each list among them)."""
+    """(dictionary of all strings of the lists, ordinal of each string of each list in it)."""
     ordered = sorted(set[str]().union(*lists))
     place = {one: n for n, one in enumerate(ordered)}.__getitem__
     names = np.fromiter(map(place, chain.from_iterable(lists)), np.int64, sum(map(len, lists)))
@@ -375,6 +381,7 @@ def _places(sketches: Sequence[Sketch], counts: NDArray[np.int64]) -> NDArray[np
     out = plain.astype(np.uint32)
     ends = np.cumsum(counts.sum(axis=1))
     for end, sketch in zip(ends.tolist(), sketches, strict=True):
+        # Positions are stored only where they are not 0, 1, 2 … (a dropped word leaves a gap).
         if sketch.places is not None:
             out[end - sketch.places.size : end] = sketch.places
     return out

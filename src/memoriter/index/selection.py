@@ -1,4 +1,9 @@
-"""Which records may a search see at all? Decided once, before any lane and any limit."""
+"""Which rows a search may return: scope, hidden kinds, supersession, time and filter.
+
+`select` runs once per search, before any lane and any limit; lanes rank only rows under its masks.
+A **superseded** record is hidden by `_drop_hidden`: `_ReplacedPositions` asks the view for the
+replacing edges in force at the time in question, and rows at their targets are masked out.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.core.ranking import Rows
+from memoriter.core.ranking import Mask, Rows
 from memoriter.core.scope import Scope
 from memoriter.core.where import EVERYTHING, AllOf, Not, Test, Where
 from memoriter.index.columns import NO_TIME, holds_at
@@ -18,12 +23,12 @@ from memoriter.index.view import View
 
 _REFLECTION: Final = Test("kind", "eq", "reflection")
 HIDING: Final = ("trust", "reflections", "archived", "expired", "superseded")
-"""What a recipe may hide, in the order in which a row is looked at."""
+"""What a recipe may hide, in the order in which `first_exclusion` tests it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """Everything that narrows a search, resolved: no defaults are left to guess."""
+    """Everything that narrows a search, with all defaults resolved."""
 
     scope: Scope
     where: Where = EVERYTHING
@@ -35,71 +40,76 @@ class Criteria:
     superseded: Literal["hide", "show"] = "show"
     reflections: Literal["show", "hide", "only"] = "show"
     recorded: int | None = None
-    """The last entry of the log at `as_of`, where append time decides and not validity."""
+    """The last sequence number at `as_of`, if the recipe goes by append time; else None."""
 
     @property
     def time(self) -> int:
-        """The time asked about."""
+        """The time in question: `as_of`, or now."""
         return self.now if self.as_of is None else self.as_of
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows that may be found: one mask per segment, and how many each step left."""
+    """The rows that a search may return: one mask per segment, and the count after each step."""
 
-    masks: tuple[NDArray[np.bool_], ...]
+    masks: tuple[Mask, ...]
     funnel: tuple[tuple[str, int], ...]
-    readable: tuple[NDArray[np.bool_], ...]
-    """The rows that the caller may read at the time asked about, whatever the filter says."""
+    readable: tuple[Mask, ...]
+    """Rows in scope and valid at the time in question: what walks and links may pass through."""
 
     @property
     def count(self) -> int:
-        """How many rows may be found."""
+        """How many rows a search may return."""
         return self.funnel[-1][1]
 
     def rows(self, view: View) -> Rows:
-        """The rows themselves, ascending."""
+        """The row numbers, ascending."""
         parts = [s.rows[mask] for s, mask in zip(view.segments, self.masks, strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
-    """Apply scope, filter, expiry, archive, trust, time and supersession to a view."""
+    """Apply scope, hidden kinds, supersession, time and filter to a view, in this order."""
     masks = scoped = list(view.visible)
     funnel = [("view", view.total)]
-    then = _Then.of(view, criteria)
-    for name, narrow in (("scope", _scope), ("hidden", _hidden), ("as_of", _as_of)):
+    then = _ReplacedPositions.of(view, criteria)
+    steps = (("scope", _in_scope), ("hidden", _drop_hidden), ("as_of", _as_of))
+    for name, narrow in steps:
         masks = [
             narrow(criteria, s, mask, then) for s, mask in zip(view.segments, masks, strict=True)
         ]
         funnel.append((name, sum(int(mask.sum()) for mask in masks)))
         scoped = masks if name == "scope" else scoped
+    # The filter comes last: it may have to read records, so it should see as few rows as possible.
     masks = [
         passing(criteria.where, s, mask, fetch) if mask.any() else mask
         for s, mask in zip(view.segments, masks, strict=True)
     ]
     funnel.append(("where", sum(int(mask.sum()) for mask in masks)))
     readable = [
-        _there(criteria, s, mask, then) for s, mask in zip(view.segments, scoped, strict=True)
+        _valid(criteria, s, mask, then) for s, mask in zip(view.segments, scoped, strict=True)
     ]
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
 
 
-def left_out(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
-    """The first thing that leaves a row of the view out; None where it may be found."""
-    then = _Then.of(view, criteria)
+def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | None:
+    """The name of the first step that hides a row; None if the row may be returned.
+
+    One of "view", "scope", the names in `HIDING`, "as_of" and "where".
+    """
+    then = _ReplacedPositions.of(view, criteria)
     for segment in view.segments:
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(np.array([row]))[0]] = True
         if not mask.any():
             continue
-        if not _scope(criteria, segment, mask, then).any():
+        if not _in_scope(criteria, segment, mask, then).any():
             return "scope"
         for name in HIDING:
             alone = replace(
                 Criteria(criteria.scope, now=criteria.now), **{name: getattr(criteria, name)}
             )
-            if not _hidden(alone, segment, mask, then).any():
+            if not _drop_hidden(alone, segment, mask, then).any():
                 return name
         if not _as_of(criteria, segment, mask, then).any():
             return "as_of"
@@ -108,68 +118,64 @@ def left_out(view: View, criteria: Criteria, row: int, fetch: Fetch) -> str | No
 
 
 @dataclass(frozen=True, slots=True)
-class _Then:
-    """What replacing edges say of positions at the time asked about."""
+class _ReplacedPositions:
+    """Positions of records that are superseded, or not yet in force, at the time in question."""
 
-    replaced: NDArray[np.int64]
-    """Something took their place."""
+    superseded: NDArray[np.int64]
+    """Targets of replacing edges in force: another record took their place."""
     early: NDArray[np.int64]
-    """They took the place of something only later, and were not there yet."""
+    """Sources of replacing edges that begin later: they had not taken over yet."""
 
     @classmethod
-    def of(cls, view: View, criteria: Criteria) -> _Then:
-        replaced = view.in_force(criteria.time, criteria.recorded).targets
-        edges = view.replacements
+    def of(cls, view: View, criteria: Criteria) -> _ReplacedPositions:
+        superseded = view.superseding_edges(criteria.time, criteria.recorded).targets
+        edges = view.replacing_edges
         late = (edges.since != NO_TIME) & (edges.since > criteria.time)
-        return cls(replaced, edges.sources[late])
+        return cls(superseded, edges.sources[late])
 
 
-def _without(
-    mask: NDArray[np.bool_], segment: Segment, positions: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _without(mask: Mask, segment: Segment, positions: NDArray[np.int64]) -> Mask:
+    """The mask without rows at these positions."""
     return mask & ~np.isin(segment.arrays["position"], positions) if positions.size else mask
 
 
-def _never(_: object) -> list[None]:
+def _no_fetch(_: object) -> list[None]:
     raise AssertionError("scope, trust and kind are columns")
 
 
-def _scope(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], _: _Then
-) -> NDArray[np.bool_]:
+def _in_scope(criteria: Criteria, segment: Segment, mask: Mask, _: _ReplacedPositions) -> Mask:
     tests = tuple(Test(key, "eq", value) for key, value in criteria.scope.filters().items())
-    return passing(AllOf(tests), segment, mask, _never)
+    return passing(AllOf(tests), segment, mask, _no_fetch)
 
 
-def _hidden(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], then: _Then
-) -> NDArray[np.bool_]:
+def _drop_hidden(
+    criteria: Criteria, segment: Segment, mask: Mask, then: _ReplacedPositions
+) -> Mask:
+    """Drop what the recipe hides: trust, reflections, archived, expired, superseded."""
     out = mask
     if criteria.trust is not None:
-        out = passing(Test("trust", "in", criteria.trust), segment, out, _never)
+        out = passing(Test("trust", "in", criteria.trust), segment, out, _no_fetch)
     if criteria.reflections != "show":
         kept = _REFLECTION if criteria.reflections == "only" else Not(_REFLECTION)
-        out = passing(kept, segment, out, _never)
+        out = passing(kept, segment, out, _no_fetch)
     if criteria.archived == "hide" and segment.has_archived:
         out = out & ~segment.arrays["archived"]
     if criteria.expired == "hide" and segment.has_expiry:
+        # Expiry is about now, also when `as_of` looks back: an expired record stays hidden.
         expires = segment.arrays["expires"]
         out = out & ((expires == NO_TIME) | (expires > criteria.now))
-    return _without(out, segment, then.replaced) if criteria.superseded == "hide" else out
+    # This is where a superseded record disappears from a search.
+    return _without(out, segment, then.superseded) if criteria.superseded == "hide" else out
 
 
-def _as_of(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], then: _Then
-) -> NDArray[np.bool_]:
-    """Keep what was there then; by append time also only what nothing had replaced."""
-    out = _there(criteria, segment, mask, then)
-    return out if criteria.recorded is None else _without(out, segment, then.replaced)
+def _as_of(criteria: Criteria, segment: Segment, mask: Mask, then: _ReplacedPositions) -> Mask:
+    """Keep what was valid at `as_of`; by append time also drop what was superseded by then."""
+    out = _valid(criteria, segment, mask, then)
+    return out if criteria.recorded is None else _without(out, segment, then.superseded)
 
 
-def _there(
-    criteria: Criteria, segment: Segment, mask: NDArray[np.bool_], then: _Then
-) -> NDArray[np.bool_]:
-    """Keep what was valid then, or had been appended; all of it when no time is asked about."""
+def _valid(criteria: Criteria, segment: Segment, mask: Mask, then: _ReplacedPositions) -> Mask:
+    """Keep what was valid, or by append time written, at `as_of`; everything without `as_of`."""
     if criteria.as_of is None:
         return mask
     if criteria.recorded is not None:

@@ -1,8 +1,8 @@
-"""One tenant's index: published segments, then the tail of the log, caught up on every read.
+"""One tenant's index: published segments, then the tail of the log as segments in memory.
 
-The same code for every store: a store is only a log. Any process may write; every process reads
-what it has not seen yet. The tail is made of segments too, small ones in memory, merged as they
-gather.
+`TenantIndex.view` reads what was committed since the last call, so that every process sees what any
+other wrote. `_append` turns new entries into a segment and decides which earlier rows they end:
+updated ones from then on, forgotten ones for every view. Used by `cache` and `upkeep`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from numpy.typing import NDArray
 from memoriter.core.errors import Corrupt, Expired
 from memoriter.core.record import Content
 from memoriter.embed.port import Kindred
-from memoriter.index.file import load
+from memoriter.index.file import load_segment
 from memoriter.index.merge import due, merge
 from memoriter.index.segment import GONE, Segment, build
 from memoriter.index.view import View
 from memoriter.store.port import Delta, Head, Log, Manifest
-from memoriter.store.rows import erased
+from memoriter.store.rows import read_tomb
 from memoriter.text.port import Analyzer
 
 _log: Final = logging.getLogger(__name__)
 TAIL_FACTOR: Final = 4
-FORMAT: Final = 5
-"""Version of the segment files; a change makes them be built anew."""
+"""How many tail segments of one size make one of the next; files use `merge.FACTOR`."""
+SEGMENT_FORMAT: Final = 5
+"""Version of the segment files; with another one they are built again from the log."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spaces:
-    """What shapes an index: who reads words, whose vectors there are, which table of kin."""
+class IndexSpaces:
+    """What the arrays of an index depend on: analyzer, vector space and kin table."""
 
     analyzer: Analyzer
     vectors: str
@@ -46,47 +47,48 @@ class Spaces:
 
     @property
     def name(self) -> str:
-        """The fingerprint of everything that shapes the arrays."""
-        spelled = f"{FORMAT}\n{self.analyzer.fingerprint}\n{self.vectors}\n{self._kin}"
-        return hashlib.sha256(spelled.encode()).hexdigest()[:16]
+        """A fingerprint of all of them, and of the segment format."""
+        parts = f"{SEGMENT_FORMAT}\n{self.analyzer.fingerprint}\n{self.vectors}\n{self._kin}"
+        return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
     @property
     def _kin(self) -> str:
         return "none" if self.kin is None else self.kin.fingerprint
 
-    def serves_as(self, other: Spaces) -> bool:
-        """Whether it differs from another only in who reads words."""
+    def differs_only_in_analyzer(self, other: IndexSpaces) -> bool:
+        """Whether vector space and kin table are those of another."""
         return (self.vectors, self._kin) == (other.vectors, other._kin)
 
 
 class TenantIndex:
-    """What one process knows of one tenant under one analyzer and one vector space."""
+    """The index of one tenant in this process. Safe to use from several threads."""
 
-    def __init__(self, log: Log, tenant: str, spaces: Spaces, folder: Path | None) -> None:
+    def __init__(self, log: Log, tenant: str, spaces: IndexSpaces, folder: Path | None) -> None:
         self._log = log
-        self._tenant = tenant
+        self.tenant = tenant
         self.spaces = spaces
         self._analyzer, self._space, self._kin = spaces.analyzer, spaces.vectors, spaces.kin
         self.folder = folder
-        """Where its segments are published; None when it lives in memory only."""
+        """Where its segments are published; None if it is in memory only."""
         self.lock = threading.RLock()
         self.stored = Manifest()
-        """The published segments, as the log lists them."""
+        """The published segments, as the store lists them."""
         self.manifest = Manifest()
-        """Those of them in use: none when one is damaged, until upkeep publishes anew."""
+        """Those in use: `stored`, or none if one is damaged, until upkeep publishes again."""
         self._published = -1
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
+        """By position: the row of the record's latest version, and of its first; 0 for none."""
         self._current = View(0, (), self._analyzer.fields)
 
     @property
     def name(self) -> str:
-        """The fingerprint of everything that shapes the arrays."""
+        """The fingerprint of `spaces`: the name under which segments are published."""
         return self.spaces.name
 
     @property
     def seq(self) -> int:
-        """How far the index has read."""
+        """The last sequence number that the index has read."""
         return self._segments[-1].last if self._segments else 0
 
     @property
@@ -101,11 +103,14 @@ class TenantIndex:
 
     @property
     def nbytes(self) -> int:
-        """Roughly what the index takes."""
+        """Roughly how many bytes the index takes."""
         return sum(segment.nbytes for segment in self._segments)
 
     def view(self, seq: int | None = None) -> View:
-        """The view at `seq`, or of everything committed by now."""
+        """The view at `seq`, or of everything committed by now.
+
+        Raises Expired if `seq` lies before the floor of the published segments.
+        """
         with self.lock:
             head = self._catch_up()
             if seq is None or seq == head.seq:
@@ -118,16 +123,17 @@ class TenantIndex:
             return self._view(seq)
 
     def _view(self, seq: int) -> View:
-        agents = partial(self._log.agents, self._tenant, seq)
-        return View(seq, self._segments, self._analyzer.fields, agents, self._current.walked)
+        agents = partial(self._log.agents, self.tenant, seq)
+        return View(seq, self._segments, self._analyzer.fields, agents, self._current.built_graph)
 
     def _catch_up(self) -> Head:
-        head = self._log.head(self._tenant)
+        """Read what was committed or published since the last call; the caller holds the lock."""
+        head = self._log.head(self.tenant)
         if head.published != self._published:
             self._reload(head)
         if head.seq > self.seq:
             spaces = (self._analyzer.fingerprint, self._space)
-            for delta in self._log.deltas(self._tenant, self.seq, head.seq, spaces):
+            for delta in self._log.deltas(self.tenant, self.seq, head.seq, spaces):
                 self._append(delta)
         if head.seq != self._current.seq or self._current.segments != self._segments:
             self._current = self._view(head.seq)
@@ -136,13 +142,14 @@ class TenantIndex:
     # -- published segments --------------------------------------------------------------------
 
     def _reload(self, head: Head) -> None:
-        """Take over what this or another process has published since."""
-        self.stored = manifest = self._log.manifest(self._tenant, self.name)
+        """Use the segments that this or another process published since."""
+        self.stored = manifest = self._log.manifest(self.tenant, self.name)
         opened = self._load(manifest)
         if opened is None:
             manifest, opened = Manifest(), []
         last = opened[-1].last if opened else 0
         tail = [segment for segment in self._segments if segment.first >= last]
+        # Published segments may end inside a tail segment: then the log is read again from there.
         if tail and tail[0].first != last:
             tail = []
         self.manifest = manifest
@@ -150,26 +157,26 @@ class TenantIndex:
         self._adopt([*opened, *tail])
 
     def _load(self, manifest: Manifest) -> list[Segment] | None:
-        """The published segments, mapped; None when one is damaged or gone."""
+        """The published segments, mapped; None if one is damaged or missing."""
         if self.folder is None:
             return None
         known = {(s.first, s.last): s for s in self._segments[: len(self.manifest.segments)]}
         opened: list[Segment] = []
-        owner = self._tenant, self.name
+        owner = self.tenant, self.name
         try:
             for ref in manifest.segments:
-                stretch = ref.first, ref.last
-                opened.append(known.get(stretch) or load(self.folder / ref.name, stretch, owner))
+                span = ref.first, ref.last
+                opened.append(known.get(span) or load_segment(self.folder / ref.name, span, owner))
         except Corrupt as damage:
             _log.warning("%s; answering from the log instead", damage.message)
             return None
         return opened
 
     def _adopt(self, segments: Sequence[Segment]) -> None:
-        """Use these segments: let later ones end rows of earlier ones, and note whose they are."""
+        """Use these segments, and apply the ends that later ones hold for rows of earlier ones."""
         for at, segment in enumerate(segments):
             for earlier in segments[:at]:
-                earlier.end(*_events(segment))
+                earlier.end_rows(*_events(segment))
         self._segments = tuple(segments)
         self._latest = self._born = np.zeros(0, np.int64)
         for segment in segments:
@@ -178,18 +185,21 @@ class TenantIndex:
     # -- the tail ------------------------------------------------------------------------------
 
     def _append(self, delta: Delta) -> None:
+        """Add a part of the log as a segment, end the rows that it replaces, merge the tail."""
         after = self.seq
         segment = build(
             after, delta, self._analyzer.fields, self._words(delta), self._tokens(delta)
         )
         rows, ends = self._ended(delta)
-        segment.end(rows, ends)
+        segment.end_rows(rows, ends)
+        # Ends of earlier rows are kept in the segment as well: published files are never changed,
+        # so `_adopt` must be able to apply them again.
         before = rows <= after
         segment.arrays["events.rows"] = rows[before]
         segment.arrays["events.ends"] = ends[before]
         segment.arrays["born"] = self._births(delta)
         for earlier in self._segments:
-            earlier.end(rows[before], ends[before])
+            earlier.end_rows(rows[before], ends[before])
         self._segments = (*self._segments, segment)
         self._note(segment)
         published = len(self.manifest.segments)
@@ -198,7 +208,7 @@ class TenantIndex:
             self._segments = (*self._segments[: published + run.start], merged)
 
     def _words(self, delta: Delta) -> Mapping[int, bytes]:
-        """The words of every record: as the log keeps them, else analysed now."""
+        """The encoded words of every record: from the log, or analysed now if it has none."""
         return {
             record.row: delta.words.get(record.row)
             or self._analyzer.analyse(texts_of(record)).encode()
@@ -206,13 +216,16 @@ class TenantIndex:
         }
 
     def _tokens(self, delta: Delta) -> list[Sequence[int]]:
-        """The tokens of every record in the kin table: cheaper to read anew than to keep."""
+        """The kin-table tokens of every record, computed from its text: cheaper than storing."""
         if self._kin is None:
             return [()] * len(delta.records)
         return [self._kin.tokens(record.titled) for record in delta.records]
 
     def _ended(self, delta: Delta) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows that this stretch ends, and when: by a next version, or for good by a forget."""
+        """(rows that these entries end, the sequence number at which each ends).
+
+        A new version ends the one before it; a forget ends all versions at `GONE`.
+        """
         ends: dict[int, int] = {}
         latest = {record.position: _at(self._latest, record.position) for record in delta.records}
         for record in delta.records:
@@ -220,11 +233,11 @@ class TenantIndex:
                 ends[latest[record.position]] = record.row
             latest[record.position] = record.row
         for tomb in delta.tombs:
-            ends.update(dict.fromkeys(erased(tomb).rows, GONE))
+            ends.update(dict.fromkeys(read_tomb(tomb).rows, GONE))
         return np.array(list(ends), np.int64), np.array(list(ends.values()), np.int64)
 
     def _births(self, delta: Delta) -> NDArray[np.int64]:
-        """The row that each record of this stretch was born as."""
+        """For each record version the row of its record's first version."""
         first: dict[int, int] = {}
         for record in delta.records:
             known = _at(self._born, record.position)
@@ -232,7 +245,7 @@ class TenantIndex:
         return np.array([first[record.position] for record in delta.records], np.int64)
 
     def _note(self, segment: Segment) -> None:
-        """Remember the latest row at every position, and the first."""
+        """Note the latest and the first row at every position of a segment."""
         positions = segment.arrays["position"].astype(np.int64)
         if positions.size:
             need = int(positions.max()) + 1
@@ -243,12 +256,13 @@ class TenantIndex:
 
 
 def _at(known: NDArray[np.int64], position: int) -> int:
-    """The row known at a position; 0 where there is none."""
+    """The row at a position; 0 if there is none."""
     return int(known[position]) if position < known.size else 0
 
 
 def _grown(known: NDArray[np.int64], need: int) -> NDArray[np.int64]:
-    """The same with room for `need` positions, and for as many again as there were."""
+    """The same with room for `need` positions."""
+    # Doubling, so that growing one by one costs no more than linear time.
     grown = np.zeros(max(need, 2 * known.size), np.int64)
     grown[: known.size] = known
     return grown
@@ -260,7 +274,7 @@ def _events(segment: Segment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def texts_of(content: Content) -> dict[str, Sequence[str]]:
-    """The texts of a record by field, as analyzers take them."""
+    """The texts of a record by field, as `Analyzer.analyse` takes them."""
     single = {
         "text": content.text,
         "title": content.title,

@@ -1,4 +1,4 @@
-"""How equals are put in order: by attributes of records, in the end by row."""
+"""Sort keys for records with equal scores: attributes that a recipe names, finally the row."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from memoriter.index.view import View
 from memoriter.rank.top import Keys, by_row
 
 ATTRIBUTES: Final = ("path", *STRING_COLUMNS, *NUMBER_COLUMNS, *TIME_COLUMNS, "row")
-"""What a tie may go by; a leading minus turns it round."""
+"""What a tie may be broken by; a leading minus reverses it."""
 
 
-def ties_of(view: View, names: Sequence[str]) -> Keys:
-    """The keys of rows under these names; those that name no attribute say nothing here."""
-    told = [name for name in names if name.removeprefix("-") in ATTRIBUTES]
-    if not told or told[0] == "row":  # no two rows are equal in it: nothing after it counts
+def tie_keys(view: View, names: Sequence[str]) -> Keys:
+    """A function from rows to their sort keys; names that are not attributes are ignored."""
+    known = [name for name in names if name.removeprefix("-") in ATTRIBUTES]
+    if not known or known[0] == "row":  # rows are distinct, so later keys would not matter
         return by_row
-    return lambda rows: [tie_of(view, rows, name) for name in told]
+    return lambda rows: [tie_key(view, rows, name) for name in known]
 
 
-def tie_of(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
-    """One key of rows, smallest first; what is absent comes last either way."""
+def tie_key(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
+    """One sort key per row, ascending; rows without the attribute come last either way."""
     key, down = _key(view, rows, name.removeprefix("-")), name.startswith("-")
     return np.where(np.isnan(key), np.inf, -key if down else key)
 
 
 def _key(view: View, rows: Rows, name: str) -> NDArray[np.float64]:
-    """A number per row whose order is the attribute's; NaN where the record has none."""
+    """A number per row that sorts like the attribute; NaN if the record has none."""
     if name == "row":
         return rows.astype(np.float64)
     if name in (*NUMBER_COLUMNS, *TIME_COLUMNS):

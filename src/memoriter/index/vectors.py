@@ -1,4 +1,8 @@
-"""The vectors of some rows, one for each: the middle of its parts where a text was split."""
+"""Vectors of given rows, one per row, for reflection, MMR, collapse and receipts.
+
+A long text is embedded in parts; its row then has the middle of their vectors. The vector lane
+scans whole segments instead: see `view_vectors`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ from memoriter.rank.cluster import middle
 from memoriter.rank.grid import exact_cosines
 
 
-def _engine(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
-    """(owners, vectors) of every part of these rows that the view sees, owners ascending."""
+def _parts(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(rows, vectors) of every part of these rows that the view sees, rows ascending."""
     parts = [
         (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
         for segment in view.segments
@@ -23,38 +27,39 @@ def _engine(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     ]
     if not parts:
         return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
-    owners = np.concatenate([mine for mine, _ in parts])
+    owners = np.concatenate([rows for rows, _ in parts])
     order = np.argsort(owners, kind="stable")
     return owners[order], np.concatenate([each for _, each in parts])[order]
 
 
-def vectors_of(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
-    """(those of these rows that have a vector in the view, ascending; the unit vectors)."""
-    owners, matrix = _engine(view, rows)
-    found, starts, counts = np.unique(owners, return_index=True, return_counts=True)
-    out, kept = matrix[starts], np.ones(found.size, np.bool_)
+def row_vectors(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+    """(those of these rows that have a vector in the view, ascending; their unit vectors)."""
+    owners, matrix = _parts(view, rows)
+    distinct, starts, counts = np.unique(owners, return_index=True, return_counts=True)
+    out, kept = matrix[starts], np.ones(distinct.size, np.bool_)
     for at in np.flatnonzero(counts > 1).tolist():
+        # Parts that cancel out have no middle: the row then counts as one without a vector.
         centre = middle(matrix[starts[at] : starts[at] + counts[at]])
         kept[at] = centre is not None
         out[at] = 0.0 if centre is None else centre
-    return found[kept], out[kept]
+    return distinct[kept], out[kept]
 
 
-def units_of(view: View, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
-    """(a unit vector for each of these rows, which of them have one; zeros where not)."""
-    found, matrix = vectors_of(view, rows)
-    known = np.isin(rows, found)
+def unit_vectors(view: View, rows: Rows) -> tuple[NDArray[np.float32], Mask]:
+    """(a unit vector for each of these rows or zeros, a mask of the rows that have one)."""
+    having, matrix = row_vectors(view, rows)
+    known = np.isin(rows, having)
     out = np.zeros((rows.size, matrix.shape[1]), np.float32)
-    out[known] = matrix[np.searchsorted(found, rows[known])]
+    out[known] = matrix[np.searchsorted(having, rows[known])]
     return out, known
 
 
 def best_parts(
     view: View, rows: Rows, query: NDArray[np.float32]
 ) -> dict[int, NDArray[np.float32]]:
-    """Of each of these rows that has vectors the part nearest to a query, the first of equals."""
-    owners, matrix = _engine(view, rows)
+    """For each of these rows with vectors the part nearest to a query; of equals the first."""
+    owners, matrix = _parts(view, rows)
     near = exact_cosines(matrix, query) if owners.size else np.zeros(0)
     order = np.lexsort((np.arange(owners.size), -near, owners))
-    found, first = np.unique(owners[order], return_index=True)
-    return {int(row): matrix[order[at]] for row, at in zip(found, first, strict=True)}
+    distinct, first = np.unique(owners[order], return_index=True)
+    return {int(row): matrix[order[at]] for row, at in zip(distinct, first, strict=True)}

@@ -1,7 +1,9 @@
-"""The index at one moment: which rows a view sees, and the statistics that ranking needs.
+"""A view: the snapshot of a tenant's index at one sequence number, which every search reads.
 
-A view is a mask: begin ≤ seq < end. Document counts, lengths and document frequencies are counted
-over it, so deletes, past views and tenants need no code of their own.
+It sees a row if begin ≤ seq < end (`Segment.seen`), so an updated version is hidden from later
+views and a forgotten one from all. Document counts, lengths and frequencies are counted over these
+rows, so updates, past views and tenants need no code of their own. `superseding_edges` tells which
+records others have replaced; `selection` hides those. Views come from `TenantIndex.view`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,28 +21,28 @@ from memoriter.core.edge import REPLACING
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
 from memoriter.index.edges import latest
 from memoriter.index.graph import Graph
-from memoriter.index.segment import Seen, Segment
+from memoriter.index.segment import Segment, SegmentView
 from memoriter.store.rows import AgentRow
 
 SETTING: Final = "\x1fembedding"
-"""The entry of the registry that says which space serves; no agent can have this name."""
+"""Registry entry that names the vector space in use; no agent can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """Edges that take their targets out of force: ends by position, validity in microseconds."""
+class ReplacingEdges:
+    """Edges whose source supersedes their target: positions, and validity in microseconds."""
 
     sources: NDArray[np.int64]
     targets: NDArray[np.int64]
     since: NDArray[np.int64]
     until: NDArray[np.int64]
 
-    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> Replacement:
-        """These of them, in order."""
-        return Replacement(self.sources[at], self.targets[at], self.since[at], self.until[at])
+    def take(self, at: NDArray[np.bool_] | NDArray[np.intp]) -> ReplacingEdges:
+        """The edges at these indices, or under this mask."""
+        return ReplacingEdges(self.sources[at], self.targets[at], self.since[at], self.until[at])
 
 
-NO_REPLACEMENT: Final = Replacement(*(np.zeros(0, np.int64) for _ in range(4)))
+_NO_EDGES: Final = ReplacingEdges(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
 class View:
@@ -52,28 +54,28 @@ class View:
         segments: Sequence[Segment],
         fields: tuple[str, ...],
         agents: Callable[[], Sequence[AgentRow]] = tuple[AgentRow, ...],
-        walked: Graph | None = None,
+        built_graph: Graph | None = None,
         damage: str | None = None,
     ) -> None:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
         self._agents = agents
-        self._walked = walked
+        self._built_graph = built_graph
         self.damage = damage
-        """Why there are no vectors, where one of them is damaged."""
+        """Why the view has no vectors; None unless one of them is damaged."""
 
-    def damaged(self, damage: str) -> View:
-        """The same view, which says why it has no vectors."""
-        return View(self.seq, self.segments, self.fields, self._agents, self._walked, damage)
+    def with_damage(self, damage: str) -> View:
+        """The same view, with the reason why it has no vectors."""
+        return View(self.seq, self.segments, self.fields, self._agents, self._built_graph, damage)
 
     @cached_property
     def agents(self) -> Mapping[str, str]:
-        """What the registry says of each agent, as one text; read when first asked for."""
+        """The registry's text about each agent; read on first use."""
         return {row.agent: _registry_text(row) for row in self._agents() if row.agent != SETTING}
 
     @cached_property
-    def seen(self) -> tuple[Seen, ...]:
+    def seen(self) -> tuple[SegmentView, ...]:
         """For each segment what this view sees of it."""
         return tuple(segment.seen(self.seq) for segment in self.segments)
 
@@ -88,8 +90,9 @@ class View:
         return sum(seen.count for seen in self.seen)
 
     @cached_property
-    def bare(self) -> tuple[NDArray[np.bool_], ...]:
-        """For each segment the rows that this view sees and that still lack a vector."""
+    def unembedded(self) -> tuple[NDArray[np.bool_], ...]:
+        """For each segment a mask of the visible rows that still lack a vector."""
+        # A vector that was computed later is in a later segment than its row.
         late = [_late(segment, self.seq) for segment in self.segments]
         rows = np.concatenate([np.zeros(0, np.int64), *late])
         out: list[NDArray[np.bool_]] = []
@@ -102,12 +105,12 @@ class View:
 
     @cached_property
     def behind(self) -> int:
-        """How many records of the view still lack a vector."""
-        return sum(int(lacking.sum()) for lacking in self.bare)
+        """How many visible rows still lack a vector."""
+        return sum(int(lacking.sum()) for lacking in self.unembedded)
 
     @cached_property
     def tombs(self) -> NDArray[np.int64]:
-        """Positions that were forgotten."""
+        """Positions of forgotten records, also those forgotten after `seq`."""
         return np.concatenate(
             [
                 np.zeros(0, np.int64),
@@ -117,77 +120,94 @@ class View:
 
     @cached_property
     def graph(self) -> Graph:
-        """The edges of the view; built when first asked for."""
-        return Graph(self.seq, self.segments, self.visible, self.tombs, self._walked)
+        """The edges of the view; built on first use."""
+        return Graph(self.seq, self.segments, self.visible, self.tombs, self._built_graph)
 
     @property
-    def walked(self) -> Graph | None:
-        """The latest graph that was walked, of this view or of one before it."""
-        mine = self.__dict__.get("graph")
-        return mine if isinstance(mine, Graph) and mine.is_built else self._walked
+    def built_graph(self) -> Graph | None:
+        """The latest graph that was built, of this view or an earlier one, to extend from."""
+        own = self.__dict__.get("graph")  # not the property, which would build it
+        return own if isinstance(own, Graph) and own.is_built else self._built_graph
 
     @cached_property
-    def replacements(self) -> Replacement:
-        """The replacing edges of the view, the last of each key, forgotten ends left out."""
-        return self._replacements(self.seq)
+    def replacing_edges(self) -> ReplacingEdges:
+        """The replacing edges of the view: the last of each key, without forgotten records."""
+        return self._replacing_edges(self.seq)
 
-    def _replacements(self, upto: int) -> Replacement:
-        parts = [part for part in map(_replacing, self.segments) if part[0].size]
+    def _replacing_edges(self, upto: int) -> ReplacingEdges:
+        parts = [part for part in map(_replacing, self.segments) if part.seqs.size]
         if not parts:
-            return NO_REPLACEMENT
-        seqs, sources, targets, kinds, since, until = (
-            np.concatenate([np.zeros(0, np.int64), *(part[n] for part in parts)]) for n in range(6)
+            return _NO_EDGES
+        seqs, sources, targets, kinds, since, until = _EdgeColumns(
+            *(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         )
         forgotten = np.isin(sources, self.tombs) | np.isin(targets, self.tombs)
         at = np.flatnonzero((seqs <= upto) & ~forgotten)
         at = at[latest(seqs[at], (sources[at], targets[at], kinds[at], since[at]))]
-        return Replacement(sources[at], targets[at], since[at], until[at])
+        return ReplacingEdges(sources[at], targets[at], since[at], until[at])
 
-    def in_force(self, time: int, recorded: int | None = None) -> Replacement:
-        """The edges that take their targets out of force at a time, oldest first.
+    def superseding_edges(self, time: int, recorded: int | None = None) -> ReplacingEdges:
+        """The replacing edges in force at a time, oldest first: their targets are superseded.
 
-        By their validity; or, where `recorded` is the last entry of the log at that time, by what
-        was recorded then: an edge begins when it is written, and ends where it said so by then.
+        By default an edge is in force while it is valid. With `recorded`, the last sequence number
+        at that time, append time decides: an edge begins when it is written, whatever its
+        `valid_from`, and still ends at its `valid_until`.
         """
         if recorded is None:
-            edges = self.replacements
+            edges = self.replacing_edges
             return edges.take(holds_at(edges.since, edges.until, time))
-        edges = self._replacements(min(recorded, self.seq))
+        edges = self._replacing_edges(min(recorded, self.seq))
         return edges.take((edges.until == NO_TIME) | (time < edges.until))
 
 
 def _late(segment: Segment, seq: int) -> NDArray[np.int64]:
-    """Rows of earlier segments whose vectors came in this one, or that have none as it says."""
+    """Rows of earlier segments whose vector, or the note that they need none, is in this one."""
     none = segment.arrays["vectors.none.rows"]
     if segment.in_order and not none.size:
         return none
     _, home = segment.owners
     away = ~home & (segment.arrays["vectors.seqs"] <= seq)
-    bare = none[segment.arrays["vectors.none.seqs"] <= seq]
-    return np.concatenate([segment.arrays["vectors.rows"][away], bare])
+    needless = none[segment.arrays["vectors.none.seqs"] <= seq]
+    return np.concatenate([segment.arrays["vectors.rows"][away], needless])
 
 
 def _registry_text(row: AgentRow) -> str:
-    told = cast("dict[str, Any]", json.loads(row.body))
-    parts = [told.get(key) for key in ("display_name", "owner", "description")]
-    return " ".join(part for part in (*parts, *told.get("aliases", ())) if part)
+    entry = cast("dict[str, Any]", json.loads(row.body))
+    parts = [entry.get(key) for key in ("display_name", "owner", "description")]
+    return " ".join(part for part in (*parts, *entry.get("aliases", ())) if part)
 
 
-def _replacing(segment: Segment) -> tuple[NDArray[np.int64], ...]:
-    """Sequence, ends, kind and validity of the replacing edges of a segment; found once."""
-    known = segment.bounds.get("replacing")
+class _EdgeColumns(NamedTuple):
+    """The columns of some edges; kinds index `REPLACING`."""
+
+    seqs: NDArray[np.int64]
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    kinds: NDArray[np.int64]
+    since: NDArray[np.int64]
+    until: NDArray[np.int64]
+
+
+def _replacing(segment: Segment) -> _EdgeColumns:
+    """The replacing edges of a segment; cached on it."""
+    known = segment.memo.get("replacing")
     if known is None:
         known = _replacing_in(segment.arrays)
         segment.remember("replacing", known)
     return known
 
 
-def _replacing_in(arrays: Arrays) -> tuple[NDArray[np.int64], ...]:
+def _replacing_in(arrays: Arrays) -> _EdgeColumns:
     names = dictionary_of(arrays, "edges.kinds")
     wanted = {names.find(kind): n for n, kind in enumerate(REPLACING)}
     codes = arrays["edges.kinds.codes"]
     at = np.flatnonzero(np.isin(codes, [code for code in wanted if code >= 0]))
     kinds = np.array([wanted[int(code)] for code in codes[at]], np.int64)
-    picked = [arrays[f"edges.{key}"][at] for key in ("seqs", "sources", "targets")]
-    validity = [arrays[f"edges.{key}"][at] for key in ("from", "until")]
-    return (*picked, kinds, *validity)
+    return _EdgeColumns(
+        arrays["edges.seqs"][at],
+        arrays["edges.sources"][at],
+        arrays["edges.targets"][at],
+        kinds,
+        arrays["edges.from"][at],
+        arrays["edges.until"][at],
+    )

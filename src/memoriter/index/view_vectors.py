@@ -1,4 +1,8 @@
-"""The vectors of a view inside a selection, segment by segment, and whose they are."""
+"""The vectors of a view inside a selection, segment by segment, for the vector lane's scan.
+
+A vector is usually in the segment of its row; one that was computed later ("late") is in a later
+segment, and must be matched with its row. A "doc" here is an index into all rows of the view.
+"""
 
 from __future__ import annotations
 
@@ -17,35 +21,35 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class SegmentVectors:
-    """The vectors of one segment."""
+    """The vectors of one segment, and which of them are selected."""
 
     segment: Segment
     start: int
-    """Where the segment's rows begin among all rows of the view."""
+    """The doc of the segment's first row."""
     seen: Mask
-    """Which of its vectors are wanted."""
+    """A mask of the selected vectors."""
     late: Places
-    """Those whose rows are in other segments, ascending."""
+    """Indices of the vectors whose rows are in other segments, ascending."""
     late_docs: Places
-    """Where these rows stand among all; -1 where they are gone."""
+    """The docs of these rows; -1 if a row was dropped."""
 
     @property
     def count(self) -> int:
-        """How many vectors are wanted."""
+        """How many vectors are selected."""
         return int(np.count_nonzero(self.seen))
 
     @property
     def is_plain(self) -> bool:
-        """Whether every vector is the only one of its row."""
+        """Whether the n-th vector is the only vector of the n-th row."""
         return self.segment.in_order
 
     @property
     def matrix(self) -> NDArray[np.float32]:
-        """All its vectors, at unit length on the grid."""
+        """All vectors of the segment, at unit length on the grid."""
         return self.segment.arrays["vectors.matrix"]
 
     def docs(self, at: Places) -> Places:
-        """Where the owners of some of its wanted vectors stand among all rows of the view."""
+        """The docs of the rows that own these selected vectors."""
         if self.is_plain:
             return at + self.start
         docs = self.segment.owners[0][at] + self.start
@@ -56,23 +60,23 @@ class SegmentVectors:
         return docs
 
 
-def held(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
-    """For each segment the vectors that the view sees and whose rows are inside the masks."""
+def selected_vectors(view: View, masks: Sequence[Mask]) -> list[SegmentVectors]:
+    """The vectors that the view sees and whose rows are inside the masks, by segment."""
     return [each for each in _each(view, masks) if each.seen.any()]
 
 
-def holds(view: View) -> bool:
+def has_vectors(view: View) -> bool:
     """Whether the view sees any vector."""
     return any(each.seen.any() for each in _each(view, view.visible))
 
 
-def rows_of(view: View, docs: Places) -> Rows:
-    """The rows that stand at these places among all rows of the view."""
+def rows_at(view: View, docs: Places) -> Rows:
+    """The row numbers of these docs."""
     out = np.zeros(docs.size, np.int64)
     start = 0
     for segment in view.segments:
-        mine = (docs >= start) & (docs < start + len(segment))
-        out[mine] = segment.rows[docs[mine] - start]
+        here = (docs >= start) & (docs < start + len(segment))
+        out[here] = segment.rows[docs[here] - start]
         start += len(segment)
     return out
 
@@ -91,6 +95,7 @@ def _each(view: View, masks: Sequence[Mask]) -> Iterator[SegmentVectors]:
             if late.size:
                 flat = np.concatenate(masks)
                 seen[late] = (docs >= 0) & flat[docs]
+        # A past view may end inside a segment: vectors added after it do not count.
         if segment.last > view.seq:
             seen = seen & (segment.arrays["vectors.seqs"] <= view.seq)
         yield SegmentVectors(segment, start, seen, late, docs)
@@ -98,11 +103,11 @@ def _each(view: View, masks: Sequence[Mask]) -> Iterator[SegmentVectors]:
 
 
 def _elsewhere(view: View, owners: Rows) -> Places:
-    """Where rows stand that have a vector in another segment; -1 where they are gone."""
+    """The docs of these rows in any segment; -1 for rows that were dropped."""
     docs = np.full(owners.size, -1, np.intp)
     start = 0
     for segment in view.segments if owners.size else ():
-        found, mine = segment.places(owners)
-        docs[mine] = found + start
+        places, here = segment.places(owners)
+        docs[here] = places + start
         start += len(segment)
     return docs

@@ -1,8 +1,8 @@
-"""Which words of the kin table stand near one another? Windows of texts, as an inverted index.
+"""An inverted index from tokens of the kin table to windows of text, for the kin lane.
 
-A text is read in windows of 64 tokens, one every 32, so that the words of one window belong
-together however long the text is. A segment keeps, for each token, the windows that hold it, and
-for each row its windows: neighbours, in order.
+A text is cut into overlapping windows of 64 tokens, one every 32, so that words count as close
+together however long the text is. A segment keeps for each token the windows that contain it, and
+for each row the range of its windows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memoriter.index.columns import Arrays
 
 WINDOW: Final = 64
 STRIDE: Final = 32
-"""Half a window: a token stands in two of them at most."""
+"""Half a window: a token is in two windows at most."""
 _BITS: Final = 32
 _MASK: Final = (1 << _BITS) - 1
 
@@ -31,47 +31,48 @@ class Windows:
         self._tokens: NDArray[np.uint16] = arrays["kin.tokens"]
         self._starts: NDArray[np.int64] = arrays["kin.starts"]
         self.holding: NDArray[np.int32] = arrays["kin.windows"]
-        """Token by token, the windows that hold it, ascending."""
+        """For each token in turn the windows that contain it, ascending."""
         self.begins: NDArray[np.int32] = arrays["kin.begins"]
-        """For each row its first window, and at the end how many windows there are."""
+        """For each row its first window; the last entry is the number of windows."""
 
     def __len__(self) -> int:
         return int(self.begins[-1])
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:
-        """For each window its row, by place."""
+        """For each window the place of its row."""
         return np.repeat(np.arange(self.begins.size - 1, dtype=np.int32), np.diff(self.begins))
 
     def spans(self, tokens: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """From where to where in `holding` the windows of each of these tokens stand."""
+        """(begin, end) in `holding` of the windows of each of these tokens; empty if unknown."""
         at = np.searchsorted(self._tokens, tokens.astype(np.uint16))
-        there = at < self._tokens.size
-        there[there] = self._tokens[at[there]] == tokens[there]
-        first = self._starts[np.where(there, at, 0)]
-        return first, np.where(there, self._starts[np.where(there, at + 1, 0)], first)
+        known = at < self._tokens.size
+        known[known] = self._tokens[at[known]] == tokens[known]
+        first = self._starts[np.where(known, at, 0)]
+        return first, np.where(known, self._starts[np.where(known, at + 1, 0)], first)
 
     def rows(self, token: int) -> NDArray[np.int32]:
-        """The rows that have a token, by place, ascending."""
+        """The places of the rows that contain a token, ascending."""
         first, last = (int(one[0]) for one in self.spans(np.array([token])))
         rows = self.owners[self.holding[first:last]]
         return rows[np.diff(rows, prepend=-1) > 0]
 
 
 def _counts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many windows texts of these lengths have; one without tokens has none."""
+    """How many windows texts of these lengths have; an empty text has none."""
     return np.where(lengths > 0, 1 + np.maximum(-(-(lengths - WINDOW) // STRIDE), 0), 0)
 
 
 def windows_of(texts: Sequence[Sequence[int]]) -> Arrays:
-    """The arrays of some texts, one for each row, given as tokens."""
+    """The arrays of the window index of these texts, each a sequence of tokens."""
     lengths = np.array([len(text) for text in texts], np.int64)
     tokens = np.fromiter(chain.from_iterable(texts), np.uint16, int(lengths.sum()))
     counts = _counts(lengths)
     begins = _starts(counts)
     places = np.arange(tokens.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     base = np.repeat(begins[:-1], lengths)
-    # In the window that begins last before it, if there is one, and in the one before that.
+    # A token is in the last window that begins at or before it (capped at the text's last window),
+    # and in the one before that. Duplicates are removed below.
     nth = places // STRIDE
     later = base + np.minimum(nth, np.repeat(counts - 1, lengths))
     twice = nth > 0
@@ -97,7 +98,7 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _arrays(
     tokens: NDArray[np.uint16], windows: NDArray[np.integer], begins: NDArray[np.int64]
 ) -> Arrays:
-    """The arrays, from (token, window) pairs sorted by both."""
+    """The arrays of (token, window) pairs that are sorted by both."""
     first = np.flatnonzero(np.diff(tokens.astype(np.int32), prepend=-1))
     return {
         "kin.tokens": tokens[first],
@@ -107,21 +108,21 @@ def _arrays(
     }
 
 
-def joined_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
-    """The windows of the rows that stay."""
+def merged_windows(parts: Sequence[Arrays], keeps: Sequence[NDArray[np.bool_]]) -> Arrays:
+    """The window index of several segments as one, with only the rows under `keeps`."""
     tokens: list[NDArray[np.uint16]] = []
     windows: list[NDArray[np.int32]] = []
     counts: list[NDArray[np.int64]] = []
     offset = 0
     for part, keep in zip(parts, keeps, strict=True):
-        mine = np.diff(part["kin.begins"]).astype(np.int64)
-        stays = np.repeat(keep, mine)
+        sizes = np.diff(part["kin.begins"]).astype(np.int64)
+        stays = np.repeat(keep, sizes)
         alive = stays[part["kin.windows"]]
         place = (np.cumsum(stays, dtype=np.int64) - 1 + offset).astype(np.int32)
         tokens.append(np.repeat(part["kin.tokens"], np.diff(part["kin.starts"]))[alive])
         windows.append(place[part["kin.windows"][alive]])
-        counts.append(mine[keep])
+        counts.append(sizes[keep])
         offset += int(stays.sum())
     every, where = np.concatenate(tokens), np.concatenate(windows)
-    order = np.argsort(every, kind="stable")  # parts come in order, so windows stay ascending
+    order = np.argsort(every, kind="stable")  # stable: windows stay ascending
     return _arrays(every[order], where[order], _starts(np.concatenate(counts)))

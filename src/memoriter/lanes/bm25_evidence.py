@@ -9,7 +9,7 @@ import numpy as np
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows
-from memoriter.index.match import Close
+from memoriter.index.match import NearPattern
 from memoriter.index.segment import Postings
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer, Share
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
@@ -81,7 +81,7 @@ def _note(
 
 def _tokens(leaf: BoundLeaf) -> dict[str, object]:
     """The index terms of a leaf; nothing if its label is its only term."""
-    parts = leaf.what.parts if isinstance(leaf.what, Close) else (leaf.what,)
+    parts = leaf.what.parts if isinstance(leaf.what, NearPattern) else (leaf.what,)
     begun = [part.tokens[-1][0] for part in parts if part.prefix]
     whole = [t for part in parts for t, _ in part.tokens[: -1 if part.prefix else None]]
     if whole == [leaf.label]:

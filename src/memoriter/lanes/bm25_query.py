@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memoriter.index.match import Close, Sought
+from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
 from memoriter.text.port import Analyzer
@@ -25,7 +25,7 @@ class Binder:
         """The tree with df and idf of every leaf; None if the analyzer finds no word in it."""
         match node:
             case Term():
-                return self._scorer.bound_leaf(node.term, Sought(((node.term, 0),)), 1.0)
+                return self._scorer.bound_leaf(node.term, PhrasePattern(((node.term, 0),)), 1.0)
             case Leaf():
                 what = self._sought(node)
                 return self._scorer.bound_leaf(tree_text(node), what, node.boost) if what else None
@@ -53,9 +53,9 @@ class Binder:
         if not parts:
             return None
         boost = sum(leaf.boost for leaf in node.leaves)
-        return self._scorer.bound_leaf(tree_text(node), Close(parts, node.distance), boost)
+        return self._scorer.bound_leaf(tree_text(node), NearPattern(parts, node.distance), boost)
 
-    def _sought(self, leaf: Leaf) -> Sought | None:
+    def _sought(self, leaf: Leaf) -> PhrasePattern | None:
         tokens = self._analyzer.tokens(leaf.text, prefix=leaf.prefix)
         if not tokens:
             return None
@@ -65,7 +65,7 @@ class Binder:
         # An empty set means "any field", so a leaf limited to unknown fields needs a field number
         # that no posting has.
         nowhere = frozenset({_NOWHERE}) if leaf.fields and not fields else fields
-        return Sought(tuple(tokens), leaf.prefix, nowhere)
+        return PhrasePattern(tuple(tokens), leaf.prefix, nowhere)
 
 
 _NOWHERE = 255

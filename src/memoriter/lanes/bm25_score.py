@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoriter.index.field_stats import FieldStats
-from memoriter.index.match import Close, Sought
+from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings
 from memoriter.rank.bm25 import Array, Rarity, idf, saturation
 from memoriter.rank.grid import STEP, snap, snap_one
@@ -48,7 +48,7 @@ class BoundLeaf:
     """A query leaf bound to a view: what to look for, its document frequency and weight."""
 
     label: str
-    what: Sought | Close
+    what: PhrasePattern | NearPattern
     boost: float
     df: int
     idf: float
@@ -86,7 +86,7 @@ class Scorer:
         """Whether alternatives are added; otherwise the best of them counts."""
         return self.formula.measure == "bm25"
 
-    def bound_leaf(self, label: str, what: Sought | Close, boost: float) -> BoundLeaf:
+    def bound_leaf(self, label: str, what: PhrasePattern | NearPattern, boost: float) -> BoundLeaf:
         """The leaf with its document frequency and idf in the view."""
         df = self.stats.df(what)
         rare = idf(self.stats.total, df, self.formula.rarity) if df else 0.0

@@ -11,7 +11,7 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.index.columns import NUMBER_COLUMNS, TIME_COLUMNS
 from memoriter.index.reads import numbers
-from memoriter.index.ties import ATTRIBUTES, ties_of
+from memoriter.index.ties import ATTRIBUTES, tie_keys
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped, plain_evidence
 from memoriter.lanes.spec import option
 from memoriter.rank.top import top
@@ -49,7 +49,7 @@ class ByLane(Lane):
             return Ranking.empty()
         rows = ctx.selection.rows(ctx.view)
         if self.flat:
-            order = top(np.zeros(rows.size), rows, self.pool, ties_of(ctx.view, [self.by]))
+            order = top(np.zeros(rows.size), rows, self.pool, tie_keys(ctx.view, [self.by]))
             return Ranking(rows[order], np.zeros(order.size))
         values = numbers(ctx.view, rows, self.by.removeprefix("-"))
         rows, values = rows[~np.isnan(values)], values[~np.isnan(values)]

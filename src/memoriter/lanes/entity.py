@@ -94,7 +94,7 @@ class _Names:
     @classmethod
     def of(cls, segment: Segment) -> _Names:
         # A segment never changes, so the index is built once and cached on it.
-        known = segment.bounds.get("entity names")
+        known = segment.memo.get("entity names")
         if known is None:
             known = cls._made(
                 [entity_key(name) for name in dictionary_of(segment.arrays, "entities")]

@@ -13,7 +13,7 @@ import numpy as np
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.field_stats import FieldStats
-from memoriter.index.match import Sought
+from memoriter.index.match import PhrasePattern
 from memoriter.lanes.bm25_query import unstacked
 from memoriter.rank.grid import snap_one
 from memoriter.text.port import Analyzer
@@ -65,7 +65,9 @@ class Fuzzy:
         Surface words are not indexed by field, so the posting lists decide.
         """
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        postings = self._stats.occurrences(n, Sought(tokens)) if tokens and docs.size else None
+        if not tokens or not docs.size:
+            return np.zeros(docs.size, np.bool_)
+        postings = self._stats.occurrences(n, PhrasePattern(tokens))
         return np.zeros(docs.size, np.bool_) if postings is None else np.isin(docs, postings.docs)
 
     def evidence(self, words: Sequence[str], met: Sequence[str], rows: Rows) -> list[Explanation]:
@@ -90,7 +92,7 @@ class Fuzzy:
     def _fields(self, n: int, word: str, place: int) -> list[str]:
         """The names of a row's fields that contain a word."""
         tokens = tuple(unstacked(self._analyzer.tokens(word)))
-        postings = self._stats.occurrences(n, Sought(tokens))
+        postings = self._stats.occurrences(n, PhrasePattern(tokens))
         if postings is None:
             return []
         return [self._stats.names[f] for f in postings.fields[postings.docs == place].tolist()]

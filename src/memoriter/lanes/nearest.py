@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.index.view import View
-from memoriter.index.view_vectors import Places, SegmentVectors, held, rows_of
+from memoriter.index.view_vectors import Places, SegmentVectors, rows_at, selected_vectors
 from memoriter.rank.codes import NARROWEST, WIDEST, Probe
 from memoriter.rank.grid import exact_cosines, scan_margin, snap
 
@@ -42,7 +42,7 @@ Scan = Literal["exact", "approximate"]
 
 def scan_of(view: View, masks: Sequence[Mask], exact_up_to: int) -> Scan:
     """Whether the vectors inside some masks are searched exactly or approximately."""
-    return _scan_of(held(view, masks), exact_up_to)
+    return _scan_of(selected_vectors(view, masks), exact_up_to)
 
 
 def _scan_of(parts: Sequence[SegmentVectors], exact_up_to: int) -> Scan:
@@ -57,7 +57,7 @@ class Nearest:
     def __init__(self, view: View, masks: Sequence[Mask], query: NDArray[np.float32]) -> None:
         self._view = view
         self._query = query
-        self._held = held(view, masks)
+        self._held = selected_vectors(view, masks)
         self._is_plain = all(each.is_plain for each in self._held)
 
     def best(self, pool: int, floor: float, exact_up_to: int) -> tuple[Rows, Scores, Scan]:
@@ -67,7 +67,7 @@ class Nearest:
         if chosen is None:
             scan, chosen = "exact", [(each, np.flatnonzero(each.seen)) for each in self._held]
         docs, scores = self._decided(self._narrowed(chosen, pool, floor))
-        return rows_of(self._view, docs), scores, scan
+        return rows_at(self._view, docs), scores, scan
 
     def _decided(self, chosen: Chosen) -> tuple[Places, Scores]:
         """(places of rows, the exact cosine of each row's best vector among the chosen ones)."""
@@ -125,7 +125,7 @@ class Nearest:
 def _estimated(looks: Sequence[_Look], cut: float) -> Near:
     """The vectors within a rough distance, with fine estimates."""
     near = [(look, look.within(cut)) for look in looks]
-    return [(look.held, at, look.fine(at)) for look, at in near]
+    return [(look.selected_vectors, at, look.fine(at)) for look, at in near]
 
 
 def _reaching(near: Near, least: float) -> Chosen:
@@ -142,7 +142,7 @@ class _Look:
     """The selected vectors of a segment with their rough distances from the query."""
 
     def __init__(self, each: SegmentVectors, probe: Probe) -> None:
-        self.held = each
+        self.selected_vectors = each
         self._probe = probe
         signs = each.segment.codes.signs
         self._some: Places | None = None
@@ -154,19 +154,19 @@ class _Look:
     @property
     def sample(self) -> NDArray[np.uint16]:
         """The rough distances of the sampled vectors, one in sixteen."""
-        at = self.held.segment.sampled
-        at = at[self.held.seen[at]]
+        at = self.selected_vectors.segment.sampled
+        at = at[self.selected_vectors.seen[at]]
         return self._rough[at if self._some is None else np.searchsorted(self._some, at)]
 
     def within(self, distance: float) -> Places:
         """The selected vectors within a rough distance."""
         near = np.flatnonzero(self._rough <= int(min(max(distance, 0.0), _FARTHEST)))
-        return near[self.held.seen[near]] if self._some is None else self._some[near]
+        return near[self.selected_vectors.seen[near]] if self._some is None else self._some[near]
 
     def fine(self, at: Places) -> Scores:
         """Fine estimates of some of them."""
         place = at if self._some is None else np.searchsorted(self._some, at)
-        return self._probe.fine(self.held.segment.codes.steps, at, self._rough[place])
+        return self._probe.fine(self.selected_vectors.segment.codes.steps, at, self._rough[place])
 
 
 def _rough_cut(looks: Sequence[_Look], count: int) -> float:

@@ -179,7 +179,7 @@ class Context:
         """
         if self.recorded is not None:
             return [()] * rows.size
-        edges = self.view.in_force(self.time)
+        edges = self.view.superseding_edges(self.time)
         return replaced_by(self.view, rows, edges, self.selection.readable)
 
 

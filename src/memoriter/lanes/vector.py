@@ -18,7 +18,7 @@ from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
-from memoriter.index.view_vectors import holds
+from memoriter.index.view_vectors import has_vectors
 from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
 from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
@@ -116,7 +116,7 @@ class VectorLane(Lane):
             return [hits[0].evidence("meaning", row, bare=True) for row in rows.tolist()]
         out: list[Explanation] = []
         for row in rows.tolist():
-            parts = tuple(each.evidence(each.name, row) for each in hits if each.holds(row))
+            parts = tuple(each.evidence(each.name, row) for each in hits if each.has_vectors(row))
             best = max(part.value for part in parts)
             out.append(Explanation("meaning", best, "max", parts))
         return out
@@ -156,7 +156,7 @@ class _SpaceHits:
     def values(self) -> Scores:
         return self.cosines if self.weight == 1.0 else snap(self.weight * self.cosines)
 
-    def holds(self, row: int) -> bool:
+    def has_vectors(self, row: int) -> bool:
         at = int(np.searchsorted(self.rows, row))
         return at < self.rows.size and int(self.rows[at]) == row
 
@@ -177,7 +177,7 @@ def _able(each: InSpace) -> Skipped | None:
         return each.lacks
     if each.view.damage is not None:
         return Skipped(each.view.damage)
-    if each.view.total and not holds(each.view):
+    if each.view.total and not has_vectors(each.view):
         return Skipped("no record has a vector yet")
     return None
 

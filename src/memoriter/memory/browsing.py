@@ -14,7 +14,7 @@ from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
 from memoriter.core.where import dated, parse_where, tagged
-from memoriter.index.pages import SORTS, Cursor, Sort, asked, page
+from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import BrowseKwargs
@@ -63,21 +63,21 @@ def browse_page(
         else engine.view(scope.tenant, known_at)
     )
     criteria = _criteria(scope, options, after.now if after else clock())
-    mark = asked(criteria, sort)
-    if after and after.asked != mark:
+    mark = browse_digest(criteria, sort)
+    if after and after.request != mark:
         raise BadQuery(
             "cursor: belongs to other options", hint="start again without a cursor", field="cursor"
         )
     fetch = engine.fetch(scope.tenant)
     selection = select(view, criteria, fetch)
     # One row more than the page shows whether another page follows.
-    rows, created = page(view, selection, sort, after, skip + limit + 1)
+    rows, created = page_rows(view, selection, sort, after, skip + limit + 1)
     rows, created = rows[skip:], created[skip:]
     records = [record for record in fetch(rows[:limit].tolist()) if record is not None]
     follow = None
     if rows.size > limit:
         last = int(created[limit - 1]), int(rows[limit - 1])
-        follow = Cursor(view.seq, criteria.now, *last, mark).spelled()
+        follow = Cursor(view.seq, criteria.now, *last, mark).encoded()
     return Page(tuple(records), selection.count, follow)
 
 

@@ -283,6 +283,6 @@ def _bare(view: View) -> Sequence[int]:
     """The rows of a view that have no vector."""
     return [
         row
-        for segment, lacking in zip(view.segments, view.bare, strict=True)
+        for segment, lacking in zip(view.segments, view.unembedded, strict=True)
         for row in segment.rows[lacking].tolist()
     ]

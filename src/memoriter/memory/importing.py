@@ -27,7 +27,7 @@ from memoriter.memory.agents import Agents
 from memoriter.memory.browsing import matching_records
 from memoriter.memory.engine import Engine
 from memoriter.store.sqlite.openers import OPENERS
-from memoriter.store.verify import sound
+from memoriter.store.verify import require_undamaged
 from memoriter.write.prepare import prepare
 from memoriter.write.progress import ProgressCallback, show_progress
 from memoriter.write.transfer import export_lines, read_dump, write_lines
@@ -138,7 +138,8 @@ def export_file(engine: Engine, scope: Scope, path: Path, where: object) -> int:
     if same_folder and target.name.startswith(own):
         raise InputError(f"{target.name} belongs to the store", hint="name another file")
     if where is None and not scope.filters():
-        return write_lines(target, export_lines(scope.tenant, sound(engine.log.dump(scope.tenant))))
+        dump = require_undamaged(engine.log.dump(scope.tenant))
+        return write_lines(target, export_lines(scope.tenant, dump))
     rows = ({"id": r.id, **content_data(r)} for r in matching_records(engine, scope, where))
     lines = (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
     return write_lines(target, lines)

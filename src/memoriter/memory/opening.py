@@ -22,8 +22,8 @@ from memoriter.embed.call import Patience
 from memoriter.embed.callable import Embed
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace
-from memoriter.index.cache import IndexCache, Upkeep
-from memoriter.index.tenant import Spaces
+from memoriter.index.cache import IndexCache, UpkeepOptions
+from memoriter.index.tenant import IndexSpaces
 from memoriter.index.upkeep import FLUSH_ROWS
 from memoriter.memory.analyzers import added_analyzers
 from memoriter.memory.embedders import kin_of
@@ -34,7 +34,7 @@ from memoriter.memory.options import OpenOptions
 from memoriter.memory.rerankers import reranker_of
 from memoriter.memory.spaces import OtherSpace, Wordless, embedders_of, patience_of
 from memoriter.rerank.port import Reranker
-from memoriter.store.io_errors import plainly
+from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Log
 from memoriter.store.ram import Ram
 from memoriter.store.sqlite.connect import Durability
@@ -73,7 +73,7 @@ class OpenedStore:
     options: OpenOptions
     reranker: Reranker | None
     patience: Patience
-    upkeep: Upkeep
+    upkeep: UpkeepOptions
     stamps: Stamps
 
     def embedder(self, tenant: str) -> EmbedderLike:
@@ -102,7 +102,7 @@ def open_store(place: str | Path, options: OpenOptions) -> OpenedStore:
         read_only=options.get("read_only", False),
         durability=options.get("durability", "full"),
     )
-    upkeep = Upkeep(
+    upkeep = UpkeepOptions(
         folder,
         options.get("maintenance", "auto") == "auto" and writable,
         options.get("flush_rows", FLUSH_ROWS),
@@ -123,7 +123,7 @@ def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
     serving, *others = embedders_of(embedder)
     vectors = VectorSpace(serving, store.patience)
     kin = kin_of(serving)
-    index_cache = IndexCache(log, Spaces(analyzer, vectors.name, kin), upkeep, clock)
+    index_cache = IndexCache(log, IndexSpaces(analyzer, vectors.name, kin), upkeep, clock)
     other_spaces = tuple(
         _other_space(store, VectorSpace(each, store.patience), clock) for each in others
     )
@@ -146,7 +146,7 @@ def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteC
 
 def _other_space(store: OpenedStore, vectors: VectorSpace, clock: Clock) -> OtherSpace:
     """A further space: its index has vectors only, and is kept in memory."""
-    spaces = Spaces(Wordless(), vectors.name, None)
+    spaces = IndexSpaces(Wordless(), vectors.name, None)
     return OtherSpace(
         vectors, IndexCache(store.log, spaces, replace(store.upkeep, folder=None), clock)
     )
@@ -208,7 +208,7 @@ def _open_log(
     # The write-ahead log, the lock and the index lie next to the file itself, not next to a symlink
     # to it: else two names of one file would have two locks.
     path = Path(os.path.realpath(Path(clean).expanduser()))
-    with plainly(path):
+    with os_errors(path):
         path.exists()
     if not path.parent.is_dir():
         raise NotFound(

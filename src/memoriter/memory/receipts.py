@@ -13,7 +13,7 @@ from memoriter.core.query import Query
 from memoriter.core.ranking import Scores
 from memoriter.core.scope import Scope
 from memoriter.embed.port import Kindred
-from memoriter.index.tenant import Spaces
+from memoriter.index.tenant import IndexSpaces
 from memoriter.index.view import View
 from memoriter.lanes.port import Effects, InSpace, Judge, Skipped, Wording, in_space
 from memoriter.memory.embedders import embedder_of, kin_of
@@ -24,7 +24,7 @@ from memoriter.pipeline.bind import bind
 from memoriter.pipeline.plan import plan
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run_plan
-from memoriter.store.rows import erased
+from memoriter.store.rows import read_tomb
 from memoriter.text.analyzers import analyzer, analyzer_by_fingerprint
 from memoriter.text.port import Analyzer
 from memoriter.why.answer import answer
@@ -83,7 +83,7 @@ def _forgotten(engine: Engine, case: Case) -> int:
     tenant = case.query.scope.tenant
     upto = engine.log.head(tenant).seq
     return sum(
-        any(row <= case.seq for row in erased(tomb).rows)
+        any(row <= case.seq for row in read_tomb(tomb).rows)
         for delta in engine.log.deltas(tenant, min(case.seq, upto), upto, ("", ""))
         for tomb in delta.tombs
     )
@@ -122,7 +122,7 @@ class Rerun:
                 hint="it was made on another store, or on a later state of this one",
                 field="view",
             )
-        spaces = Spaces(engine.analyzer, case.generations.vectors, self._kin)
+        spaces = IndexSpaces(engine.analyzer, case.generations.vectors, self._kin)
         own = self._words.fingerprint == engine.analyzer.fingerprint
         if not own and self._words.fingerprint not in engine.log.spaces():
             total = engine.index_cache.past(self._tenant, seq, spaces).total

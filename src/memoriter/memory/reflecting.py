@@ -20,9 +20,9 @@ from memoriter.core.options import check_known
 from memoriter.core.ranking import Rows
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
-from memoriter.index.ids import rows_of
+from memoriter.index.ids import rows_by_id
 from memoriter.index.selection import Criteria, Selection, select
-from memoriter.index.vectors import vectors_of
+from memoriter.index.vectors import row_vectors
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import ReflectKwargs
@@ -154,7 +154,7 @@ class _Candidates:
 
     def clusters(self, rule: Rule, candidates: int) -> _Clusters:
         """Cluster the newest candidates, separately for each agent and user."""
-        rows, matrix = vectors_of(self._reading, self._standing.rows(self._reading))
+        rows, matrix = row_vectors(self._reading, self._standing.rows(self._reading))
         # Rows ascend with time, and near pairs cost quadratic time: only the newest are compared.
         rows, matrix = rows[-candidates:], matrix[-candidates:]
         # Never across owners: a reflection must not mix memories of two agents or users.
@@ -183,7 +183,7 @@ class _Candidates:
         """Reflections with a member that is forgotten, hidden, or of another agent or user."""
         members = {r.id: ids for r in self._ours if not r.archived and (ids := members_of(r))}
         wanted = sorted({one for ids in members.values() for one in ids})
-        rows = rows_of(self._reading, wanted, self._standing.masks)
+        rows = rows_by_id(self._reading, wanted, self._standing.masks)
         standing = {
             (record.id, record.agent, record.user)
             for record in self._records(np.array(sorted(rows.values()), np.int64))

@@ -10,9 +10,9 @@ import numpy as np
 from memoriter.core.errors import BadQuery
 from memoriter.core.query import Query
 from memoriter.core.ranking import Rows, Scores
-from memoriter.index.ids import rows_of
+from memoriter.index.ids import rows_by_id
 from memoriter.index.selection import Criteria, Selection, select
-from memoriter.index.ties import ties_of
+from memoriter.index.ties import tie_keys
 from memoriter.index.view import View
 from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
@@ -63,7 +63,7 @@ def bind(
         call=CallRows(seeds, lists),
         effects=effects,
         recorded=recorded,
-        keys=ties_of(view, recipe.ties),
+        keys=tie_keys(view, recipe.ties),
     )
 
 
@@ -79,7 +79,7 @@ def _listed(
 
 def _rows(ids: tuple[str, ...], field: str, view: View, selection: Selection) -> Rows:
     """The rows of these ids; BadQuery if the caller cannot read one of them."""
-    known = rows_of(view, ids, selection.readable)
+    known = rows_by_id(view, ids, selection.readable)
     if missing := [one for one in ids if one not in known]:
         raise BadQuery(
             f"{field}: there is no record {', '.join(map(repr, missing))} in this view",

@@ -16,7 +16,7 @@ import numpy as np
 from memoriter.core.errors import InvariantError
 from memoriter.core.ranking import Mask, Ranking, Rows, Scores
 from memoriter.core.slate import Op, Slate, Step
-from memoriter.index.ties import ATTRIBUTES, tie_of
+from memoriter.index.ties import ATTRIBUTES, tie_key
 from memoriter.lanes.port import Context
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
@@ -210,7 +210,7 @@ def order_of(slate: Slate, scores: Scores, ctx: Context, ties: Sequence[str]) ->
         for name in ties:
             bare, down = name.removeprefix("-"), name.startswith("-")
             if bare in ATTRIBUTES:
-                out.append(tie_of(ctx.view, rows, name))
+                out.append(tie_key(ctx.view, rows, name))
             elif bare in slate.columns:
                 column = slate.columns[bare][at]
                 out.append(np.where(np.isnan(column), np.inf, -column if down else column))

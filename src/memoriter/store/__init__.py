@@ -1,1 +1,16 @@
-"""Where is it kept, and in which order was it written?"""
+"""The durable log: an ordered sequence of entries per tenant, and nothing that ranks.
+
+Where a write becomes durable, in the order of the calls:
+
+1. `Log.commit(batch)` (`port`) is the promise: all or nothing, on disk when it returns.
+2. `sqlite.group_commit.GroupCommit.commit` queues the batch; the first waiting thread commits
+   everything that has gathered (group commit).
+3. `sqlite.store.Sqlite._commit_all` runs `sequence.settle` on each batch (numbers, positions,
+   idempotency keys, digests) and writes its rows, inside `_write_transaction`.
+4. `_write_transaction` executes `COMMIT`. SQLite appends to the write-ahead log and fsyncs it,
+   because `sqlite.connect` sets WAL mode and `synchronous=FULL`. This is the moment.
+5. `fsync` covers what SQLite does not: names of new files, and a retry of a killed commit.
+
+`ram` is the same log in memory, and the reference for the others. `rows` has the row types and
+their digests, `verify` checks a whole tenant.
+"""

@@ -1,4 +1,7 @@
-"""What the operating system's errors mean to a caller."""
+"""Translates errors of the operating system into Memoriter's own.
+
+Used wherever files are touched without SQLite: the lease, segment files, exports.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,26 @@ from typing import Final
 
 from memoriter.core.errors import Forbidden, MemoriterError, StorageFull, Unavailable
 
-FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """No space, no quota, or a file as large as it may become."""
-_BARRED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_DENIED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
-def meaning(number: int, path: Path, told: str) -> MemoriterError:
-    """Our error for an error number of the system."""
-    if number in FULL:
+def error_for(number: int, path: Path, message: str) -> MemoriterError:
+    """The error to raise for an `errno` about a path: StorageFull, Forbidden or Unavailable."""
+    if number in DISK_FULL:
         return StorageFull(f"no space left for {path.name}", hint="free some space and try again")
-    if number in _BARRED:
-        return Forbidden(f"{path.name} may not be written: {told}", hint="check its permissions")
+    if number in _DENIED:
+        return Forbidden(f"{path.name} may not be written: {message}", hint="check its permissions")
     return Unavailable(
-        f"{path.name}: {told}", hint="check the disk and the open files, then try again"
+        f"{path.name}: {message}", hint="check the disk and the open files, then try again"
     )
 
 
 @contextlib.contextmanager
-def plainly(path: Path) -> Generator[None]:
-    """Turn the system's errors into ours."""
+def os_errors(path: Path) -> Generator[None]:
+    """Raise OSErrors of the block as the errors of `error_for`."""
     try:
         yield
     except OSError as error:
-        raise meaning(error.errno or 0, path, error.strerror or str(error)) from error
+        raise error_for(error.errno or 0, path, error.strerror or str(error)) from error

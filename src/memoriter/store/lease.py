@@ -1,4 +1,9 @@
-"""Locks between processes, on files of their own: the database's locks belong to SQLite."""
+"""File locks between processes (`flock`), each on a lock file of its own.
+
+The SQLite store queues its writers on `x.db.lock`, because SQLite's own busy wait is not fair;
+index upkeep uses `try_lock` so that one process does it at a time. The database file itself is
+never locked here: its locks belong to SQLite.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from memoriter.core.errors import Unavailable
-from memoriter.store.io_errors import plainly
+from memoriter.store.io_errors import os_errors
 
 try:
     import fcntl
@@ -20,14 +25,14 @@ except ImportError:  # Windows: SQLite's own lock is all there is
     fcntl = None
 
 WAIT_LIMIT_S: Final = 30.0
-"""How long a writer waits for another process: one that was stopped would hold it for ever."""
+"""How long a writer waits; a stopped process (SIGSTOP) would otherwise block it for ever."""
 
-_LOOKING_S: Final = 0.05
-"""How long it looks again and again, before it stands in the system's queue."""
+_POLL_S: Final = 0.05
+"""How long a writer polls before it joins the kernel's queue, which costs a thread."""
 
 
 class Lease:
-    """A fair, exclusive lock on a file; the system lets it go when the process dies."""
+    """A fair, exclusive lock on a file; the kernel releases it when the process dies."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -37,27 +42,28 @@ class Lease:
 
     @contextlib.contextmanager
     def held(self) -> Generator[None]:
-        """Wait for the lock, though not for ever, and hold it."""
+        """Hold the lock for a block; Unavailable after `WAIT_LIMIT_S` seconds of waiting."""
+        # flock() is per open file: threads of one process share the handle, so a mutex parts them.
         with self._mutex:
             try:
-                if not (self._taken() or self._soon()):
-                    self._wait()
+                if not (self._try_lock() or self._poll()):
+                    self._queue()
                 yield
             finally:
                 if fcntl is not None and self._handle is not None:
                     fcntl.flock(self._handle, fcntl.LOCK_UN)
 
     @contextlib.contextmanager
-    def attempted(self) -> Generator[bool]:
-        """Hold the lock if nobody else does; yields whether it was taken."""
+    def try_held(self) -> Generator[bool]:
+        """Hold the lock for a block if it is free; yields whether it was taken."""
         try:
-            yield self._taken()
+            yield self._try_lock()
         finally:
             self.close()
 
-    def _taken(self) -> bool:
+    def _try_lock(self) -> bool:
         handle = self._open()
-        with plainly(self._path):
+        with os_errors(self._path):
             try:
                 if fcntl is not None:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,21 +71,19 @@ class Lease:
                 return False
         return True
 
-    def _soon(self) -> bool:
-        """Whether the lock comes free in a moment, as most do: a look costs less than a thread."""
-        until = time.monotonic() + _LOOKING_S
+    def _poll(self) -> bool:
+        """Whether the lock was taken within `_POLL_S`: most writes are shorter than that."""
+        until = time.monotonic() + _POLL_S
         while time.monotonic() < until:
-            time.sleep(0.0005 + time.monotonic_ns() % 20 * 0.0001)  # spreads those who wait
-            if self._taken():
+            time.sleep(0.0005 + time.monotonic_ns() % 20 * 0.0001)  # with jitter
+            if self._try_lock():
                 return True
         return False
 
-    def _wait(self) -> None:
-        """Queue for the lock on a thread of its own: nothing else can end a wait that is too long.
-
-        Giving up is closing the handle. The thread's wait goes on, and what it then gets goes with
-        the handle at once.
-        """
+    def _queue(self) -> None:
+        """Wait in the kernel's queue, which is fair; Unavailable after `WAIT_LIMIT_S` seconds."""
+        # A blocking flock() has no timeout, so it runs on a thread of its own. Giving up closes the
+        # handle: if the thread gets the lock later, the lock is released with the handle at once.
         handle, granted = self._open(), threading.Event()
 
         def queue() -> None:
@@ -103,7 +107,7 @@ class Lease:
 
     def _open(self) -> int:
         if self._handle is None:
-            with plainly(self._path):
+            with os_errors(self._path):
                 self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         return self._handle
 
@@ -114,15 +118,17 @@ class Lease:
             os.close(handle)
 
     def forked(self) -> None:
-        """In a new child: let go, or the lock outlives the parent that holds it."""
+        """Release the handle in a forked child."""
+        # An inherited handle shares the parent's lock, which would then outlive the parent. The
+        # mutex may have been held by a thread that does not exist here.
         self._mutex = threading.Lock()
         self.close()
 
 
 @contextlib.contextmanager
-def attempt(path: Path) -> Generator[bool]:
-    """Take a lock if nobody holds it; yields whether it was taken."""
-    with Lease(path).attempted() as taken:
+def try_lock(path: Path) -> Generator[bool]:
+    """Hold the lock on a file for a block if it is free; yields whether it was taken."""
+    with Lease(path).try_held() as taken:
         yield taken
 
 

@@ -1,7 +1,8 @@
-"""What a store is: a durable, ordered log per tenant, and nothing that ranks.
+"""The store protocol: a durable, ordered log per tenant.
 
-Everything fast is derived from it by `index/`, with the same code for every store. A method that
-takes `upto` answers for the view at that sequence number.
+`Log` is what `ram` and `sqlite` implement and what `memory/` and `index/` read; everything that
+ranks is derived from it by `index/`, with the same code for every store. A method that takes
+`upto` answers for the view at that sequence number.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ from memoriter.store.rows import (
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a tenant's log stands."""
+    """The end of a tenant's log: its last sequence number, commit time, position and chain link."""
 
     seq: int = 0
     time: int = 0
     positions: int = 0
-    """How many positions were given; also the next one."""
+    """How many positions were assigned; also the next one."""
     link: bytes = b""
     """The last link of the chain; empty before the first entry."""
     published: int = 0
-    """Counts changes of the list of segments."""
+    """How often the list of segments was replaced: an index reloads when it changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A stretch of the log, checked, as the index reads it: all entries in (after, upto]."""
+    """The entries of the log in (after, upto], digests checked, as the index reads them."""
 
     upto: int
     records: list[Record] = field(default_factory=list[Record])
@@ -55,7 +56,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRef:
-    """A published segment: which stretch of the log its file covers."""
+    """A published segment file, covering the log in (first, last]."""
 
     name: str
     first: int
@@ -65,9 +66,9 @@ class SegmentRef:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The published segments of a tenant under one generation, oldest first.
+    """The published segments of a tenant's index, oldest first.
 
-    `floor`: the oldest view they can still answer; merges drop what ended before it.
+    `floor` is the oldest view that they can answer; merges drop rows that ended before it.
     """
 
     segments: tuple[SegmentRef, ...] = ()
@@ -76,7 +77,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """A whole tenant as rows, in sequence: what export writes and load restores."""
+    """All rows of a tenant, in sequence: what export writes and load restores."""
 
     head: Head
     commits: list[CommitRow]
@@ -90,20 +91,23 @@ class Dump:
     keys: list[KeyRow]
     debts: list[DebtRow]
     words: list[WordsRow] = field(default_factory=list[WordsRow])
-    """Left out by `dump`, since they follow from the records; given back to `restore`."""
+    """Empty in a `dump`, since they follow from the records; `restore` writes them."""
     damaged: list[str] = field(default_factory=list[str])
-    """Rows of bookkeeping (commits, keys, debts) that do not fit their checksum, in words."""
+    """One message for each commit, key or debt that does not match its checksum."""
 
 
 class Log(Protocol):
-    """A store. Every method is safe to call from several threads."""
+    """A store. Every method is safe to call from several threads.
+
+    Methods raise Corrupt where a row does not match its digest or checksum.
+    """
 
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
         ...
 
     def head(self, tenant: str) -> Head:
-        """Where the log of a tenant stands; an unknown tenant stands at 0."""
+        """The end of a tenant's log; an unknown tenant is at 0."""
         ...
 
     def seq_at(self, tenant: str, time: int) -> int:
@@ -111,17 +115,24 @@ class Log(Protocol):
         ...
 
     def commit(self, batch: Batch) -> Commit:
-        """Write a batch in one transaction, all or nothing, durable when it returns."""
+        """Write a batch in one transaction: all or nothing, and durable when it returns.
+
+        Raises what `sequence.settle` refuses the batch with; then nothing was written.
+        """
         ...
 
     def deltas(
         self, tenant: str, after: int, upto: int, generations: tuple[str, str]
     ) -> Iterator[Delta]:
-        """The log in (after, upto], in stretches; words and vectors of these two generations."""
+        """The log in (after, upto], in consecutive parts.
+
+        `generations` are the analyzer's and the vector space's fingerprints; words and vectors of
+        others are left out.
+        """
         ...
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
-        """These record versions, in the order asked, digests checked; None where forgotten."""
+        """The record versions of these rows, in their order; None where forgotten."""
         ...
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
@@ -129,80 +140,86 @@ class Log(Protocol):
         ...
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
-        """All vectors of a record version, checked."""
+        """All vectors of a record version."""
         ...
 
     def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """The record versions that have a vector in each generation, or nothing to embed."""
+        """For each generation the rows that have a vector in it, or are known to need none."""
         ...
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
-        """The edges at a position, either end, in sequence, checked; replaced ones included."""
+        """The edges that begin or end at a position, in sequence; replaced ones included."""
         ...
 
     def agents(self, tenant: str, upto: int) -> list[AgentRow]:
-        """The latest state of every registered agent, by name, checked."""
+        """The latest state of every registered agent, sorted by name."""
         ...
 
     def debts(self, tenant: str, limit: int) -> list[DebtRow]:
-        """The oldest debts."""
+        """The oldest debts: record versions that still lack a vector."""
         ...
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
-        """What was written under these idempotency keys, checked; unknown ones are left out."""
+        """What was written under these idempotency keys; unknown ones are left out."""
         ...
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
-        """The analysed words of every record version, unchecked."""
+        """The analysed words of every record version; checksums are not checked."""
         ...
 
     def spaces(self) -> list[str]:
-        """The fingerprints of all generations that writers fill, or ever filled."""
+        """The fingerprints of all generations that writers fill or once filled."""
         ...
 
     def open_space(self, generation: str) -> None:
-        """Make a generation known, so that every writer fills it from now on."""
+        """Register a generation, so that every writer fills it from now on."""
         ...
 
     def close_space(self, generation: str) -> None:
-        """Drop the words of a generation, and let nobody fill it any more."""
+        """Delete the words of a generation; writers stop filling it."""
         ...
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
-        """Write derived rows: words as given, vectors as debts. Records are not touched.
+        """Repair derived rows: replace words, and turn lost vectors into debts.
 
-        Words of a row that has been forgotten are not written.
+        Records are not touched, and words of a forgotten row are not written.
         """
         ...
 
     def damage(self) -> list[str]:
-        """What the backend itself finds wrong with its files."""
+        """Messages of the backend's own integrity check; empty if it finds nothing."""
         ...
 
     def manifest(self, tenant: str, index: str) -> Manifest:
-        """The published segments of an index, named by its fingerprint."""
+        """The published segments of the index with this fingerprint; empty if it has none."""
         ...
 
     def manifests(self, tenant: str) -> dict[str, Manifest]:
-        """The published segments of every index that ever published, by its fingerprint."""
+        """The published segments of every index, by its fingerprint."""
         ...
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
-        """Replace the list of segments if it still is `old`; whether it was."""
+        """Compare-and-set: replace the manifest if it still is `old`; returns whether it was."""
         ...
 
     def dump(self, tenant: str) -> Dump:
-        """The whole tenant as of one moment."""
+        """All rows of a tenant, read in one snapshot."""
         ...
 
     def restore(self, tenant: str, dump: Dump) -> None:
-        """Fill a tenant that has never been written to, keeping every number and time."""
+        """Write a dump into an empty tenant, with the same numbers and times.
+
+        Raises Conflict if the tenant has been written to.
+        """
         ...
 
     def check(self) -> None:
-        """Refuse, without waiting for a lock, when the store cannot be used: after a fork."""
+        """Raise Unsupported if the store is closed, or belongs to the parent of a fork.
+
+        It takes no lock that a fork may have left held for ever.
+        """
         ...
 
     def close(self) -> None:
-        """Let go of everything; closing twice is fine."""
+        """Release all resources. Idempotent."""
         ...

@@ -1,4 +1,8 @@
-"""The obvious store: lists in memory, gone with the process. The oracle of the others."""
+"""A store in memory: plain lists, lost with the process.
+
+Used for `memoriter.open(":memory:")`. It is written to be obviously right rather than fast, and is
+the reference that the contract tests compare other stores with.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,12 @@ from memoriter.store.rows import (
     check_words,
     read_record,
 )
-from memoriter.store.sequence import Sequenced, Standing, settle
+from memoriter.store.sequence import CurrentRow, Sequenced, settle
 
 
 @dataclass
 class _Tenant:
-    """One tenant's log, and the ledger over it."""
+    """One tenant's rows, and the `Ledger` that `settle` reads them through."""
 
     head: Head = field(default_factory=Head)
     commits: list[CommitRow] = field(default_factory=list[CommitRow])
@@ -47,9 +51,9 @@ class _Tenant:
     debt_rows: list[DebtRow] = field(default_factory=list[DebtRow])
     manifests: dict[str, Manifest] = field(default_factory=dict[str, Manifest])
 
-    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
+    def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
         wanted = set(ids)
-        return {r.id: Standing(r.row, r.position) for r in self.records if r.id in wanted}
+        return {r.id: CurrentRow(r.row, r.position) for r in self.records if r.id in wanted}
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
         wanted = set(positions)
@@ -61,7 +65,7 @@ class _Tenant:
     def edges_at(self, position: int) -> list[int]:
         return [e.seq for e in self.edge_rows if position in (e.source, e.target)]
 
-    def given_at(self, rows: Sequence[int]) -> list[int]:
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
         return [v.seq for v in self.vector_rows if v.row in set(rows) and v.form != "unit"]
 
     def alive(self, rows: Sequence[int]) -> set[int]:
@@ -72,7 +76,7 @@ class _Tenant:
         return {k.key: k for k in self.key_rows if k.key in wanted}
 
     def write(self, new: Sequenced) -> None:
-        """Add what a batch adds, erase what it erases."""
+        """Append the rows of a settled batch and delete those that it erases."""
         rows, edges, ids = set(new.erased_rows), set(new.erased_edges), set(new.erased_ids)
         paid = set(new.paid)
         self.records = [r for r in self.records if r.row not in rows] + new.records
@@ -82,6 +86,7 @@ class _Tenant:
         self.edge_rows = [e for e in self.edge_rows if e.seq not in edges] + new.edges
         debts = [d for d in self.debt_rows if d.row not in rows and d not in paid]
         self.debt_rows = debts + new.debts
+        # A digest of what was written would tell of a forgotten record: see `KeyRow.asked`.
         blank = [k._replace(asked=b"") if k.id in ids else k for k in self.key_rows]
         self.key_rows = blank + new.keys
         self.agent_rows += new.agents
@@ -92,8 +97,8 @@ class _Tenant:
         self.head = new.head
 
 
-class _Latch:
-    """The lock of a log, which opens no more once the log is closed."""
+class _ClosableLock:
+    """A reentrant lock that raises Unsupported on entry once it was closed."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -109,42 +114,42 @@ class _Latch:
         self._lock.release()
 
     def close(self) -> None:
-        """Let nobody in from now on."""
+        """Wait for the holder, then refuse every later entry."""
         with self._lock:
             self._closed = True
 
 
 class Ram:
-    """A log in memory."""
+    """A `Log` in memory; the methods are documented there."""
 
     def __init__(self) -> None:
         self._tenants: dict[str, _Tenant] = {}
         self._spaces: set[str] = set()
-        self._lock = _Latch()
+        self._lock = _ClosableLock()
 
     def tenants(self) -> list[str]:
         """The names of all tenants that ever wrote, sorted."""
         with self._lock:
             return sorted(self._tenants)
 
-    def _of(self, tenant: str) -> _Tenant:
+    def _log_of(self, tenant: str) -> _Tenant:
         return self._tenants.get(tenant) or _Tenant()
 
     def head(self, tenant: str) -> Head:
-        """Where the log of a tenant stands."""
+        """The end of a tenant's log."""
         with self._lock:
-            return self._of(tenant).head
+            return self._log_of(tenant).head
 
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time."""
         with self._lock:
-            return max((c.seq for c in self._of(tenant).commits if c.time <= time), default=0)
+            return max((c.seq for c in self._log_of(tenant).commits if c.time <= time), default=0)
 
     def commit(self, batch: Batch) -> Commit:
-        """Write a batch, all or nothing."""
+        """Write a batch: all or nothing, in memory only."""
         with self._lock:
-            log = self._of(batch.tenant)
-            new = settle(batch, log.head, log)
+            log = self._log_of(batch.tenant)
+            new = settle(batch, log.head, log)  # raises before anything was changed
             if not new.is_empty:
                 log.write(new)
                 self._tenants[batch.tenant] = log
@@ -155,9 +160,9 @@ class Ram:
     def deltas(
         self, tenant: str, after: int, upto: int, generations: tuple[str, str]
     ) -> Iterator[Delta]:
-        """The log in (after, upto], as one stretch."""
+        """The log in (after, upto], as one part."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             spans = range(after + 1, upto + 1)
             digests = {c.seq: c.digest for c in log.chain}
             yield Delta(
@@ -178,62 +183,64 @@ class Ram:
             )
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
-        """These record versions, in the order asked; None where forgotten."""
+        """The record versions of these rows; None where forgotten."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             digests = {c.seq: c.digest for c in log.chain}
-            found = {r.row: r for r in log.records}
+            kept = {r.row: r for r in log.records}
             return [
-                read_record(tenant, found[row], digests[row]) if row in found else None
+                read_record(tenant, kept[row], digests[row]) if row in kept else None
                 for row in rows
             ]
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
         with self._lock:
-            rows = [r.row for r in self._of(tenant).records if r.id == record_id and r.row <= upto]
+            rows = [
+                r.row for r in self._log_of(tenant).records if r.id == record_id and r.row <= upto
+            ]
             return [record for record in self.records(tenant, rows) if record is not None]
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
         with self._lock:
-            mine = [v for v in self._of(tenant).vector_rows if v.row == row]
-            return [check_vector(tenant, v) for v in mine]
+            vectors = [v for v in self._log_of(tenant).vector_rows if v.row == row]
+            return [check_vector(tenant, v) for v in vectors]
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
-        """The edges at a position, either end, in sequence."""
+        """The edges that begin or end at a position, in sequence."""
         with self._lock:
-            edges = self._of(tenant).edge_rows
+            edges = self._log_of(tenant).edge_rows
             return [e for e in edges if position in (e.source, e.target) and e.seq <= upto]
 
     def agents(self, tenant: str, upto: int) -> list[AgentRow]:
-        """The latest state of every registered agent, by name."""
+        """The latest state of every registered agent, sorted by name."""
         with self._lock:
-            latest = {a.agent: a for a in self._of(tenant).agent_rows if a.seq <= upto}
+            latest = {a.agent: a for a in self._log_of(tenant).agent_rows if a.seq <= upto}
             return [latest[name] for name in sorted(latest)]
 
     def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """The record versions that have a vector in each generation."""
-        found: dict[str, set[int]] = {}
+        """For each generation the rows that have a vector in it."""
+        rows: dict[str, set[int]] = {}
         with self._lock:
-            for vector in self._of(tenant).vector_rows:
-                found.setdefault(vector.generation, set()).add(vector.row)
-        return found
+            for vector in self._log_of(tenant).vector_rows:
+                rows.setdefault(vector.generation, set()).add(vector.row)
+        return rows
 
     def debts(self, tenant: str, limit: int) -> list[DebtRow]:
         """The oldest debts."""
         with self._lock:
-            return sorted(self._of(tenant).debt_rows)[:limit]
+            return sorted(self._log_of(tenant).debt_rows)[:limit]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
-        """What was written under these keys."""
+        """What was written under these idempotency keys."""
         with self._lock:
-            return self._of(tenant).keys(names)
+            return self._log_of(tenant).keys(names)
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
-        """The analysed words of every record version, unchecked."""
+        """The analysed words of every record version; checksums are not checked."""
         with self._lock:
-            yield from list(self._of(tenant).words)
+            yield from list(self._log_of(tenant).words)
 
     def spaces(self) -> list[str]:
         """The fingerprints of all generations."""
@@ -241,21 +248,21 @@ class Ram:
             return sorted(self._spaces)
 
     def open_space(self, generation: str) -> None:
-        """Make a generation known."""
+        """Register a generation."""
         with self._lock:
             self._spaces.add(generation)
 
     def close_space(self, generation: str) -> None:
-        """Drop the words of a generation."""
+        """Delete the words of a generation."""
         with self._lock:
             self._spaces.discard(generation)
             for log in self._tenants.values():
                 log.words = [row for row in log.words if row.generation != generation]
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
-        """Write derived rows anew: words as given, vectors as debts."""
+        """Replace words, and turn lost vectors into debts."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             alive = {record.row for record in log.records}
             kept = {(row.row, row.generation): row for row in log.words}
             kept |= {(row.row, row.generation): row for row in words if row.row in alive}
@@ -266,23 +273,23 @@ class Ram:
             log.debt_rows = sorted({*log.debt_rows, *owed})
 
     def damage(self) -> list[str]:
-        """Memory has no files."""
+        """Always empty: there are no files to check."""
         return []
 
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index."""
         with self._lock:
-            return self._of(tenant).manifests.get(index, Manifest())
+            return self._log_of(tenant).manifests.get(index, Manifest())
 
     def manifests(self, tenant: str) -> dict[str, Manifest]:
         """The published segments of every index, by its fingerprint."""
         with self._lock:
-            return dict(sorted(self._of(tenant).manifests.items()))
+            return dict(sorted(self._log_of(tenant).manifests.items()))
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
-        """Replace the list of segments if it still is `old`."""
+        """Replace the manifest if it still is `old`; returns whether it was."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             if log.manifests.get(index, Manifest()) != old:
                 return False
             log.manifests[index] = new
@@ -291,9 +298,9 @@ class Ram:
             return True
 
     def dump(self, tenant: str) -> Dump:
-        """The whole tenant as of one moment."""
+        """All rows of a tenant."""
         with self._lock:
-            log = self._of(tenant)
+            log = self._log_of(tenant)
             return Dump(
                 log.head, list(log.commits), list(log.chain), list(log.records),
                 list(log.vector_rows), list(log.mentions), list(log.edge_rows),
@@ -301,9 +308,9 @@ class Ram:
             )  # fmt: skip
 
     def restore(self, tenant: str, dump: Dump) -> None:
-        """Fill a tenant that has never been written to."""
+        """Write a dump into an empty tenant; Conflict if it has been written to."""
         with self._lock:
-            if self._of(tenant).head.seq:
+            if self._log_of(tenant).head.seq:
                 raise Conflict(
                     f"tenant {tenant!r} holds records already",
                     hint="load into a new tenant or a new store",
@@ -318,11 +325,11 @@ class Ram:
             self._spaces |= {row.generation for row in rows}
 
     def check(self) -> None:
-        """Lists are at hand until they are let go."""
+        """Raise Unsupported if the store is closed."""
         with self._lock:
             pass
 
     def close(self) -> None:
-        """Let go of everything; closing twice is fine."""
+        """Delete everything; later calls raise Unsupported. Idempotent."""
         self._lock.close()
         self._tenants.clear()

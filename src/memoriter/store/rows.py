@@ -1,9 +1,11 @@
-"""The rows of a log: what every store keeps, and the bytes that guard each of them (final).
+"""The row types of every store, and the digests and checksums that protect them (format 1).
 
-Sequenced entries (record version, edge, given vector, tombstone, agent) are digested with a salt
-and linked into the tenant's chain; derived rows (words, an embedder's vectors, mentions) carry a
-checksum. Forgetting deletes the row and its salt; the chain keeps the digest, which then tells
-nothing.
+Sequenced entries (record version, edge, a caller's vector, tombstone, agent) have a salted digest
+that is linked into the tenant's hash chain; derived rows (words, an embedder's vectors, mentions)
+and bookkeeping (commits, keys, debts) have a checksum. Forgetting deletes the row with its salt:
+the digest that stays in the chain can then not be tested against a guess.
+
+Field names are export keys, and some class names are part of a checksum: do not rename them.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class RecordRow(NamedTuple):
 
 
 class WordsRow(NamedTuple):
-    """What one analyzer made of one record version."""
+    """The words that one analyzer made of one record version."""
 
     row: int
     generation: str
@@ -51,7 +53,7 @@ class VectorRow(NamedTuple):
 
 
 class MentionRow(NamedTuple):
-    """An entity that a record version names."""
+    """An entity that a record version mentions."""
 
     seq: int
     row: int
@@ -60,7 +62,7 @@ class MentionRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """One link; the ends are positions, the body names them by id."""
+    """One edge: `source` and `target` are positions, the body names them by id."""
 
     seq: int
     source: int
@@ -79,7 +81,7 @@ class AgentRow(NamedTuple):
 
 
 class TombRow(NamedTuple):
-    """What was forgotten: a position, its rows and edges, and no word of what they said."""
+    """A tombstone: the numbers of what was forgotten (`Erased`), and none of its content."""
 
     seq: int
     salt: bytes
@@ -87,7 +89,7 @@ class TombRow(NamedTuple):
 
 
 class ChainRow(NamedTuple):
-    """One link of the chain."""
+    """One link of the tenant's hash chain."""
 
     seq: int
     kind: int
@@ -98,8 +100,9 @@ class ChainRow(NamedTuple):
 class KeyRow(NamedTuple):
     """What was written under an idempotency key.
 
-    `asked` is empty once the record is forgotten, since a digest of what was asked would tell of
-    it: any payload under the key then gets the first Commit, and writes nothing.
+    `asked` is the digest of the request. It is emptied when the record is forgotten, since it
+    could be tested against a guess; from then on any request under the key gets the first Commit
+    back, and nothing is written.
     """
 
     key: str
@@ -125,7 +128,7 @@ class CommitRow(NamedTuple):
 
 
 Entry = TypeVar("Entry", EdgeRow, AgentRow, TombRow)
-Kept = TypeVar("Kept", CommitRow, KeyRow, DebtRow)
+Bookkeeping = TypeVar("Bookkeeping", CommitRow, KeyRow, DebtRow)
 
 RECORD: Final = 1
 EDGE: Final = 2
@@ -141,41 +144,41 @@ def _pack(*numbers: int) -> bytes:
 
 
 def record_digest(tenant: str, row: RecordRow) -> bytes:
-    """Covers every field of a record version, and who owns it."""
+    """The digest of a record version: every field, and the tenant that owns it."""
     numbers = _pack(row.row, row.position, row.committed)
     return digest("memoriter/record/1", tenant.encode(), numbers, row.salt, row.body)
 
 
 def edge_digest(tenant: str, row: EdgeRow) -> bytes:
-    """Covers every field of an edge."""
+    """The digest of every field of an edge."""
     numbers = _pack(row.seq, row.source, row.target)
     return digest("memoriter/edge/1", tenant.encode(), numbers, row.salt, row.body)
 
 
 def vector_digest(tenant: str, row: VectorRow, salt: bytes) -> bytes:
-    """Covers a vector that a caller gave; the salt is its record's."""
+    """The digest of a vector that a caller gave; the salt is its record's."""
     numbers = _pack(row.seq, row.row, row.part)
     space = f"{row.generation}\n{row.form}".encode()
     return digest("memoriter/vector/1", tenant.encode(), numbers, salt, space, row.body)
 
 
 def agent_digest(tenant: str, row: AgentRow) -> bytes:
-    """Covers every field of an agent's state."""
+    """The digest of every field of an agent's state."""
     return digest("memoriter/agent/1", tenant.encode(), _pack(row.seq), row.salt, row.body)
 
 
 def tomb_digest(tenant: str, row: TombRow) -> bytes:
-    """Covers what a tombstone says."""
+    """The digest of a tombstone."""
     return digest("memoriter/tombstone/1", tenant.encode(), _pack(row.seq), row.salt, row.body)
 
 
 def genesis(tenant: str) -> bytes:
-    """The link before the first entry of a tenant."""
+    """The link before the first entry of a tenant's chain."""
     return digest("memoriter/genesis/1", tenant.encode())
 
 
-def chained(link: bytes, seq: int, kind: int, entry: bytes) -> bytes:
-    """The next link of a chain."""
+def next_link(link: bytes, seq: int, kind: int, entry: bytes) -> bytes:
+    """The link of a chain after `link`, for an entry with this number, kind and digest."""
     return digest("memoriter/chain/1", link, _pack(seq, kind), entry)
 
 
@@ -194,15 +197,16 @@ def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:
     return checksum(tenant.encode(), _pack(seq, row), name.encode())
 
 
-def guard(tenant: str, row: CommitRow | KeyRow | DebtRow) -> bytes:
+def bookkeeping_sum(tenant: str, row: CommitRow | KeyRow | DebtRow) -> bytes:
     """The checksum beside a row of bookkeeping."""
-    told = [value.hex() if isinstance(value, bytes) else value for value in row]
-    return checksum(canonical([tenant, type(row).__name__, told]))
+    # The class name keeps rows of two tables with equal values apart: it is part of the format.
+    values = [value.hex() if isinstance(value, bytes) else value for value in row]
+    return checksum(canonical([tenant, type(row).__name__, values]))
 
 
-def guarded(tenant: str, row: Kept, expected: bytes) -> Kept:
-    """A row of bookkeeping, after its checksum was checked."""
-    if not _equal(lambda: guard(tenant, row), expected):
+def check_bookkeeping(tenant: str, row: Bookkeeping, expected: bytes) -> Bookkeeping:
+    """The row of bookkeeping itself; Corrupt if it does not match its checksum."""
+    if not _equal(lambda: bookkeeping_sum(tenant, row), expected):
         raise Corrupt(
             f"a {type(row).__name__} of tenant {tenant!r} is damaged: {row}",
             hint="restore a backup",
@@ -210,16 +214,17 @@ def guarded(tenant: str, row: Kept, expected: bytes) -> Kept:
     return row
 
 
-def _equal(made: Callable[[], bytes], expected: bytes) -> bool:
-    """Whether a digest is as expected; damage can also turn a column into another type."""
+def _equal(compute: Callable[[], bytes], expected: bytes) -> bool:
+    """Whether a digest is as expected; False also where it cannot be computed."""
+    # Damage can turn a column into a value of another type, which cannot be packed or encoded.
     try:
-        return made() == expected
+        return compute() == expected
     except (TypeError, AttributeError, struct.error):
         return False
 
 
 def read_record(tenant: str, row: RecordRow, expected: bytes) -> Record:
-    """The record version in a row, after its digest was checked."""
+    """The record version in a row; Corrupt if it does not match its digest."""
     if not _equal(lambda: record_digest(tenant, row), expected):
         raise Corrupt(
             f"row {row.row} of tenant {tenant!r} does not match its digest",
@@ -232,46 +237,46 @@ def read_record(tenant: str, row: RecordRow, expected: bytes) -> Record:
 
 
 def check_words(tenant: str, row: WordsRow) -> bytes:
-    """The analysed words in a row, after their checksum was checked."""
+    """The encoded words in a row; Corrupt if they do not match their checksum."""
     if not _equal(lambda: words_sum(tenant, row.row, row.generation, row.body), row.sum):
         raise Corrupt(f"the words of row {row.row} of tenant {tenant!r} are damaged")
     return row.body
 
 
 VECTORS: Final = "vectors"
-"""The field of an error about a damaged vector: everything else can still be read."""
+"""`Corrupt.field` for a damaged vector: the index then answers without vectors."""
 
 
 def check_vector(tenant: str, row: VectorRow) -> VectorRow:
-    """The vector row itself, after its checksum was checked."""
+    """The vector row itself; Corrupt (field `VECTORS`) if it does not match its checksum."""
     space = f"{row.generation}\n{row.form}"
     numbers = (row.seq, row.row, row.part)
     if not _equal(lambda: vector_sum(tenant, numbers, space, row.body), row.sum):
         raise Corrupt(
             f"a vector of row {row.row} of tenant {tenant!r} is damaged",
-            hint="`memoriter doctor` makes anew what follows from the records",
+            hint="run `memoriter doctor`, which computes derived data again",
             field=VECTORS,
         )
     return row
 
 
 class Erased(NamedTuple):
-    """What a tombstone says is gone."""
+    """The numbers of what a forget erased."""
 
     position: int
     rows: list[int]
     edges: list[int]
     vectors: list[int]
-    """Those that callers gave; the others are derived."""
+    """Only vectors that callers gave: they are in the chain. An embedder's are derived."""
 
 
-def erased(tomb: TombRow) -> Erased:
-    """What a tombstone says is gone."""
+def read_tomb(tomb: TombRow) -> Erased:
+    """The numbers in the body of a tombstone."""
     return Erased(**json.loads(tomb.body))
 
 
-def checked(tenant: str, row: Entry, expected: bytes) -> Entry:
-    """The row itself, after its digest was checked."""
+def check_entry(tenant: str, row: Entry, expected: bytes) -> Entry:
+    """The edge, agent or tombstone itself; Corrupt if it does not match its digest."""
     match row:
         case EdgeRow():
             same = _equal(lambda: edge_digest(tenant, row), expected)

@@ -1,7 +1,8 @@
-"""What only the log can say about a batch: numbers, positions, ends of edges, digests, links.
+"""Turns a batch into rows: sequence numbers, positions, edge ends, digests and chain links.
 
 `settle` runs inside the write transaction of every store, so no two stores can number, link or
-refuse differently. It reads through a `Ledger` and returns rows; the store only has to write them.
+refuse differently. It reads the log through a `Ledger`, checks idempotency keys and compare-and-set
+conditions, and returns rows; the store only has to write them.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ from memoriter.store.rows import (
     VectorRow,
     WordsRow,
     agent_digest,
-    chained,
     edge_digest,
     genesis,
     mention_sum,
+    next_link,
     record_digest,
     tomb_digest,
     vector_digest,
@@ -58,22 +59,22 @@ from memoriter.store.rows import (
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a record stands now."""
+class CurrentRow:
+    """The latest version of a record, and its position."""
 
     row: int
     position: int
 
 
 class Ledger(Protocol):
-    """What `settle` asks of a store, inside the write transaction."""
+    """What `settle` reads from a store, inside the write transaction."""
 
-    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
-        """Where these records stand; unknown and forgotten ones are left out."""
+    def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
+        """The latest version of each of these records; unknown and forgotten ones are left out."""
         ...
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
-        """The records at these positions; holes are left out."""
+        """The ids of the records at these positions; forgotten ones are left out."""
         ...
 
     def rows_at(self, position: int) -> list[int]:
@@ -84,7 +85,7 @@ class Ledger(Protocol):
         """Sequence numbers of all edges that touch a position."""
         ...
 
-    def given_at(self, rows: Sequence[int]) -> list[int]:
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
         """Sequence numbers of all vectors that callers gave for these rows."""
         ...
 
@@ -99,7 +100,7 @@ class Ledger(Protocol):
 
 @dataclass(slots=True)
 class Sequenced:
-    """The rows that a batch adds, and what it erases."""
+    """The rows that a batch adds, what it erases, and the new head of the log."""
 
     head: Head
     commit: Commit
@@ -120,17 +121,21 @@ class Sequenced:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to write: every act was a retry, or had no effect."""
+        """Whether there is nothing to write: every act was a retry or had no effect."""
         return not (self.chain or self.vectors or self.paid)
 
     @property
     def advances(self) -> bool:
-        """Whether it takes sequence numbers; a debt paid without a vector takes none."""
+        """Whether the head moves; a debt paid without a vector takes no sequence number."""
         return bool(self.chain or self.vectors)
 
 
 def settle(batch: Batch, head: Head, ledger: Ledger) -> Sequenced:
-    """Number and link a batch, or refuse it whole."""
+    """The rows of a batch after `head`.
+
+    Raises Conflict (id taken, record changed meanwhile, key used for another write), NotFound or
+    BadRecord; the whole batch is then refused.
+    """
     return _Settling(batch, head, ledger).run()
 
 
@@ -142,19 +147,22 @@ class _Settling:
         self.tenant = batch.tenant
         self.ledger = ledger
         self.seq = head.seq
+        # Commit times never run backwards, or `known_at` would be ambiguous.
         self.time = max(head.time, batch.now)
         self.positions = head.positions
         self.link = head.link or genesis(batch.tenant)
         self.out = Sequenced(head, Commit(batch.tenant, head.seq, to_datetime(head.time), ()))
-        self.places = ledger.places(_ids(batch.acts))
-        self.kept = ledger.keys([key.name for key in map(_key, batch.acts) if key])
-        self.fresh: dict[str, tuple[Key, str]] = {}
+        self.current = ledger.current_rows(_ids(batch.acts))
+        """Updated act by act: a later act of the batch sees what an earlier one wrote."""
+        self.known_keys = ledger.keys([key.name for key in map(_key, batch.acts) if key])
+        self.new_keys: dict[str, tuple[Key, str]] = {}
         self.replayed: list[KeyRow] = []
 
     def run(self) -> Sequenced:
         ids = tuple(self.act(act) for act in self.batch.acts)
         out = self.out
         debt = len(out.debts)
+        # A pure retry gets the Commit of the first write back, not one of the present.
         if out.is_empty and self.replayed:
             first = max(self.replayed, key=lambda row: row.seq)
             out.commit = Commit(self.tenant, first.seq, to_datetime(first.time), ids, first.debt)
@@ -165,44 +173,45 @@ class _Settling:
         out.commit = Commit(self.tenant, out.head.seq, to_datetime(out.head.time), ids, debt)
         out.keys = [
             KeyRow(key.name, key.asked, out.head.seq, out.head.time, record_id, debt)
-            for key, record_id in self.fresh.values()
+            for key, record_id in self.new_keys.values()
         ]
         return out
 
     def act(self, act: Act) -> str:
         key = _key(act)
-        if key is not None and (again := self.again(key)) is not None:
-            return again
+        if key is not None and (earlier := self.earlier_write(key)) is not None:
+            return earlier
         match act:
             case Put():
                 record_id = self.put(act)
             case Link():
-                record_id = self.tie(act.source, act.tie, act.salt)
+                record_id = self.add_edge(act.source, act.tie, act.salt)
             case Forget():
                 record_id = self.forget(act)
             case RegisterAgent():
-                record_id = self.enrol(act)
+                record_id = self.register(act)
             case Embed():
                 record_id = self.embed(act)
         if key is not None:
-            self.fresh[key.name] = (key, record_id)
+            self.new_keys[key.name] = (key, record_id)
         return record_id
 
-    def again(self, key: Key) -> str | None:
-        """The record that this key wrote before, if it did."""
-        if key.name in self.fresh:
-            first, record_id = self.fresh[key.name]
-            self.must_match(key, first.asked)
+    def earlier_write(self, key: Key) -> str | None:
+        """The record that this idempotency key wrote before; None for a new key."""
+        if key.name in self.new_keys:
+            first, record_id = self.new_keys[key.name]
+            self.require_same_request(key, first.asked)
             return record_id
-        row = self.kept.get(key.name)
+        row = self.known_keys.get(key.name)
         if row is None:
             return None
-        self.must_match(key, row.asked)
+        self.require_same_request(key, row.asked)
         self.replayed.append(row)
         return row.id
 
-    def must_match(self, key: Key, asked: bytes) -> None:
-        if asked and asked != key.asked:
+    def require_same_request(self, key: Key, earlier: bytes) -> None:
+        # Empty after a forget, which deletes the digest: then any request is taken for a retry.
+        if earlier and earlier != key.asked:
             raise Conflict(
                 f"key {key.name!r} was used for another write",
                 hint="an idempotency key names one write; use a new key for a new one",
@@ -214,13 +223,13 @@ class _Settling:
         return self.seq
 
     def chain(self, seq: int, kind: int, entry: bytes) -> None:
-        self.link = chained(self.link, seq, kind, entry)
+        self.link = next_link(self.link, seq, kind, entry)
         self.out.chain.append(ChainRow(seq, kind, entry, self.link))
 
     def put(self, act: Put) -> str:
-        standing = self.places.get(act.id)
+        current = self.current.get(act.id)
         if act.replaces is None:
-            if standing is not None:
+            if current is not None:
                 raise Conflict(
                     f"there is a record with id {act.id!r} already",
                     hint="use update to change it, or leave the id out",
@@ -229,13 +238,14 @@ class _Settling:
             position = self.positions
             self.positions += 1
         else:
-            if standing is None or standing.row != act.replaces:
+            # Compare-and-set: the writer read this version before the transaction.
+            if current is None or current.row != act.replaces:
                 raise Conflict(
                     f"record {act.id!r} was changed meanwhile", hint="try again", field="id"
                 )
-            position = standing.position
+            position = current.position
         row = self.next()
-        self.places[act.id] = Standing(row, position)
+        self.current[act.id] = CurrentRow(row, position)
         record = RecordRow(row, position, act.id, self.time, act.salt, act.body)
         self.out.records.append(record)
         self.chain(row, RECORD, record_digest(self.tenant, record))
@@ -243,40 +253,44 @@ class _Settling:
         if act.replaces is None:
             self.refs(act)
         for at, tie in enumerate(act.ties):
-            self.tie(act.id, tie, act.salt[:8] + at.to_bytes(8, "little"))
+            # Derived from the record's salt: settling itself is deterministic.
+            self.add_edge(act.id, tie, act.salt[:8] + at.to_bytes(8, "little"))
         return act.id
 
     def derived(self, act: Put, row: int) -> None:
-        """Words, vectors, mentions and debts of a new version."""
+        """Add the words, vectors, mentions and debts of a new version."""
         for generation, body in act.words:
-            guard = words_sum(self.tenant, row, generation, body)
-            self.out.words.append(WordsRow(row, generation, body, guard))
+            checksum = words_sum(self.tenant, row, generation, body)
+            self.out.words.append(WordsRow(row, generation, body, checksum))
         for vector in act.vectors:
             self.vector(row, vector, act.salt)
         for entity in act.content.entities:
             seq = self.next()
-            guard = mention_sum(self.tenant, seq, row, entity)
-            self.out.mentions.append(MentionRow(seq, row, entity, guard))
+            checksum = mention_sum(self.tenant, seq, row, entity)
+            self.out.mentions.append(MentionRow(seq, row, entity, checksum))
         self.out.debts.extend(DebtRow(row, generation) for generation in act.owes)
 
     def vector(self, row: int, vector: Vector, salt: bytes) -> None:
         seq = self.next()
         space = f"{vector.generation}\n{vector.form}"
-        guard = vector_sum(self.tenant, (seq, row, vector.part), space, vector.body)
-        kept = VectorRow(seq, row, vector.part, vector.generation, vector.form, vector.body, guard)
+        checksum = vector_sum(self.tenant, (seq, row, vector.part), space, vector.body)
+        kept = VectorRow(
+            seq, row, vector.part, vector.generation, vector.form, vector.body, checksum
+        )
         self.out.vectors.append(kept)
+        # Only a caller's vector is chained: an embedder's ("unit") follows from the record.
         if vector.form != "unit":
             self.chain(seq, VECTOR, vector_digest(self.tenant, kept, salt))
 
     def refs(self, act: Put) -> None:
-        """Each ref makes an edge to the record at that position, which must exist."""
+        """Add an edge for each ref, to the record at that position, which must exist."""
         if not act.content.refs:
             return
-        far = self.ledger.ids_at(act.content.refs).values()
-        self.places.update(
-            self.ledger.places([r for r in far if r not in {*self.places, *self.out.erased_ids}])
-        )
-        known = {place.position: rid for rid, place in self.places.items()}
+        ids = self.ledger.ids_at(act.content.refs).values()
+        # What this batch wrote or erased is newer than what the ledger says.
+        unread = [one for one in ids if one not in {*self.current, *self.out.erased_ids}]
+        self.current.update(self.ledger.current_rows(unread))
+        known = {current.position: one for one, current in self.current.items()}
         for at, position in enumerate(act.content.refs):
             target = known.get(position)
             if target is None or target == act.id:
@@ -285,13 +299,14 @@ class _Settling:
                     hint="refs are positions of records that exist; browse shows them",
                     field="refs",
                 )
+            # 2**32 keeps these salts apart from those of the edges in `put`.
             salt = act.salt[:8] + (2**32 + at).to_bytes(8, "little")
-            self.tie(act.id, NewEdge(target, "references"), salt)
+            self.add_edge(act.id, NewEdge(target, "references"), salt)
 
-    def tie(self, source: str, tie: NewEdge, salt: bytes) -> str:
+    def add_edge(self, source: str, tie: NewEdge, salt: bytes) -> str:
         if source == tie.target and tie.kind in REPLACING:
             raise BadRecord(f"{tie.kind}: a record cannot replace itself", field=tie.kind)
-        ends = self.place(source), self.place(tie.target)
+        ends = self.require(source), self.require(tie.target)
         body: dict[str, object] = {
             "source": source,
             "target": tie.target,
@@ -301,52 +316,52 @@ class _Settling:
             "valid_until": tie.valid_until,
             "metadata": tie.metadata,
         }
-        given = {key: value for key, value in body.items() if value not in (None, {})}
+        present = {key: value for key, value in body.items() if value not in (None, {})}
         seq = self.next()
-        row = EdgeRow(seq, ends[0].position, ends[1].position, salt, canonical(given))
+        row = EdgeRow(seq, ends[0].position, ends[1].position, salt, canonical(present))
         self.out.edges.append(row)
         self.chain(seq, EDGE, edge_digest(self.tenant, row))
         return source
 
-    def place(self, record_id: str) -> Standing:
-        place = self.places.get(record_id)
-        if place is None:
+    def require(self, record_id: str) -> CurrentRow:
+        current = self.current.get(record_id)
+        if current is None:
             raise NotFound(
                 f"there is no record {record_id!r}",
                 hint="browse lists the records that exist",
                 field="id",
             )
-        return place
+        return current
 
     def forget(self, act: Forget) -> str:
-        place = self.place(act.id)
-        fresh = [record.row for record in self.out.records if record.position == place.position]
-        if fresh:
+        position = self.require(act.id).position
+        if any(record.position == position for record in self.out.records):
             raise BadRecord("a record cannot be written and forgotten in one batch", field="id")
-        rows = self.ledger.rows_at(place.position)
-        edges = self.ledger.edges_at(place.position)
-        edges += [e.seq for e in self.out.edges if place.position in (e.source, e.target)]
+        rows = self.ledger.rows_at(position)
+        edges = self.ledger.edges_at(position)
+        # Edges that this batch added are not written, but their links stay in the chain.
+        edges += [e.seq for e in self.out.edges if position in (e.source, e.target)]
         self.out.edges = [e for e in self.out.edges if e.seq not in set(edges)]
         seq = self.next()
-        vectors = self.ledger.given_at(rows)
-        told = {"position": place.position, "rows": rows, "edges": edges, "vectors": vectors}
-        body = canonical(told)
+        vectors = self.ledger.caller_vectors(rows)
+        body = canonical({"position": position, "rows": rows, "edges": edges, "vectors": vectors})
         row = TombRow(seq, act.salt, body)
         self.out.tombs.append(row)
         self.chain(seq, TOMBSTONE, tomb_digest(self.tenant, row))
         self.out.erased_rows.extend(rows)
         self.out.erased_edges.extend(edges)
         self.out.erased_ids.append(act.id)
-        del self.places[act.id]
+        del self.current[act.id]
         return act.id
 
-    def enrol(self, act: RegisterAgent) -> str:
+    def register(self, act: RegisterAgent) -> str:
         row = AgentRow(self.next(), act.agent, act.salt, act.body)
         self.out.agents.append(row)
         self.chain(row.seq, AGENT, agent_digest(self.tenant, row))
         return act.agent
 
     def embed(self, act: Embed) -> str:
+        # The record may have been forgotten while its vector was computed.
         if act.row in self.ledger.alive([act.row]):
             if act.vector is not None:
                 self.vector(act.row, act.vector, b"")
@@ -359,16 +374,16 @@ def _key(act: Act) -> Key | None:
 
 
 def _ids(acts: tuple[Act, ...]) -> list[str]:
-    """Every record that the acts name."""
-    found: dict[str, None] = {}
+    """The ids of every record that the acts name, once each."""
+    ids: dict[str, None] = {}
     for act in acts:
         match act:
             case Put():
-                found.update(dict.fromkeys((act.id, *(tie.target for tie in act.ties))))
+                ids.update(dict.fromkeys((act.id, *(tie.target for tie in act.ties))))
             case Link():
-                found.update(dict.fromkeys((act.source, act.tie.target)))
+                ids.update(dict.fromkeys((act.source, act.tie.target)))
             case Forget():
-                found[act.id] = None
+                ids[act.id] = None
             case RegisterAgent() | Embed():
                 pass
-    return list(found)
+    return list(ids)

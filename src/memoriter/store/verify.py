@@ -1,4 +1,7 @@
-"""Is a tenant's log what was written? Every digest, every link, every number."""
+"""Checks a whole tenant: every digest, chain link, number and checksum.
+
+Called by the doctor, by load and by the contract tests, on a `Dump` of any store.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from memoriter.store import rows as kinds
 from memoriter.store.port import Dump
 
 
-def verify(tenant: str, dump: Dump) -> None:
-    """Check a whole tenant; Corrupt names the first bad sequence number."""
+def verify_log(tenant: str, dump: Dump) -> None:
+    """Check a whole tenant; raises Corrupt with the first bad sequence number."""
     try:
         _chain(tenant, dump)
         _head(tenant, dump)
@@ -21,35 +24,36 @@ def verify(tenant: str, dump: Dump) -> None:
         for vector in dump.vectors:
             kinds.check_vector(tenant, vector)
         _mentions(tenant, dump)
-        sound(dump)
+        require_undamaged(dump)
     except (TypeError, ValueError, AttributeError, LookupError, struct.error) as error:
         raise Corrupt(
             f"tenant {tenant!r}: a row cannot be read: {error}", hint="restore a backup"
         ) from error
 
 
-def sound(dump: Dump) -> Dump:
-    """The dump itself, if all its rows of bookkeeping fit their checksums."""
+def require_undamaged(dump: Dump) -> Dump:
+    """The dump itself; Corrupt if a commit, key or debt does not match its checksum."""
     if dump.damaged:
         raise Corrupt(dump.damaged[0], hint="restore a backup")
     return dump
 
 
 def _chain(tenant: str, dump: Dump) -> None:
-    """Every entry has its link, every link its entry, unless a tombstone says that it is gone."""
-    found = digests(tenant, dump)
-    told = [kinds.erased(tomb) for tomb in dump.tombs]
-    gone = {seq for tomb in told for seq in (*tomb.rows, *tomb.edges, *tomb.vectors)}
-    strays = {*found, *gone}.difference(entry.seq for entry in dump.chain)
+    """Every entry is in the chain, and every link has its entry or a tombstone that erased it."""
+    computed = entry_digests(tenant, dump)
+    erasures = [kinds.read_tomb(tomb) for tomb in dump.tombs]
+    gone = {seq for tomb in erasures for seq in (*tomb.rows, *tomb.edges, *tomb.vectors)}
+    strays = {*computed, *gone}.difference(entry.seq for entry in dump.chain)
     stray = min(strays, default=2**63)
     link = kinds.genesis(tenant)
     for entry in dump.chain:
-        if stray < entry.seq:  # its link was taken away, and the next one does not fit
+        # The link of `stray` was deleted, so the next one cannot match: report the stray instead.
+        if stray < entry.seq:
             break
-        link = kinds.chained(link, entry.seq, entry.kind, entry.digest)
+        link = kinds.next_link(link, entry.seq, entry.kind, entry.digest)
         if link != entry.link:
             raise _broken(tenant, entry.seq, "the chain is broken")
-        here = found.get(entry.seq)
+        here = computed.get(entry.seq)
         if here is None and entry.seq not in gone:
             raise _broken(tenant, entry.seq, "an entry is missing")
         if here is not None and here != (entry.kind, entry.digest):
@@ -61,7 +65,7 @@ def _chain(tenant: str, dump: Dump) -> None:
 
 
 def _head(tenant: str, dump: Dump) -> None:
-    """Commits lead up to the head, and their times never run backwards."""
+    """The last commit is the head, times never run backwards, records have their commit's."""
     last = dump.commits[-1] if dump.commits else kinds.CommitRow(0, 0)
     if last != (dump.head.seq, dump.head.time):
         raise _broken(tenant, dump.head.seq, "the last commit is not where the log says")
@@ -75,8 +79,8 @@ def _head(tenant: str, dump: Dump) -> None:
             raise _broken(tenant, record.row, "a record has another time than its commit")
 
 
-def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
-    """(kind, digest) of every sequenced entry that is still there, by sequence number."""
+def entry_digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
+    """(kind, digest) of every sequenced entry of the dump, by sequence number."""
     salts = {record.row: record.salt for record in dump.records}
     out = {r.row: (kinds.RECORD, kinds.record_digest(tenant, r)) for r in dump.records}
     out |= {e.seq: (kinds.EDGE, kinds.edge_digest(tenant, e)) for e in dump.edges}
@@ -89,7 +93,7 @@ def digests(tenant: str, dump: Dump) -> dict[int, tuple[int, bytes]]:
 
 
 def _mentions(tenant: str, dump: Dump) -> None:
-    """Every entity of a record has its mention, in order, and no other has."""
+    """The mentions of each record are its entities, in order; no other mentions exist."""
     named: dict[int, list[str]] = {}
     for mention in dump.mentions:
         if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
@@ -103,7 +107,7 @@ def _mentions(tenant: str, dump: Dump) -> None:
 
 
 def _positions(tenant: str, dump: Dump) -> None:
-    """Ids and positions belong together, and the count is one more than the last of them."""
+    """Each position has one id, and the head counts one more than the last position."""
     owner: dict[int, str] = {}
     for agent in dump.agents:
         if json.loads(agent.body)["agent"] != agent.agent:
@@ -113,8 +117,8 @@ def _positions(tenant: str, dump: Dump) -> None:
             raise _broken(tenant, record.row, "a record is filed under a wrong id")
         if owner.setdefault(record.position, record.id) != record.id:
             raise _broken(tenant, record.row, "a position has two records")
-    given = [*owner, *(kinds.erased(tomb).position for tomb in dump.tombs)]
-    if dump.head.positions != max(given, default=-1) + 1:
+    assigned = [*owner, *(kinds.read_tomb(tomb).position for tomb in dump.tombs)]
+    if dump.head.positions != max(assigned, default=-1) + 1:
         raise _broken(tenant, dump.head.seq, "the count of positions is wrong")
 
 

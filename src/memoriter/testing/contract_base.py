@@ -13,7 +13,7 @@ from memoriter.core.batch import Act, Commit
 from memoriter.core.errors import BadRecord, Conflict, NotFound
 from memoriter.core.times import to_datetime, to_micros
 from memoriter.store.port import Delta, Head, Log, Manifest
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 from memoriter.testing.acts import (
     SPACE,
     WORDS,
@@ -62,7 +62,7 @@ class StoreTestBase:
         with pytest.raises(error):
             log.commit(batch(*acts))
         assert (log.dump(T), log.tenants()) == before
-        verify(T, log.dump(T))
+        verify_log(T, log.dump(T))
 
 
 class NumberTests(StoreTestBase):

@@ -17,9 +17,9 @@ from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.times import iso
 from memoriter.core.where import EVERYTHING, AllOf, Where, to_data
 from memoriter.index.filter import passing
-from memoriter.index.ids import rows_of
+from memoriter.index.ids import rows_by_id
 from memoriter.index.reads import numbers, strings
-from memoriter.index.selection import left_out
+from memoriter.index.selection import first_exclusion
 from memoriter.lanes.missed import EVERY, lane_with_options, place_of
 from memoriter.lanes.port import Context, Lane, Miss
 from memoriter.pipeline.bind import criteria_of
@@ -47,12 +47,12 @@ def obstacle_of(done: Finished, id: str) -> Obstacle:
     """The first obstacle of a record that is not among the hits."""
     ran, ctx = done.ran, done.ctx
     recipe = ran.plan.recipe
-    row = rows_of(ctx.view, [id], ctx.view.visible).get(id)
+    row = rows_by_id(ctx.view, [id], ctx.view.visible).get(id)
     if row is None:
         reason = f"it is not in the view of this search, which ends at entry {ctx.view.seq}"
         return Obstacle("view", reason, ({"known_at": None},))
     criteria = criteria_of(ctx.query, recipe, ctx.recorded)
-    stage = left_out(ctx.view, criteria, row, ctx.fetch)
+    stage = first_exclusion(ctx.view, criteria, row, ctx.fetch)
     if stage is not None:
         return _SELECTING[stage](ctx, recipe, row)
     if row not in ran.scored.rows:

@@ -14,7 +14,7 @@ from memoriter.core.differing import differing
 from memoriter.core.errors import Expired
 from memoriter.core.query import Query
 from memoriter.core.shown import counted, shown
-from memoriter.index.ids import rows_of
+from memoriter.index.ids import rows_by_id
 from memoriter.index.view import View
 from memoriter.why.case import Case
 from memoriter.why.receipt import Receipt
@@ -75,7 +75,7 @@ def named_in(receipt: Receipt, query: Query) -> list[str]:
 def missing_from(view: View, ids: Iterable[str]) -> tuple[str, ...]:
     """Those ids that a view does not have. If it had them once, they were forgotten since."""
     wanted = list(ids)
-    present = rows_of(view, wanted, view.visible)
+    present = rows_by_id(view, wanted, view.visible)
     return tuple(one for one in wanted if one not in present)
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate, Step
 from memoriter.index.ids import ids_of
-from memoriter.index.ties import ATTRIBUTES, ties_of
-from memoriter.index.vectors import units_of
+from memoriter.index.ties import ATTRIBUTES, tie_keys
+from memoriter.index.vectors import unit_vectors
 from memoriter.lanes.port import Context
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.pipeline.plan import BUDGET, ordering_steps
@@ -135,7 +135,7 @@ def _ties(recipe: Recipe, ctx: Context, slate: Slate) -> dict[str, Scores]:
     out: dict[str, Scores] = {}
     for name in names:
         if name in ATTRIBUTES and name != "row":
-            (key,) = ties_of(ctx.view, [name])(slate.rows)
+            (key,) = tie_keys(ctx.view, [name])(slate.rows)
             out[f"tie.{name}"] = np.where(np.isinf(key), np.nan, key)
     return out
 
@@ -177,7 +177,7 @@ def _vectors(ran: Ran, ctx: Context, rows: Rows) -> dict[str, object]:
                 best[space] = {**best.get(space, {}), **encoded}
         out["best"] = best
     if compared := _compared(ran, rows):
-        units, known = units_of(ctx.view, np.array(compared, np.int64))
+        units, known = unit_vectors(ctx.view, np.array(compared, np.int64))
         out["units"] = {str(r): _encoded(units[at]) for at, r in enumerate(compared) if known[at]}
     return out
 

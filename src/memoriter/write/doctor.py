@@ -15,11 +15,11 @@ from pathlib import Path
 from memoriter.core.errors import Corrupt
 from memoriter.core.shown import counted, shown
 from memoriter.index.cache import IndexCache
-from memoriter.index.file import load
+from memoriter.index.file import load_segment
 from memoriter.index.tenant import texts_of
 from memoriter.store.port import Dump, Log, Manifest
 from memoriter.store.rows import VectorRow, WordsRow, check_vector, check_words, words_sum
-from memoriter.store.verify import verify
+from memoriter.store.verify import verify_log
 from memoriter.text.port import Analyzer
 
 
@@ -122,7 +122,7 @@ def _entries(context: CheckContext, tenant: str, findings: _Findings) -> None:
     bad = {row for row in dump.vectors if row.form == "unit" and _is_bad(tenant, row)}
     sound = replace(dump, vectors=[row for row in dump.vectors if row not in bad], damaged=[])
     _vectors(tenant, sound, sorted(bad), context.space, findings)
-    verify(tenant, sound)
+    verify_log(tenant, sound)
 
 
 def _is_bad(tenant: str, row: WordsRow | VectorRow) -> bool:
@@ -194,7 +194,7 @@ def _damaged(manifest: Manifest, folder: Path, owner: tuple[str, str]) -> list[s
     out: list[str] = []
     for ref in manifest.segments:
         try:
-            load(folder / ref.name, (ref.first, ref.last), owner)
+            load_segment(folder / ref.name, (ref.first, ref.last), owner)
         except Corrupt as damage:
             out.append(damage.message)
     return out

@@ -22,9 +22,9 @@ from memoriter.core.record import decode
 from memoriter.core.words import RecordWords
 from memoriter.index.tenant import texts_of
 from memoriter.store import rows as kinds
-from memoriter.store.io_errors import plainly
+from memoriter.store.io_errors import os_errors
 from memoriter.store.port import Dump, Head
-from memoriter.store.verify import digests, verify
+from memoriter.store.verify import entry_digests, verify_log
 from memoriter.text.port import Analyzer
 
 FORMAT: Final = 1
@@ -75,7 +75,7 @@ def write_lines(target: Path, lines: Iterable[bytes]) -> int:
     """
     part = target.with_name(target.name + ".part")
     count = 0
-    with plainly(target):
+    with os_errors(target):
         try:
             with part.open("wb") as out:
                 for line in lines:
@@ -106,7 +106,7 @@ def read_dump(path: Path, analyzer: Analyzer, tenant: str) -> Dump:
     dump = Dump(export.head, **export.tables)
     if not export.current_name:
         dump = _rechained(tenant, dump)
-    verify(tenant, dump)
+    verify_log(tenant, dump)
     dump.words.extend(_analysed(tenant, dump, analyzer))
     return dump
 
@@ -118,10 +118,10 @@ def _rechained(tenant: str, dump: Dump) -> Dump:
     the SHA-256 of the file has proved that the rows are intact. Forgotten rows keep their digest,
     since their content is gone.
     """
-    made, link, chain = digests(tenant, dump), kinds.genesis(tenant), list[kinds.ChainRow]()
+    made, link, chain = entry_digests(tenant, dump), kinds.genesis(tenant), list[kinds.ChainRow]()
     for entry in dump.chain:
         kind, mark = made.get(entry.seq, (entry.kind, entry.digest))
-        link = kinds.chained(link, entry.seq, kind, mark)
+        link = kinds.next_link(link, entry.seq, kind, mark)
         chain.append(kinds.ChainRow(entry.seq, kind, mark, link))
     head = replace(dump.head, link=link) if chain else dump.head
     return replace(dump, head=head, chain=chain)

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from memoriter.core.ranking import Scores
 from memoriter.core.slate import Slate
-from memoriter.index.reads import length, numbers, strings
+from memoriter.index.reads import chain_length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.decay import priority
@@ -105,7 +105,7 @@ def by_table(ctx: Context, slate: Slate, attribute: str, table: Mapping[str, flo
 
 def positions_of(ctx: Context, slate: Slate) -> dict[str, Scores]:
     """Positions of the records and the number of records: inputs of a receipt."""
-    count = float(length(ctx.view))
+    count = float(chain_length(ctx.view))
     return {
         "position": numbers(ctx.view, slate.rows, "position"),
         "length": np.full(slate.rows.size, count),

@@ -9,7 +9,7 @@ import numpy as np
 
 from memoriter.core.ranking import Scores
 from memoriter.core.slate import Slate
-from memoriter.index.reads import length, numbers
+from memoriter.index.reads import chain_length, numbers
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boosted, ShareBoost, lane_scores, positions_of
@@ -71,7 +71,7 @@ class RecencyBoost(ShareBoost):
         view, rows = ctx.view, slate.rows
         match self.unit:
             case "position":
-                return by_position(numbers(view, rows, "position"), length(view), 1.0)
+                return by_position(numbers(view, rows, "position"), chain_length(view), 1.0)
             case "cycle":
                 cycles = numbers(view, rows, "cycle")
                 return by_cycle(cycles, ctx.query.cycle or 0, self.half_life)

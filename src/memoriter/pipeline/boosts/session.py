@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memoriter.core.ranking import Rows
 from memoriter.core.slate import Slate
 from memoriter.index.reads import numbers
-from memoriter.index.sessions import Keys
+from memoriter.index.sessions import SessionKeys
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
@@ -60,10 +60,10 @@ def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
     return _nearest(view, keys, positions, -1), _nearest(view, keys, positions, 1)
 
 
-def _nearest(view: View, keys: Keys, positions: NDArray[np.float64], step: int) -> Rows:
+def _nearest(view: View, keys: SessionKeys, positions: NDArray[np.float64], step: int) -> Rows:
     best, out = np.full(keys.size, np.nan), np.full(keys.size, -1)
     for segment, seen in zip(view.segments, view.visible, strict=True):
-        near, places = segment.talks.beside(keys, positions, seen, step)
+        near, places = segment.session_order.nearest(keys, positions, seen, step)
         closer = ~np.isnan(near) & (np.isnan(best) | (step * (best - near) > 0.0)) & (keys > 0)
         best = np.where(closer, near, best)
         if len(segment):

@@ -16,7 +16,7 @@ from memoriter.core.record import Record
 from memoriter.core.slate import Slate
 from memoriter.index.ids import ids_of
 from memoriter.index.reads import numbers
-from memoriter.index.vectors import units_of
+from memoriter.index.vectors import unit_vectors
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
@@ -113,7 +113,7 @@ class CollapseOrdering(Ordering):
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[int]]:
         """The groups, each as places with the best first."""
         if self.by == "near":
-            units, known = units_of(ctx.view, slate.rows[:count])
+            units, known = unit_vectors(ctx.view, slate.rows[:count])
             copies = near_duplicates(units, self.cosine)
             keys: list[object] = [
                 at if not known[at] or copies[at] < 0 else int(copies[at]) for at in range(count)

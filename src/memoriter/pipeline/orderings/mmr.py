@@ -9,7 +9,7 @@ import numpy as np
 
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import TIER, Slate
-from memoriter.index.vectors import units_of
+from memoriter.index.vectors import unit_vectors
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.fusing import Label
@@ -58,7 +58,7 @@ class MmrOrdering(Ordering):
         del recipe
         size = slate.rows.size
         count = min(self.head, int((slate.columns.get(TIER, np.ones(size)) == 1.0).sum()))
-        units, known = units_of(ctx.view, slate.rows[:count])
+        units, known = unit_vectors(ctx.view, slate.rows[:count])
         part = np.flatnonzero(known)
         picks = mmr_picks(
             self._relevance(slate.score[:count])[part], units[part], self.trade, self.take

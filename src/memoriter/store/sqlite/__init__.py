@@ -1,1 +1,5 @@
-"""How does one SQLite file keep the log, through crashes and beside other processes?"""
+"""The log in one SQLite file, safe against crashes and shared between processes.
+
+`store` writes (start at `Sqlite.commit`), `reader` reads, `connect` opens the file, `group_commit`
+gathers batches, `ledger` turns settled batches into SQL, `openers` guards SQLite's file locks.
+"""

@@ -1,33 +1,28 @@
-"""Opening a store file: the only place that opens SQLite, with the only settings we trust.
+"""Opens, creates and closes SQLite connections to a store file.
 
-WAL and `synchronous=FULL` make a commit survive a power cut; `secure_delete` overwrites what is
-deleted. SQLite versions with the WAL-reset bug, network filesystems, files of others and of newer
-versions are refused before anything is touched.
+The only module that opens a store file. WAL mode with `synchronous=FULL` (`_PRAGMAS`) makes a
+commit survive a power cut; `secure_delete` overwrites what is deleted. SQLite versions with the
+WAL-reset bug, network filesystems, other programs' files and newer formats are refused before
+anything is touched.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-from collections.abc import Generator
 from pathlib import Path
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal
 from urllib.parse import quote
 
 import apsw
 
 from memoriter.core.errors import (
     BRING_OVER,
-    Conflict,
     Corrupt,
-    Forbidden,
-    MemoriterError,
-    StorageFull,
     Unavailable,
     Unsupported,
 )
-from memoriter.store.io_errors import FULL, meaning
+from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
 from memoriter.store.sqlite.openers import OPENERS
 from memoriter.store.sqlite.schema import APPLICATION_ID, EARLIER_APPLICATION_ID, FORMAT, TABLES
 
@@ -35,7 +30,7 @@ MIN_SQLITE: Final = 3_051_003
 WITHDRAWN_SQLITE: Final = 3_052_000
 BUSY_LIMIT_S: Final = 10.0
 _SMALLEST: Final = 512
-"""Bytes of the smallest page: no database is shorter."""
+"""Bytes of SQLite's smallest page: no database is shorter."""
 _NETWORK: Final = frozenset({
     "9p", "afs", "afpfs", "beegfs", "ceph", "cephfs", "cifs", "coda", "davfs", "davfs2",
     "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "orangefs", "panfs", "prl_fs", "pvfs2",
@@ -46,7 +41,7 @@ _NETWORK: Final = frozenset({
     "fuse.rclone", "fuse.s3fs", "fuse.seaweedfs", "fuse.smbnetfs", "fuse.sshfs",
     "fuse.vmhgfs-fuse", "fuse.webdav",
 })  # fmt: skip
-"""Filesystems that live on another machine, or are shared with one, as the system names them."""
+"""Types of network and shared filesystems, as /proc/self/mounts names them."""
 Durability = Literal["full", "fast"]
 """`full`: a commit survives a power cut. `fast`: a power cut may lose the last seconds of commits,
 in order and without damage; a killed process loses nothing either way."""
@@ -65,18 +60,22 @@ _PRAGMAS: Final = (
 
 
 def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> apsw.Connection:
-    """A connection to an existing store file, checked and set up."""
+    """A connection to an existing store file, checked and configured.
+
+    Raises Unsupported for a file, place or library that is not supported; otherwise as
+    `sqlite_errors` says.
+    """
     check_library()
-    check_place(path)
-    with translated(path):
-        connection = _open_reading(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
+    check_location(path)
+    with sqlite_errors(path):
+        connection = _open_read_only(path) if read_only else _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             _check_format(connection, path)
             _set_up(connection, durability)
-            _use_log(connection, path, read_only=read_only)
+            _require_wal_mode(connection, path, read_only=read_only)
             OPENERS.ready(path, connection)
         except apsw.IOError as error:
-            full = as_full(path, connection, error)
+            full = disk_full_error(path, connection, error)
             close(path, connection)
             if full is not None:
                 raise full from error
@@ -87,18 +86,19 @@ def connect(path: Path, *, read_only: bool, durability: Durability = "full") -> 
     return connection
 
 
-def is_unborn(path: Path) -> bool:
-    """Whether a file is not there, empty, or left behind by a process that died at birth.
+def needs_creation(path: Path) -> bool:
+    """Whether a file is missing, empty, or was left by a process that died while creating it.
 
-    The driver looks, nobody else: closing any other handle on the file would drop its locks.
+    Raises Corrupt if it looks like a store that was cut short.
     """
     if not path.exists():
         return True
     if path.stat().st_size < _SMALLEST:
-        _must_be_new(path)
+        _check_never_a_store(path)
         return True
     check_library()
-    with translated(path):
+    # Looked at through SQLite, not open(): closing any other handle would drop our POSIX locks.
+    with sqlite_errors(path):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE)
         try:
             return _is_blank(connection)
@@ -106,8 +106,8 @@ def is_unborn(path: Path) -> bool:
             close(path, connection)
 
 
-def _must_be_new(path: Path) -> None:
-    """Refuse a file that is too short to be a store and was one: making it anew would hide that."""
+def _check_never_a_store(path: Path) -> None:
+    """Raise Corrupt for a file that is too short for a store but was one: creating hides that."""
     index = path.with_name(path.name + ".idx")
     if path.stat().st_size or (index.is_dir() and any(index.glob("*.seg"))):
         raise Corrupt(
@@ -116,24 +116,25 @@ def _must_be_new(path: Path) -> None:
         )
 
 
-def check_whole(path: Path) -> None:
-    """Refuse a log without its file: SQLite would take it for a leftover, and throw it away."""
+def check_wal_not_orphaned(path: Path) -> None:
+    """Raise Corrupt for a write-ahead log without its database file."""
+    # SQLite would take the log for a leftover and delete it, and with it committed writes.
     wal = path.with_name(path.name + "-wal")
     lacking = not path.exists() or not path.stat().st_size
     if lacking and wal.exists() and wal.stat().st_size:
         raise Corrupt(
             f"{path.name} is missing or empty, while {wal.name} holds commits of it",
             hint=f"put {path.name} back, or restore a backup of both files; "
-            f"to begin anew, move {wal.name} away",
+            f"to start with an empty store, move {wal.name} away",
         )
 
 
 def create(path: Path) -> None:
-    """Make an empty store file; what is in it already is left alone. The caller holds the lease."""
+    """Create an empty store file, unless it has tables already. The caller holds the lease."""
     check_library()
-    check_place(path)
+    check_location(path)
     fresh = not path.exists()
-    with translated(path):
+    with sqlite_errors(path):
         connection = _open(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             if not _is_blank(connection):
@@ -143,13 +144,14 @@ def create(path: Path) -> None:
             connection.pragma("journal_mode", "wal")
             for pragma in _PRAGMAS:
                 connection.execute(pragma)
+            # One transaction: a crash leaves a blank file, which the next opener creates again.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(TABLES)
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", FORMAT)
             connection.execute("COMMIT")
         except apsw.IOError as error:
-            if (full := as_full(path, connection, error)) is not None:
+            if (full := disk_full_error(path, connection, error)) is not None:
                 raise full from error
             raise
         finally:
@@ -163,7 +165,7 @@ def _is_blank(connection: apsw.Connection) -> bool:
 
 def _open(path: Path, flags: int) -> apsw.Connection:
     connection = OPENERS.open(path, lambda: apsw.Connection(str(path), flags=flags))
-    connection.set_busy_handler(_Patience())
+    connection.set_busy_handler(_BusyHandler())
     return connection
 
 
@@ -172,8 +174,8 @@ def close(path: Path, connection: apsw.Connection) -> None:
     OPENERS.close(path, connection)
 
 
-def _open_reading(path: Path) -> apsw.Connection:
-    """Read without the right to write: beside a live WAL, else as an unchanging file."""
+def _open_read_only(path: Path) -> apsw.Connection:
+    """A connection without write access: through the WAL if possible, else `immutable`."""
     connection = _open(path, apsw.SQLITE_OPEN_READONLY)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  # the read is the test
@@ -185,14 +187,15 @@ def _open_reading(path: Path) -> apsw.Connection:
                 f"{path.name} has a write-ahead log that cannot be read without write access here",
                 hint="let the writer close the store, or make the directory writable",
             ) from None
+        # Immutable means no locks: `ThreadConnection` checks whether the file changed meanwhile.
         place, flags = f"file:{quote(str(path))}?immutable=1", apsw.SQLITE_OPEN_URI
         flags |= apsw.SQLITE_OPEN_READONLY
         connection = OPENERS.open(path, lambda: apsw.Connection(place, flags=flags))
     return connection
 
 
-class _Patience:
-    """Waits a short, random while for a lock, and gives up after ten seconds."""
+class _BusyHandler:
+    """SQLite's busy handler: sleeps briefly and gives up after `BUSY_LIMIT_S` seconds."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -203,12 +206,12 @@ class _Patience:
             self._since = now
         if now - self._since > BUSY_LIMIT_S:
             return False
-        time.sleep(0.0002 + time.monotonic_ns() % 28 * 0.0001)  # spreads those who wait
+        time.sleep(0.0002 + time.monotonic_ns() % 28 * 0.0001)  # with jitter
         return True
 
 
-def begin_anew(connection: apsw.Connection, seconds: float) -> bool:
-    """Copy the whole log back and cut it; whether the readers of it left within so many seconds."""
+def truncate_wal(connection: apsw.Connection, seconds: float) -> bool:
+    """Checkpoint the write-ahead log and truncate it; False if readers kept it for `seconds`."""
     until = time.monotonic() + seconds
 
     def wait(attempts: int) -> bool:
@@ -222,26 +225,26 @@ def begin_anew(connection: apsw.Connection, seconds: float) -> bool:
     except apsw.BusyError:
         return False
     finally:
-        connection.set_busy_handler(_Patience())
+        connection.set_busy_handler(_BusyHandler())
     return True
 
 
 def _check_format(connection: apsw.Connection, path: Path) -> None:
-    found = connection.pragma("application_id")
-    if found == EARLIER_APPLICATION_ID:
+    application = connection.pragma("application_id")
+    if application == EARLIER_APPLICATION_ID:
         raise Unsupported(
             f"{path.name} was written under this project's earlier name",
             hint=f"{BRING_OVER}; the file was not touched",
         )
-    if found != APPLICATION_ID:
+    if application != APPLICATION_ID:
         raise Unsupported(
             f"{path.name} is not a Memoriter store",
             hint="name another file; this one was not touched",
         )
-    found = connection.pragma("user_version")
-    if found != FORMAT:
+    version = connection.pragma("user_version")
+    if version != FORMAT:
         raise Unsupported(
-            f"{path.name} has format {found}, this version reads {FORMAT}",
+            f"{path.name} has format {version}, this version reads {FORMAT}",
             hint="upgrade memoriter; the file was not touched",
         )
 
@@ -251,6 +254,7 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
         connection.execute(pragma)
     level = _SYNCHRONOUS[durability]
     connection.pragma("synchronous", level)
+    # SQLite ignores pragmas that it was built without, so the durable ones are read back.
     for name, wanted in (("synchronous", level), ("secure_delete", 1), ("trusted_schema", 0)):
         if connection.pragma(name) != wanted:
             raise Unsupported(
@@ -258,10 +262,10 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
             )
 
 
-def _use_log(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
-    """See to it that the file is in WAL mode, without which readers and writers block each other.
+def _require_wal_mode(connection: apsw.Connection, path: Path, *, read_only: bool) -> None:
+    """Put the file into WAL mode, without which readers and writers block each other.
 
-    An immutable connection has no mode to tell.
+    Raises Unsupported or Unavailable if that is not possible. An immutable connection has no mode.
     """
     if is_immutable(connection) or connection.pragma("journal_mode") == "wal":
         return
@@ -278,12 +282,12 @@ def _use_log(connection: apsw.Connection, path: Path, *, read_only: bool) -> Non
 
 
 def is_immutable(connection: apsw.Connection) -> bool:
-    """Whether a connection reads the file as one that nobody changes."""
+    """Whether a connection was opened with `immutable=1`, which takes no locks."""
     return bool(connection.open_flags & apsw.SQLITE_OPEN_URI)
 
 
 def check_library() -> None:
-    """Refuse SQLite libraries that can corrupt a WAL file used by several connections."""
+    """Raise Unsupported for SQLite versions that can corrupt a WAL shared by connections."""
     version = _number(apsw.sqlite_lib_version())
     if version < MIN_SQLITE or version == WITHDRAWN_SQLITE:
         raise Unsupported(
@@ -297,8 +301,8 @@ def _number(version: str) -> int:
     return major * 1_000_000 + minor * 1_000 + patch
 
 
-def check_place(path: Path) -> None:
-    """Refuse what is no plain file with one name, and network filesystems, which cannot lock."""
+def check_location(path: Path) -> None:
+    """Raise Unsupported unless the path is a regular file with one name on a local filesystem."""
     if path.exists() and not path.is_file():
         raise Unsupported(f"{path} is not a plain file", hint="name another file")
     if path.exists() and path.stat().st_nlink > 1:
@@ -315,7 +319,7 @@ def check_place(path: Path) -> None:
 
 
 def filesystem(folder: Path) -> str:
-    """The type of the filesystem that holds a folder; empty where the system does not tell."""
+    """The filesystem type of a folder; empty on systems without /proc."""
     try:
         lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -326,69 +330,6 @@ def filesystem(folder: Path) -> str:
         _, mount, fs, *_ = line.split(" ")
         point = mount.replace("\\040", " ")
         inside = real == point or real.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best):
+        if inside and len(point) >= len(best):  # of mounts on one point, the last is on top
             best, kind = point, fs
     return kind
-
-
-@contextlib.contextmanager
-def translated(path: Path) -> Generator[None]:
-    """Turn the driver's errors into ours."""
-    try:
-        yield
-    except apsw.Error as error:
-        _raise(error, path)
-    except UnicodeDecodeError as error:  # text that damage has made unreadable
-        raise Corrupt(f"{path.name} is damaged: {error}", hint="restore a backup") from error
-
-
-def as_full(path: Path, connection: apsw.Connection, error: apsw.Error) -> MemoriterError | None:
-    """The error for a full disk, where the driver speaks of an I/O error; None if it is none."""
-    number = connection.system_errno
-    return meaning(number, path, str(error)) if number in FULL else None
-
-
-def _raise(error: apsw.Error, path: Path) -> NoReturn:
-    for drivers, ours, message, hint in _MEANINGS:
-        if isinstance(error, drivers):
-            raise ours(message.format(path=path.name, error=error), hint=hint) from error
-    raise Unavailable(f"{path.name}: {error}", hint="try again") from error
-
-
-_Meaning = tuple[tuple[type[apsw.Error], ...], type[MemoriterError], str, str]
-_MEANINGS: Final[tuple[_Meaning, ...]] = (
-    ((apsw.FullError,), StorageFull, "no space left for {path}", "free some space and try again"),
-    ((apsw.BusyError, apsw.LockedError), Unavailable, "{path} is busy", "try again"),
-    ((apsw.NotADBError,), Unsupported, "{path} is not a Memoriter store", "name another file"),
-    (
-        (apsw.CorruptError, apsw.FormatError),
-        Corrupt,
-        "{path} is damaged: {error}",
-        "restore a backup",
-    ),
-    (
-        (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError),
-        Forbidden,
-        "{path} may only be read",
-        "check its permissions",
-    ),
-    (
-        (apsw.InterruptError,),
-        Unavailable,
-        "a read of {path} took too long and was ended",
-        "read less at once",
-    ),
-    (
-        (apsw.ConstraintError,),
-        Conflict,
-        "{path} holds something else already: {error}",
-        "open the store again",
-    ),
-    (
-        (apsw.CantOpenError, apsw.IOError),
-        Unavailable,
-        "{path} cannot be opened or read: {error}",
-        "check the disk and the permissions",
-    ),
-)
-"""What the driver's errors mean to a caller, first match first."""

@@ -1,10 +1,13 @@
-"""What the log says inside a write transaction, and the writing of a settled batch."""
+"""SQL of the write transaction: what `settle` reads, and the rows that a settled batch writes.
+
+Called by `Sqlite` on its write connection; nothing here begins or ends a transaction.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 import apsw
@@ -12,56 +15,67 @@ import apsw
 from memoriter.core.batch import Commit
 from memoriter.core.errors import Corrupt
 from memoriter.core.times import to_datetime
-from memoriter.store.port import Dump, Head
+from memoriter.store.port import Dump, Head, Manifest
 from memoriter.store.rows import (
     CommitRow,
     DebtRow,
     KeyRow,
     VectorRow,
     WordsRow,
-    guard,
-    guarded,
+    bookkeeping_sum,
+    check_bookkeeping,
 )
-from memoriter.store.sequence import Sequenced, Standing
-from memoriter.store.sqlite.reader import HEAD, KEYS, NUMBER, checked_head
+from memoriter.store.sequence import CurrentRow, Sequenced
+from memoriter.store.sqlite.reader import (
+    HEAD,
+    KEYS,
+    MANIFEST,
+    NUMBER,
+    checked_head,
+    manifest_of,
+    manifest_sum,
+)
 
 _BEYOND: Final = ", EXISTS (SELECT 1 FROM records WHERE tenant=t.tenant AND position>=t.positions)"
 _HEAD: Final = HEAD.format(more=_BEYOND)
 
 
 def head_of(db: apsw.Connection, tenant: str) -> tuple[int | None, Head]:
-    """(number of the tenant, its head, checked); None for a tenant that never wrote."""
-    found = db.execute(_HEAD, (tenant,)).fetchone()
-    if found is None:
+    """(number of the tenant, its head); (None, empty head) for a tenant that never wrote.
+
+    Raises Corrupt if the head contradicts the log.
+    """
+    row = db.execute(_HEAD, (tenant,)).fetchone()
+    if row is None:
         return None, Head()
-    number, *told, beyond = found
-    head = checked_head(tenant, *told)
+    number, *fields, beyond = row
+    head = checked_head(tenant, *fields)
     if beyond:
         raise Corrupt(
-            f"tenant {tenant!r} has records at position {head.positions} or later, not yet given",
+            f"tenant {tenant!r} has records at position {head.positions} or later, unassigned",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return number, head
 
 
 def number_of(db: apsw.Connection, tenant: str) -> int:
-    """The number of a tenant, given on its first write."""
-    found = db.execute(NUMBER, (tenant,)).fetchone()
-    if found is None:
+    """The number of a tenant, assigned on its first write."""
+    row = db.execute(NUMBER, (tenant,)).fetchone()
+    if row is None:
         db.execute("INSERT INTO tenants VALUES (NULL,?,0,0,0,x'',0)", (tenant,))
         return db.last_insert_rowid()
-    return found[0]
+    return row[0]
 
 
 def generation_of(db: apsw.Connection, fingerprint: str) -> int:
-    """The number of a generation, given on its first use."""
-    found = db.execute(
+    """The number of a generation, assigned on its first use."""
+    row = db.execute(
         "SELECT generation FROM generations WHERE fingerprint=?", (fingerprint,)
     ).fetchone()
-    if found is None:
+    if row is None:
         db.execute("INSERT INTO generations VALUES (NULL,?)", (fingerprint,))
         return db.last_insert_rowid()
-    return found[0]
+    return row[0]
 
 
 class SqliteLedger:
@@ -73,18 +87,21 @@ class SqliteLedger:
         self._tenant = -1 if tenant is None else tenant
 
     def _among(self, sql: str, values: Sequence[str | int]) -> Iterable[tuple[Any, ...]]:
-        """The rows that a query finds for any of these values, which lead the join as JSON."""
+        """The rows of a query for any of these values."""
+        # Values come as one JSON array: no limit on their number, one prepared statement. CROSS
+        # JOIN keeps SQLite from reordering, so each value is looked up in the index.
         return self._db.execute(sql, (self._tenant, json.dumps(values))) if values else ()
 
-    def places(self, ids: Sequence[str]) -> dict[str, Standing]:
-        """Where these records stand."""
+    def current_rows(self, ids: Sequence[str]) -> dict[str, CurrentRow]:
+        """The latest version of each of these records."""
         sql = """
             SELECT r.id, r.row, r.position FROM json_each(?2) j CROSS JOIN records r
             ON r.tenant=?1 AND r.id=j.value ORDER BY r.row"""
-        return {row[0]: Standing(row[1], row[2]) for row in self._among(sql, ids)}  # the last wins
+        # Versions come oldest first, so the last one of each id stays.
+        return {row[0]: CurrentRow(row[1], row[2]) for row in self._among(sql, ids)}
 
     def ids_at(self, positions: Sequence[int]) -> dict[int, str]:
-        """The records at these positions."""
+        """The ids of the records at these positions."""
         sql = """
             SELECT r.position, r.id FROM json_each(?2) j CROSS JOIN records r
             ON r.tenant=?1 AND r.position=j.value"""
@@ -103,7 +120,7 @@ class SqliteLedger:
         )
         return [seq for (seq,) in self._db.execute(sql, (self._tenant, position))]
 
-    def given_at(self, rows: Sequence[int]) -> list[int]:
+    def caller_vectors(self, rows: Sequence[int]) -> list[int]:
         """Sequence numbers of all vectors that callers gave for these rows."""
         sql = """
             SELECT v.seq FROM json_each(?2) j CROSS JOIN vectors v
@@ -118,13 +135,13 @@ class SqliteLedger:
         return {row[0] for row in self._among(sql, rows)}
 
     def keys(self, names: Sequence[str]) -> dict[str, KeyRow]:
-        """What was written under these keys."""
-        found = self._among(KEYS, names)
-        return {row[0]: guarded(self._name, KeyRow(*row[:-1]), row[-1]) for row in found}
+        """What was written under these idempotency keys."""
+        rows = self._among(KEYS, names)
+        return {row[0]: check_bookkeeping(self._name, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
 
 def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
-    """Write a settled batch; the caller holds the transaction."""
+    """Write the rows of a settled batch, and move the head."""
     number = number_of(db, tenant)
     _erase(db, tenant, number, new)
     spaces = {w.generation for w in new.words} | {v.generation for v in new.vectors}
@@ -141,9 +158,9 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
         "edges": new.edges,
         "agents": new.agents,
         "tombs": new.tombs,
-        "keys": [(*key, guard(tenant, key)) for key in new.keys],
-        "debts": [(d.row, space[d.generation], guard(tenant, d)) for d in new.debts],
-        "commits": _commits(
+        "keys": [(*key, bookkeeping_sum(tenant, key)) for key in new.keys],
+        "debts": [(d.row, space[d.generation], bookkeeping_sum(tenant, d)) for d in new.debts],
+        "commits": _commit_rows(
             tenant, [CommitRow(new.head.seq, new.head.time)] if new.advances else []
         ),
     }
@@ -159,14 +176,14 @@ def write(db: apsw.Connection, tenant: str, new: Sequenced) -> None:
     )
 
 
-def _commits(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
-    return [(*commit, guard(tenant, commit)) for commit in commits]
+def _commit_rows(tenant: str, commits: Sequence[CommitRow]) -> list[tuple[apsw.SQLiteValue, ...]]:
+    return [(*commit, bookkeeping_sum(tenant, commit)) for commit in commits]
 
 
 def insert(
     db: apsw.Connection, table: str, tenant: int, rows: Sequence[tuple[apsw.SQLiteValue, ...]]
 ) -> None:
-    """Add rows of one tenant to one of our own tables."""
+    """Insert rows of one tenant into a table whose first column is the tenant."""
     if rows:
         marks = ",".join("?" * (len(rows[0]) + 1))
         sql = f"INSERT INTO {table} VALUES ({marks})"  # noqa: S608  # a table of ours
@@ -174,35 +191,35 @@ def insert(
 
 
 def rewrite_commits(db: apsw.Connection, tenant: str, commits: Sequence[CommitRow]) -> None:
-    """Give a restored tenant the commits it came with."""
+    """Replace a restored tenant's commits by those of its dump."""
     number = number_of(db, tenant)
     db.execute("DELETE FROM commits WHERE tenant=?", (number,))
-    insert(db, "commits", number, _commits(tenant, commits))
+    insert(db, "commits", number, _commit_rows(tenant, commits))
 
 
 def mend(
     db: apsw.Connection, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]
 ) -> None:
-    """Write derived rows anew: words as given, vectors as debts."""
+    """Replace words, and turn lost vectors into debts."""
     number = number_of(db, tenant)
     space = {name: generation_of(db, name) for name in sorted({row.generation for row in words})}
     db.executemany(
-        # A row that was forgotten since it was read gets no words.
+        # Selects from records, so that a row forgotten since it was read gets no words.
         "INSERT OR REPLACE INTO words SELECT tenant, ?, row, ?, ? FROM records "
         "WHERE tenant=? AND row=?",
         [(space[row.generation], row.body, row.sum, number, row.row) for row in words],
     )
     for vector in lost:
         debt = DebtRow(vector.row, vector.generation)
-        place = generation_of(db, vector.generation)
-        gone = (number, place, vector.seq, vector.row)
-        db.execute("DELETE FROM vectors WHERE tenant=? AND generation=? AND seq=? AND row=?", gone)
-        told = (number, debt.row, place, guard(tenant, debt))
-        db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", told)
+        generation = generation_of(db, vector.generation)
+        key = (number, generation, vector.seq, vector.row)
+        db.execute("DELETE FROM vectors WHERE tenant=? AND generation=? AND seq=? AND row=?", key)
+        values = (number, debt.row, generation, bookkeeping_sum(tenant, debt))
+        db.execute("INSERT OR REPLACE INTO debts VALUES (?,?,?,?)", values)
 
 
 def drop_space(db: apsw.Connection, fingerprint: str) -> None:
-    """Delete the words of a generation, and its name unless something else is in it."""
+    """Delete the words of a generation, and its name unless vectors or debts use it."""
     number = generation_of(db, fingerprint)
     db.execute("DELETE FROM words WHERE generation=?", (number,))
     db.execute(
@@ -214,7 +231,7 @@ def drop_space(db: apsw.Connection, fingerprint: str) -> None:
 
 
 def _erase(db: apsw.Connection, tenant: str, number: int, new: Sequenced) -> None:
-    """Delete what a forget erases; `secure_delete` overwrites it in the file."""
+    """Delete what a forget erases; `PRAGMA secure_delete` overwrites it in the file."""
     if not new.tombs:
         return
     rows = [(number, row) for row in new.erased_rows]
@@ -224,15 +241,34 @@ def _erase(db: apsw.Connection, tenant: str, number: int, new: Sequenced) -> Non
     db.executemany("DELETE FROM edges WHERE tenant=? AND seq=?", edges)
     for record_id in new.erased_ids:
         sql = "SELECT key, asked, seq, time, id, debt FROM keys WHERE tenant=? AND id=?"
-        found: list[Any] = db.execute(sql, (number, record_id)).fetchall()
-        for row in found:
+        keys: list[Any] = db.execute(sql, (number, record_id)).fetchall()
+        for row in keys:
             blank = KeyRow(*row)._replace(asked=b"")
-            told = (blank.asked, guard(tenant, blank), number, blank.key)
-            db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", told)
+            values = (blank.asked, bookkeeping_sum(tenant, blank), number, blank.key)
+            db.execute("UPDATE keys SET asked=?, sum=? WHERE tenant=? AND key=?", values)
 
 
-def settled_from(tenant: str, dump: Dump) -> Sequenced:
-    """A whole tenant as rows to write."""
+def swap_manifest(
+    db: apsw.Connection, tenant: str, index: str, old: Manifest, new: Manifest
+) -> bool:
+    """Compare-and-set the manifest of an index; returns whether it was `old`."""
+    number = number_of(db, tenant)
+    row = db.execute(MANIFEST, (number, index)).fetchone()
+    if (manifest_of(tenant, index, *row) if row else Manifest()) != old:
+        return False
+    segments = json.dumps([asdict(segment) for segment in new.segments])
+    stored_sum = manifest_sum(tenant, index, segments, new.floor)
+    db.execute(
+        "INSERT OR REPLACE INTO manifests VALUES (?,?,?,?,?)",
+        (number, index, new.floor, segments, stored_sum),
+    )
+    # Part of the head: other processes see by it that they must reload their segments.
+    db.execute("UPDATE tenants SET published=published+1 WHERE tenant=?", (number,))
+    return True
+
+
+def rows_to_restore(tenant: str, dump: Dump) -> Sequenced:
+    """The rows of a dump, as a settled batch to `write`."""
     return Sequenced(
         replace(dump.head, published=0),
         Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),

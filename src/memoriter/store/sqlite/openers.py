@@ -1,12 +1,13 @@
-"""Who has a store file open in this process? Only our own connections may.
+"""Makes sure that only our own connections have a store file open in this process.
 
-POSIX locks belong to the process: closing any other handle on the file, a stray `open()` or a
-second SQLite library, drops the locks of our connections, and another process may then throw the
-write-ahead log away. So a file that somebody else holds open here is refused, when it is opened
-and before each write; and after each write the log must still have its name.
+POSIX locks belong to the process: closing any other handle on the file (a stray `open()`, a second
+SQLite library) drops the locks of our connections, and another process may then delete the
+write-ahead log under us. So `check` refuses a file that something else has open here, on opening
+and before each write, and `intact` tells after each write whether the files are still those we
+opened.
 
-A forked child inherits SQLite's table of locks, but not the locks. What was open at the fork can
-never be opened there.
+A forked child inherits SQLite's table of locks, but not the locks themselves, so what was open at
+the fork can never be opened in the child.
 """
 
 from __future__ import annotations
@@ -25,120 +26,126 @@ import apsw
 from memoriter.core.errors import Unavailable, Unsupported
 
 _HANDLES: Final = "/proc/self/fd"
-_GOING_S: Final = 1.0
-"""How long a connection that was dropped, not closed, may take to go."""
+_DROPPED_S: Final = 1.0
+"""How long a connection that was dropped without close() may take to be collected."""
 
-Mark = tuple[int, int]
-"""What a name stands for: device and inode."""
+FileId = tuple[int, int]
+"""Identity of a file, whatever its name: device and inode."""
 
 
 @dataclass(eq=False)
-class _Held:
-    """A file that connections of ours are open on."""
+class _OpenFile:
+    """A file that our connections have open."""
 
-    file: Mark
-    beside: Path
-    """Where its write-ahead log is."""
+    file: FileId
+    wal: Path
+    """The path of its write-ahead log."""
     handles: set[int]
-    """Numbers of our handles; SQLite keeps those of closed connections while others are open."""
+    """Our file descriptors. SQLite keeps those of closed connections while others are open."""
     alive: weakref.WeakSet[apsw.Connection] = field(
         default_factory=weakref.WeakSet[apsw.Connection]
     )
-    view: weakref.WeakSet[apsw.Connection] = field(default_factory=weakref.WeakSet[apsw.Connection])
+    ready: weakref.WeakSet[apsw.Connection] = field(
+        default_factory=weakref.WeakSet[apsw.Connection]
+    )
     """Those that have read: from then on each holds a lock, and the log must stay."""
-    log: Mark | None = None
-    """What they found there."""
+    wal_id: FileId | None = None
+    """Identity of the write-ahead log when the first of them had read."""
 
 
 class Openers:
-    """Our connections, by file."""
+    """Our connections, by file. `OPENERS` is the only instance."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        """Held while a connection is opened or closed, so that a check counts whole ones."""
-        self._held: dict[Path, _Held] = {}
-        self._inherited: dict[Mark, list[apsw.Connection]] = {}
-        """What was open at the fork that made this process; the connections are never closed."""
+        """Held while a connection is opened or closed, so that a check never sees half of one."""
+        self._held: dict[Path, _OpenFile] = {}
+        self._inherited: dict[FileId, list[apsw.Connection]] = {}
+        """What was open at the fork. Kept referenced: closing them here would harm the parent."""
 
     def open(self, path: Path, opener: Callable[[], apsw.Connection]) -> apsw.Connection:
-        """Open a connection of ours, on a file that nothing else holds open."""
+        """Open a connection and register it; raises as `check` does."""
         with self.lock:
             self.check(path)
             connection = opener()
-            file = _mark(path) or (0, 0)
+            file = _file_id(path) or (0, 0)
             held = self._held.get(path)
             if held is None or not held.alive:
-                held = self._held[path] = _Held(file, path.with_name(path.name + "-wal"), set())
+                held = self._held[path] = _OpenFile(file, path.with_name(path.name + "-wal"), set())
             held.handles = handles(file)
             held.alive.add(connection)
             return connection
 
     def ready(self, path: Path, connection: apsw.Connection) -> None:
-        """Remember the write-ahead log of a connection that has read."""
+        """Register that a connection has read, and which write-ahead log it uses."""
         with self.lock:
             held = self._held[path]
-            if not held.view:
-                held.log = _mark(held.beside)
-            held.view.add(connection)
+            if not held.ready:
+                held.wal_id = _file_id(held.wal)
+            held.ready.add(connection)
 
     def close(self, path: Path, connection: apsw.Connection) -> None:
-        """Close a connection of ours."""
+        """Close a connection that `open` returned."""
         with self.lock:
             held = self._held.get(path)
             if held is not None and connection in held.alive and not self.intact(path):
-                # What the lost log holds must not be copied over what others wrote since.
+                # Closing checkpoints; the lost log must not overwrite what others wrote since.
                 connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.close()
             if held is not None:
                 held.alive.discard(connection)
-                held.view.discard(connection)
+                held.ready.discard(connection)
                 if not held.alive:
                     del self._held[path]
 
     def holds(self, path: Path) -> bool:
-        """Whether a path leads to a file that connections of ours are open on, or to its log."""
+        """Whether a path leads to a file that we have open, or to its -wal or -shm."""
         with self.lock:
-            told = _mark(path)
-            beside = (p.with_name(p.name + end) for p in self._held for end in ("-wal", "-shm"))
-            return told is not None and told in {_mark(each) for each in (*self._held, *beside)}
+            file = _file_id(path)
+            logs = (p.with_name(p.name + end) for p in self._held for end in ("-wal", "-shm"))
+            return file is not None and file in {_file_id(each) for each in (*self._held, *logs)}
 
     def intact(self, path: Path) -> bool:
-        """Whether the file and its log still have the names under which we opened them."""
+        """Whether path and -wal still name the files that we opened."""
         held = self._held.get(path)
-        if held is None or not held.view:
+        if held is None or not held.ready:
             return True
-        return held.file == _mark(path) and held.log in (None, _mark(held.beside))
+        return held.file == _file_id(path) and held.wal_id in (None, _file_id(held.wal))
 
     def check(self, path: Path) -> None:
-        """Refuse a file that is not ours alone in this process, or not the one we opened."""
-        file = _mark(path)
+        """Raise unless the file is the one that we opened, and only we have it open here.
+
+        Unsupported if something else has it open, or it was open at a fork; Unavailable if the file
+        or its log was replaced.
+        """
+        file = _file_id(path)
         if file in self._inherited:
             raise Unsupported(
                 f"{path.name} was open when this process was forked, and its locks stayed behind",
                 hint="close it before forking, or start processes by spawn or forkserver",
             )
         if not self.intact(path):
-            raise replaced(path)
-        if file is not None and self._strangers(path, file):
-            with self.lock:  # a connection of ours may have been on its way
-                if self._strangers(path, file):
+            raise file_replaced(path)
+        if file is not None and self._foreign_handles(path, file):
+            with self.lock:  # look again: it may have been a connection of ours, being opened
+                if self._foreign_handles(path, file):
                     raise Unsupported(
                         f"{path.name} is open in this process through something else",
                         hint="close it there first: sqlite3 or open() on the file drop its locks",
                     )
 
-    def _strangers(self, path: Path, file: Mark) -> set[int]:
+    def _foreign_handles(self, path: Path, file: FileId) -> set[int]:
         held, now = self._held.get(path), handles(file)
         if held is None:
             return now
-        until = time.monotonic() + _GOING_S
+        until = time.monotonic() + _DROPPED_S
         while not held.alive and now & held.handles and time.monotonic() < until:
-            time.sleep(0.005)  # dropped without close, and on their way out
+            time.sleep(0.005)  # dropped without close: the collector is about to close them
             now = handles(file)
         return now - held.handles if held.alive else now
 
     def forked(self) -> None:
-        """In a new child: what is open now belongs to the parent."""
+        """In a forked child: mark what is open as the parent's, and release the lock."""
         for held in self._held.values():
             if held.alive:
                 self._inherited.setdefault(held.file, []).extend(held.alive)
@@ -146,8 +153,8 @@ class Openers:
         self.lock.release()
 
 
-def replaced(path: Path) -> Unavailable:
-    """The error for a file, or a log, that lost its name while we had it open."""
+def file_replaced(path: Path) -> Unavailable:
+    """The error for a store file or log that was replaced while we had it open."""
     return Unavailable(
         f"{path.name} or its write-ahead log was moved, replaced or removed while it was open",
         hint="close every memory on it in this process, let nothing else open the file here "
@@ -155,29 +162,29 @@ def replaced(path: Path) -> Unavailable:
     )
 
 
-def handles(file: Mark) -> set[int]:
-    """The handles of this process on a file; none where the system does not tell."""
-    found: set[int] = set()
+def handles(file: FileId) -> set[int]:
+    """This process's descriptors of a file; empty on systems without /proc."""
+    numbers: set[int] = set()
     try:
         names = os.listdir(_HANDLES)  # noqa: PTH208  # on the path of every commit
     except OSError:
-        return found
+        return numbers
     for name in names:
         try:
-            told = os.fstat(int(name))
+            stat = os.fstat(int(name))
         except OSError:  # closed meanwhile
             continue
-        if told.st_ino == file[1] and told.st_dev == file[0]:
-            found.add(int(name))
-    return found
+        if stat.st_ino == file[1] and stat.st_dev == file[0]:
+            numbers.add(int(name))
+    return numbers
 
 
-def _mark(path: Path) -> Mark | None:
+def _file_id(path: Path) -> FileId | None:
     try:
-        told = path.stat()
+        stat = path.stat()
     except (OSError, ValueError):  # ValueError: a name that no file can have
         return None
-    return told.st_dev, told.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 OPENERS: Final = Openers()

@@ -1,4 +1,8 @@
-"""Everything that a SQLite log can be asked: bound SQL in, checked rows out."""
+"""The reading half of the SQLite store: SQL in, checked rows out.
+
+`Sqlite` inherits from `SqliteReader` and provides `_rows`, which runs a query on the thread's
+connection.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +21,28 @@ from memoriter.core.record import Record
 from memoriter.store.port import Delta, Dump, Head, Manifest, SegmentRef
 from memoriter.store.rows import (
     AgentRow,
+    Bookkeeping,
     ChainRow,
     CommitRow,
     DebtRow,
     EdgeRow,
-    Kept,
     KeyRow,
     MentionRow,
     RecordRow,
     TombRow,
     VectorRow,
     WordsRow,
+    check_bookkeeping,
+    check_entry,
     check_vector,
     check_words,
-    checked,
-    guarded,
     read_record,
 )
 from memoriter.store.sqlite.schema import OWNED
 
 _log: Final = logging.getLogger(__name__)
-STRETCH: Final = 8192
-"""How many sequence numbers a delta spans at most."""
+DELTA_SPAN: Final = 8192
+"""How many sequence numbers a delta spans at most, so that a long log is read in parts."""
 
 _RECORD: Final = "r.row, r.position, r.id, r.committed, r.salt, r.body"
 _CHAINED: Final = "LEFT JOIN chain c ON c.tenant=r.tenant AND c.seq=r."
@@ -51,7 +55,7 @@ HEAD: Final = f"""
         (SELECT seq {_LAST}), (SELECT time {_LAST}), (SELECT sum {_LAST}),
         (SELECT link FROM chain WHERE tenant=t.tenant ORDER BY seq DESC LIMIT 1){{more}}
     FROM tenants t WHERE t.name=?"""  # noqa: S608  # constants; four times as quick as a join
-"""A tenant, and what its log says beside it: the last commit and the last link."""
+"""A tenant's head, and its last commit and chain link to check it against."""
 _HEAD: Final = HEAD.format(more="")
 KEYS: Final = """
     SELECT k.key, k.asked, k.seq, k.time, k.id, k.debt, k.sum FROM json_each(?2) j
@@ -60,7 +64,7 @@ MANIFEST: Final = "SELECT segments, floor, sum FROM manifests WHERE tenant=? AND
 
 
 class SqliteReader(ABC):
-    """The reading half of a store; the writing half knows how to run a query."""
+    """The methods of `Log` that read; they are documented there."""
 
     @abstractmethod
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
@@ -70,15 +74,15 @@ class SqliteReader(ABC):
         """The names of all tenants that ever wrote, sorted."""
         return [name for (name,) in self._rows("SELECT name FROM tenants ORDER BY name")]
 
-    def _of(self, tenant: str) -> int:
-        """The number of a tenant; -1 for one that never wrote."""
-        found = self._rows(NUMBER, tenant)
-        return found[0][0] if found else -1
+    def _number_of(self, tenant: str) -> int:
+        """The number of a tenant; -1 (which has no rows) for one that never wrote."""
+        rows = self._rows(NUMBER, tenant)
+        return rows[0][0] if rows else -1
 
     def head(self, tenant: str) -> Head:
-        """Where the log of a tenant stands, checked against its last commit and link."""
-        found = self._rows(_HEAD, tenant)
-        return checked_head(tenant, *found[0][1:]) if found else Head()
+        """The end of a tenant's log, checked against its last commit and link."""
+        rows = self._rows(_HEAD, tenant)
+        return checked_head(tenant, *rows[0][1:]) if rows else Head()
 
     def seq_at(self, tenant: str, time: int) -> int:
         """The sequence number of the last commit at or before a time."""
@@ -86,27 +90,27 @@ class SqliteReader(ABC):
             "SELECT seq, time, sum FROM commits WHERE tenant=? AND time<=? "
             "ORDER BY time DESC, seq DESC LIMIT 1"
         )
-        found = self._rows(sql, self._of(tenant), time)
-        return guarded(tenant, CommitRow(*found[0][:-1]), found[0][-1]).seq if found else 0
+        rows = self._rows(sql, self._number_of(tenant), time)
+        return check_bookkeeping(tenant, CommitRow(*rows[0][:-1]), rows[0][-1]).seq if rows else 0
 
     def deltas(
         self, tenant: str, after: int, upto: int, generations: tuple[str, str]
     ) -> Iterator[Delta]:
-        """The log in (after, upto], in stretches."""
+        """The log in (after, upto], in parts of `DELTA_SPAN` numbers."""
         while after < upto:
-            last = min(after + STRETCH, upto)
+            last = min(after + DELTA_SPAN, upto)
             yield self._delta(tenant, after, last, generations)
             after = last
 
     def _delta(self, tenant: str, after: int, upto: int, generations: tuple[str, str]) -> Delta:
-        number = self._of(tenant)
+        number = self._number_of(tenant)
         span = (number, after, upto)
         return Delta(
             upto,
             self._records(tenant, "r.row>? AND r.row<=? ORDER BY r.row", *span),
             {
-                row: check_words(tenant, WordsRow(row, generations[0], body, guard))
-                for row, body, guard in self._rows(
+                row: check_words(tenant, WordsRow(row, generations[0], body, stored_sum))
+                for row, body, stored_sum in self._rows(
                     f"SELECT r.row, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
                     "WHERE r.tenant=? AND r.row>? AND r.row<=? AND g.fingerprint=?",
                     *span,
@@ -141,7 +145,9 @@ class SqliteReader(ABC):
             "SELECT r.seq, r.source, r.target, r.salt, r.body, c.digest "  # noqa: S608  # constants
             f"FROM edges r {_CHAINED}seq WHERE r.tenant=? AND {condition}"
         )
-        return [checked(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)]
+        return [
+            check_entry(tenant, EdgeRow(*row[:-1]), row[-1]) for row in self._rows(sql, *values)
+        ]
 
     def _tombs(self, tenant: str, number: int, after: int, upto: int) -> list[TombRow]:
         sql = (
@@ -149,49 +155,49 @@ class SqliteReader(ABC):
             "WHERE r.tenant=? AND r.seq>? AND r.seq<=? ORDER BY r.seq"
         )
         return [
-            checked(tenant, TombRow(*row[:-1]), row[-1])
+            check_entry(tenant, TombRow(*row[:-1]), row[-1])
             for row in self._rows(sql, number, after, upto)
         ]
 
     def records(self, tenant: str, rows: Sequence[int]) -> list[Record | None]:
-        """These record versions, in the order asked; None where forgotten."""
-        number = self._of(tenant)
+        """The record versions of these rows; None where forgotten."""
+        number = self._number_of(tenant)
         wanted = json.dumps(list(dict.fromkeys(rows)))
         among = "r.row IN (SELECT value FROM json_each(?))"
-        found = {record.row: record for record in self._records(tenant, among, number, wanted)}
-        return [found.get(row) for row in rows]
+        records = {record.row: record for record in self._records(tenant, among, number, wanted)}
+        return [records.get(row) for row in rows]
 
     def versions(self, tenant: str, record_id: str, upto: int) -> list[Record]:
         """All versions of a record, oldest first."""
-        number = self._of(tenant)
+        number = self._number_of(tenant)
         return self._records(tenant, "r.id=? AND r.row<=? ORDER BY r.row", number, record_id, upto)
 
     def vectors(self, tenant: str, row: int) -> list[VectorRow]:
         """All vectors of a record version."""
-        return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._of(tenant), row)
+        return self._vectors(tenant, "r.row=? ORDER BY r.seq", self._number_of(tenant), row)
 
     def embedded(self, tenant: str) -> dict[str, set[int]]:
-        """The record versions that have a vector in each generation."""
+        """For each generation the rows that have a vector in it."""
         sql = f"SELECT g.fingerprint, r.row FROM vectors r {_SPACE} WHERE r.tenant=?"  # noqa: S608  # constants
-        found: dict[str, set[int]] = {}
-        for generation, row in self._rows(sql, self._of(tenant)):
-            found.setdefault(generation, set()).add(row)
-        return found
+        rows: dict[str, set[int]] = {}
+        for generation, row in self._rows(sql, self._number_of(tenant)):
+            rows.setdefault(generation, set()).add(row)
+        return rows
 
     def edges(self, tenant: str, position: int, upto: int) -> list[EdgeRow]:
-        """The edges at a position, either end, in sequence."""
-        number = self._of(tenant)
+        """The edges that begin or end at a position, in sequence."""
+        number = self._number_of(tenant)
         ends = "(r.source=? OR r.target=?) AND r.seq<=? ORDER BY r.seq"
         return self._edges(tenant, ends, number, position, position, upto)
 
     def agents(self, tenant: str, upto: int) -> list[AgentRow]:
-        """The latest state of every registered agent, by name."""
+        """The latest state of every registered agent, sorted by name."""
         sql = (
             f"SELECT r.seq, r.agent, r.salt, r.body, c.digest FROM agents r {_CHAINED}seq "  # noqa: S608  # constants
             "WHERE r.tenant=? AND r.seq<=? ORDER BY r.seq"
         )
-        rows = self._rows(sql, self._of(tenant), upto)
-        latest = {row[1]: checked(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
+        rows = self._rows(sql, self._number_of(tenant), upto)
+        latest = {row[1]: check_entry(tenant, AgentRow(*row[:-1]), row[-1]) for row in rows}
         return [latest[name] for name in sorted(latest)]
 
     def debts(self, tenant: str, limit: int) -> list[DebtRow]:
@@ -200,36 +206,38 @@ class SqliteReader(ABC):
             f"SELECT r.row, g.fingerprint, r.sum FROM debts r {_SPACE} "  # noqa: S608  # constants
             "WHERE r.tenant=? ORDER BY r.row, g.fingerprint LIMIT ?"
         )
-        rows = self._rows(sql, self._of(tenant), limit)
-        return [guarded(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
+        rows = self._rows(sql, self._number_of(tenant), limit)
+        return [check_bookkeeping(tenant, DebtRow(*row[:-1]), row[-1]) for row in rows]
 
     def keys(self, tenant: str, names: Sequence[str]) -> dict[str, KeyRow]:
-        """What was written under these keys."""
-        rows = self._rows(KEYS, self._of(tenant), json.dumps(list(names)))
-        return {row[0]: guarded(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
+        """What was written under these idempotency keys."""
+        rows = self._rows(KEYS, self._number_of(tenant), json.dumps(list(names)))
+        return {row[0]: check_bookkeeping(tenant, KeyRow(*row[:-1]), row[-1]) for row in rows}
 
     def words(self, tenant: str) -> Iterator[WordsRow]:
-        """The analysed words of every record version, unchecked."""
+        """The analysed words of every record version; checksums are not checked."""
         sql = (
             f"SELECT r.row, g.fingerprint, r.body, r.sum FROM words r {_SPACE} "  # noqa: S608  # constants
             "WHERE r.tenant=? AND r.row>? AND r.row<=? ORDER BY r.row"
         )
-        number = self._of(tenant)
+        number = self._number_of(tenant)
         last = self._rows("SELECT coalesce(max(row), 0) FROM words WHERE tenant=?", number)[0][0]
-        for after in range(0, last, STRETCH):
-            yield from (WordsRow(*row) for row in self._rows(sql, number, after, after + STRETCH))
+        for after in range(0, last, DELTA_SPAN):
+            yield from (
+                WordsRow(*row) for row in self._rows(sql, number, after, after + DELTA_SPAN)
+            )
 
     def spaces(self) -> list[str]:
         """The fingerprints of all generations."""
         return [name for (name,) in self._rows("SELECT fingerprint FROM generations ORDER BY 1")]
 
     def damage(self) -> list[str]:
-        """What SQLite itself finds wrong with the file."""
-        found = self._rows("PRAGMA integrity_check(20)")
-        return [told for (told,) in found if told != "ok"] + self._orphans()
+        """Messages of SQLite's integrity check, and rows without a tenant or generation."""
+        messages = self._rows("PRAGMA integrity_check(20)")
+        return [message for (message,) in messages if message != "ok"] + self._orphans()
 
     def _orphans(self) -> list[str]:
-        """Rows of a tenant or a generation that is not there: nobody would ever read them."""
+        """One message for each missing tenant or generation that rows still refer to."""
         owned = [(table, "tenant") for table in OWNED]
         owned += [(table, "generation") for table in ("words", "vectors", "debts")]
         out: list[str] = []
@@ -243,7 +251,7 @@ class SqliteReader(ABC):
 
     def manifest(self, tenant: str, index: str) -> Manifest:
         """The published segments of an index."""
-        rows = self._rows(MANIFEST, self._of(tenant), index)
+        rows = self._rows(MANIFEST, self._number_of(tenant), index)
         return manifest_of(tenant, index, *rows[0]) if rows else Manifest()
 
     def manifests(self, tenant: str) -> dict[str, Manifest]:
@@ -252,13 +260,14 @@ class SqliteReader(ABC):
             "SELECT fingerprint, segments, floor, sum FROM manifests WHERE tenant=? "
             "ORDER BY fingerprint"
         )
-        rows = self._rows(sql, self._of(tenant))
+        rows = self._rows(sql, self._number_of(tenant))
         return {index: manifest_of(tenant, index, *row) for index, *row in rows}
 
     def _dump(self, tenant: str) -> Dump:
-        """The whole tenant, its head as it stands; the caller holds a read transaction."""
-        found = self._rows(_HEAD, tenant)
-        number, head = (found[0][0], Head(*found[0][1:6])) if found else (-1, Head())
+        """All rows of a tenant, the head unchecked; the caller holds a read transaction."""
+        # Unchecked, so that a damaged tenant can still be dumped and `verify_log` names the damage.
+        heads = self._rows(_HEAD, tenant)
+        number, head = (heads[0][0], Head(*heads[0][1:6])) if heads else (-1, Head())
 
         def table(columns: str, source: str, order: str) -> list[Any]:
             sql = f"SELECT {columns} FROM {source} WHERE r.tenant=? ORDER BY {order}"  # noqa: S608  # constants
@@ -266,11 +275,11 @@ class SqliteReader(ABC):
 
         damaged: list[str] = []
 
-        def kept(kind: type[Kept], rows: list[Any]) -> list[Kept]:
-            """Rows of bookkeeping; those whose checksum does not fit are told, not left out."""
+        def bookkeeping(kind: type[Bookkeeping], rows: list[Any]) -> list[Bookkeeping]:
+            """All these rows; those that do not match their checksum are added to `damaged`."""
             for row in rows:
                 try:
-                    guarded(tenant, kind(*row[:-1]), row[-1])
+                    check_bookkeeping(tenant, kind(*row[:-1]), row[-1])
                 except Corrupt as damage:
                     damaged.append(damage.message)
             return [kind(*row[:-1]) for row in rows]
@@ -278,7 +287,7 @@ class SqliteReader(ABC):
         debts = table("r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint")
         return Dump(
             head,
-            kept(CommitRow, table("seq, time, sum", "commits r", "seq")),
+            bookkeeping(CommitRow, table("seq, time, sum", "commits r", "seq")),
             [ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
             [RecordRow(*row) for row in table(_RECORD, "records r", "row")],
             [VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
@@ -286,28 +295,32 @@ class SqliteReader(ABC):
             [EdgeRow(*row) for row in table("seq, source, target, salt, body", "edges r", "seq")],
             [AgentRow(*row) for row in table("seq, agent, salt, body", "agents r", "seq")],
             [TombRow(*row) for row in table("seq, salt, body", "tombs r", "seq")],
-            kept(KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")),
-            kept(DebtRow, debts),
+            bookkeeping(KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")),
+            bookkeeping(DebtRow, debts),
             damaged=damaged,
         )
 
 
 @lru_cache(maxsize=256)  # a head is read far more often than it moves
 def checked_head(tenant: str, *row: Any) -> Head:
-    """The head in a row of HEAD, if it stands where the last commit and the last link do."""
-    head, (seq, time, guard, link) = Head(*row[:5]), row[5:]
-    last = CommitRow(0, 0) if seq is None else guarded(tenant, CommitRow(seq, time), guard)
+    """The head in a row of `HEAD`; Corrupt unless it matches the last commit and chain link."""
+    head, (seq, time, stored_sum, link) = Head(*row[:5]), row[5:]
+    last = (
+        CommitRow(0, 0)
+        if seq is None
+        else check_bookkeeping(tenant, CommitRow(seq, time), stored_sum)
+    )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
-            f"tenant {tenant!r} stands at entry {head.seq}, its last commit or link elsewhere",
+            f"tenant {tenant!r} is at entry {head.seq}, its last commit or link is not",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return head
 
 
-def manifest_of(tenant: str, index: str, segments: str, floor: int, guard: bytes) -> Manifest:
-    """The manifest in a row; a damaged one counts as none, since everything in it is derived."""
-    if manifest_sum(tenant, index, segments, floor) != guard:
+def manifest_of(tenant: str, index: str, segments: str, floor: int, stored_sum: bytes) -> Manifest:
+    """The manifest in a row; a damaged one counts as empty, since it can be built again."""
+    if manifest_sum(tenant, index, segments, floor) != stored_sum:
         _log.warning("the list of segments of tenant %r is damaged and not used", tenant)
         return Manifest()
     return Manifest(tuple(SegmentRef(**segment) for segment in json.loads(segments)), floor)

@@ -1,7 +1,7 @@
-"""The tables of a store file, format 1 (final: later formats migrate forward).
+"""The SQL schema of a store file, format 1. It does not change; later formats migrate forward.
 
-Rows are only added; forgetting alone deletes. Nothing that ranks is stored here but what the log
-must carry: words and vectors beside their record, so that nobody analyses or embeds a text twice.
+Rows are only inserted; only a forget deletes. Words and vectors are derived, but are kept so that
+no text is analysed or embedded twice; everything else that ranks lives in the index.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 APPLICATION_ID: Final = 0x4D454D4F
 """Spells MEMO."""
 EARLIER_APPLICATION_ID: Final = 0x5245434F
-"""Of stores that were written under the project's earlier name, before the first release."""
+"""Marks stores written under the project's earlier name, before the first release."""
 FORMAT: Final = 1
 
 TABLES: Final = """

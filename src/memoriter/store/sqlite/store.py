@@ -1,16 +1,18 @@
-"""The default store: one SQLite file per memory, any number of processes."""
+"""The default store: one SQLite file per memory, shared by threads and processes.
+
+Durability happens here: `Sqlite.commit` queues a batch, `_commit_all` writes all that gathered, and
+`_write_transaction` makes it durable with `COMMIT`. Reads use one connection per thread and never
+wait for the writer.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import threading
-import time
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,68 +28,74 @@ from memoriter.core.errors import (
     Unavailable,
     Unsupported,
 )
-from memoriter.store.folder import sync_file, sync_folder
-from memoriter.store.io_errors import plainly
+from memoriter.store.fsync import fsync_file, fsync_folder
+from memoriter.store.io_errors import os_errors
 from memoriter.store.lease import Lease
 from memoriter.store.port import Dump, Manifest
 from memoriter.store.rows import VectorRow, WordsRow
 from memoriter.store.sequence import Sequenced, settle
 from memoriter.store.sqlite.connect import (
     Durability,
-    as_full,
-    begin_anew,
-    check_place,
-    check_whole,
+    check_location,
+    check_wal_not_orphaned,
     close,
     connect,
     create,
-    is_unborn,
-    translated,
+    needs_creation,
+    truncate_wal,
 )
-from memoriter.store.sqlite.group import Job, Queue
+from memoriter.store.sqlite.errors import disk_full_error, sqlite_errors
+from memoriter.store.sqlite.group_commit import GroupCommit, PendingBatch
 from memoriter.store.sqlite.ledger import (
     SqliteLedger,
     drop_space,
     generation_of,
     head_of,
     mend,
-    number_of,
     rewrite_commits,
-    settled_from,
+    rows_to_restore,
+    swap_manifest,
     write,
 )
-from memoriter.store.sqlite.openers import OPENERS, replaced
-from memoriter.store.sqlite.reader import MANIFEST, SqliteReader, manifest_of, manifest_sum
-from memoriter.store.sqlite.thread_connection import ThreadConnection, glance, log_size
+from memoriter.store.sqlite.openers import OPENERS, file_replaced
+from memoriter.store.sqlite.reader import SqliteReader
+from memoriter.store.sqlite.thread_connection import (
+    ThreadConnection,
+    close_interrupting,
+    file_state,
+    wal_size,
+)
 
 _log: Final = logging.getLogger(__name__)
 READ_LIMIT_S: Final = 60.0
-"""How long a read may stay open; while it is, the write-ahead log cannot shrink."""
+"""How long a read may stay open: the write-ahead log cannot be truncated meanwhile."""
 
-LOG_LIMIT: Final = 64 * 1024**2
-"""Bytes from which on a commit tries to begin the write-ahead log anew."""
-SHRINK_WAIT_S: Final = 0.5
-"""How long it waits for readers; tried again when the log has grown by another quarter."""
-CLOSE_LIMIT_S: Final = 5.0
-"""How long `close` tries to end what other threads do."""
-_CUT_SHORT: Final = (
+WAL_LIMIT: Final = 64 * 1024**2
+"""Size in bytes from which a commit tries to truncate the write-ahead log."""
+CHECKPOINT_WAIT_S: Final = 0.5
+"""How long that waits for readers; it is tried again after another quarter of `WAL_LIMIT`."""
+_CLOSED_MEANWHILE: Final = (
     apsw.InterruptError,
     apsw.ConnectionClosedError,
     apsw.CursorClosedError,
     apsw.ThreadingViolationError,
 )
-"""What a thread meets when another one closes the store."""
+"""Errors that a thread gets when another one closes the store."""
 
 
 class Sqlite(SqliteReader):
-    """A log in one SQLite file."""
+    """A `Log` in one SQLite file; the public methods are documented there.
+
+    Locks are taken in this order: the leader lock of `_queue` (threads), the lease (processes),
+    then SQLite's own write lock. `_mutex` guards only the set of open connections.
+    """
 
     def __init__(
         self, path: Path, *, read_only: bool = False, durability: Durability = "full"
     ) -> None:
         path = Path(os.path.realpath(path))
-        check_place(path)
-        check_whole(path)
+        check_location(path)
+        check_wal_not_orphaned(path)
         self._path = path
         self._pid = os.getpid()
         self._durability: Durability = durability
@@ -97,23 +105,23 @@ class Sqlite(SqliteReader):
                 f"there is no store at {path}", hint="open it without read_only to make one"
             )
         self._lease = Lease(path.with_name(path.name + ".lock"))
-        if not self.read_only and is_unborn(path):
+        if not self.read_only and needs_creation(path):
             with contextlib.closing(self._lease), self._lease.held():
                 create(path)
         self._local = threading.local()
         self._mutex = threading.Lock()
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()
-        self._queue = Queue(self._commit_all)
+        self._queue = GroupCommit(self._commit_all)
         self._writer: apsw.Connection | None = None
-        self._shrink_at = LOG_LIMIT
-        self._lost: MemoriterError | None = None
-        """Why the store closed itself."""
+        self._checkpoint_at = WAL_LIMIT
+        self._closed_because: MemoriterError | None = None
+        """Set when the store closed itself: what later calls raise."""
         self._reader()
 
     # -- connections ---------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Refuse a store that is closed, or belongs to another process."""
+        """Raise Unsupported if the store is closed, or belongs to the parent of a fork."""
         self._check()
 
     def _check(self) -> weakref.WeakSet[apsw.Connection]:
@@ -124,7 +132,7 @@ class Sqlite(SqliteReader):
                 "then open it in each of them",
             )
         if self._open is None:
-            raise self._lost or Unsupported("the store is closed", hint="open it again")
+            raise self._closed_because or Unsupported("the store is closed", hint="open it again")
         return self._open
 
     def _connect(self) -> apsw.Connection:
@@ -134,169 +142,191 @@ class Sqlite(SqliteReader):
             opened.add(connection)
         return connection
 
-    def _seat(self) -> ThreadConnection:
-        """The place of this thread, whose connection goes with the thread."""
+    def _thread_connection(self) -> ThreadConnection:
+        """This thread's read connection, opened on first use and dropped with the thread.
+
+        One connection per thread is what makes `_snapshot` work: every query inside it runs on the
+        connection that holds the read transaction.
+        """
         opened = self._check()
-        connection: ThreadConnection | None = getattr(self._local, "seat", None)
-        if connection is not None and connection.has_changed(self._path):
-            if connection.connection.in_transaction:
-                connection.check(self._path)
-            self._local.connection = None
-            opened.discard(connection.connection)
-            close(self._path, connection.connection)
-            connection = None
-        if connection is None:
-            seen = glance(self._path)
-            connection = self._local.connection = ThreadConnection.of(self._connect(), seen)
-        return connection
+        own: ThreadConnection | None = getattr(self._local, "own", None)
+        if own is not None and own.has_changed(self._path):
+            if own.connection.in_transaction:
+                own.check(self._path)
+            self._local.own = None
+            opened.discard(own.connection)
+            close(self._path, own.connection)
+            own = None
+        if own is None:
+            # Before opening, or a write in between would go unnoticed.
+            seen = file_state(self._path)
+            own = self._local.own = ThreadConnection.of(self._connect(), seen)
+        return own
 
     def _reader(self) -> apsw.Connection:
-        """The connection of this thread."""
-        return self._seat().connection
+        """This thread's connection, as SQLite's object."""
+        return self._thread_connection().connection
 
     @contextlib.contextmanager
-    def _told(self) -> Generator[None]:
-        """Turn the driver's errors into ours; what `close` cut short says that it is closed."""
-        with translated(self._path):
+    def _driver_errors(self) -> Generator[None]:
+        """Translate SQLite's errors; one that `close` caused says that the store is closed."""
+        with sqlite_errors(self._path):
             try:
                 yield
-            except _CUT_SHORT:
+            except _CLOSED_MEANWHILE:
                 self._check()
                 raise
 
     @contextlib.contextmanager
-    def _writing(self) -> Generator[apsw.Connection]:
-        """The one writing connection, inside a transaction that commits or leaves no trace."""
-        with self._lease.held(), self._told():
+    def _write_transaction(self) -> Generator[apsw.Connection]:
+        """The write connection, inside a transaction: durable after the block, or no trace of it.
+
+        This is the only place that commits. The lease makes writers of all processes queue fairly;
+        SQLite's busy handler alone would let some starve.
+        """
+        with self._lease.held(), self._driver_errors():
             self._check()
             fresh = self._writer is None
             writer = self._writer = self._writer or self._connect()
-            self._alone()
+            self._require_exclusive()
             try:
                 writer.execute("BEGIN IMMEDIATE")
-                if fresh:  # a killed process may have made the log, and never kept its name safe
-                    with plainly(self._path):
-                        sync_folder(self._path.parent)
+                if fresh:
+                    # The -wal file may be new, made by us or by a process that was killed before it
+                    # synced the folder: without this, a power cut could lose the file's name.
+                    with os_errors(self._path):
+                        fsync_folder(self._path.parent)
                 yield writer
+                # Durable from here: WAL mode with synchronous=FULL fsyncs the log inside COMMIT.
                 writer.execute("COMMIT")
             except apsw.IOError as error:
-                full = as_full(self._path, writer, error)
-                self._undo(writer, error)
+                full = disk_full_error(self._path, writer, error)
+                self._roll_back(writer, error)
                 if full is not None:
                     raise full from error
                 raise
             except BaseException as error:
-                self._undo(writer, error)
+                self._roll_back(writer, error)
                 raise
+            # Somebody moved or replaced the files during the commit: it went into a lost file, so
+            # the caller must not take it for durable.
             if not OPENERS.intact(self._path):
                 self._check()
-                raise self._abandoned(replaced(self._path))
-            self._shrink(writer)
+                raise self._closed_by(file_replaced(self._path))
+            self._checkpoint_if_large(writer)
 
-    def _alone(self) -> None:
-        """Nobody else of this process holds the file; otherwise nothing is written."""
+    def _require_exclusive(self) -> None:
+        """Raise, before anything is written, if other code in this process opened the file."""
         try:
             OPENERS.check(self._path)
         except Unavailable as lost:
-            self._check()  # our own close takes the log away too
-            raise self._abandoned(lost) from None
+            self._check()  # after our own close the log is gone too: say "closed" instead
+            raise self._closed_by(lost) from None
 
-    def _shrink(self, writer: apsw.Connection) -> None:
-        """Begin the log anew when it has grown large; a log that stays large fails no write.
+    def _checkpoint_if_large(self, writer: apsw.Connection) -> None:
+        """Truncate the write-ahead log when it has grown large; failing to is no error.
 
-        Reads that overlap without a pause keep it from beginning anew by itself. Here new ones
-        need it no more, and the last ones that do are waited for, though not long.
+        SQLite restarts the log only when no reader uses it, which never happens if reads overlap
+        all the time. After a checkpoint new readers no longer need the log, so waiting a short time
+        for the last old ones is enough.
         """
-        size = log_size(self._path)
-        if size < self._shrink_at:
+        size = wal_size(self._path)
+        if size < self._checkpoint_at:
             return
         try:
-            done = begin_anew(writer, SHRINK_WAIT_S)
+            done = truncate_wal(writer, CHECKPOINT_WAIT_S)
         except apsw.Error as error:
-            _log.warning("the log of %s could not be copied back: %s", self._path.name, error)
-            self._undo(writer, error)
+            _log.warning("the log of %s could not be truncated: %s", self._path.name, error)
+            self._roll_back(writer, error)
             done = False
-        self._shrink_at = LOG_LIMIT if done else size + LOG_LIMIT // 4
+        self._checkpoint_at = WAL_LIMIT if done else size + WAL_LIMIT // 4
 
-    def _undo(self, writer: apsw.Connection, error: BaseException) -> None:
-        """Leave no trace; after trouble with the disk, trust nothing that the connection cached."""
+    def _roll_back(self, writer: apsw.Connection, error: BaseException) -> None:
+        """End a failed transaction without a trace."""
+        # After an I/O error the connection's page cache may differ from the file: drop it all.
         if isinstance(error, apsw.Error):
             self._writer = None
             close(self._path, writer)
         elif writer.in_transaction:
             writer.execute("ROLLBACK")
 
-    def _abandoned(self, lost: MemoriterError) -> MemoriterError:
-        """Close the store when its log lost its name: what goes there now, nobody will find."""
-        self._lost = lost
+    def _closed_by(self, error: MemoriterError) -> MemoriterError:
+        """Close the store because its files were replaced; returns the error to raise."""
+        self._closed_because = error
         self.close()
-        return lost
+        return error
 
     @contextlib.contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
-        """This thread's connection, inside one read transaction."""
-        with self._told():
-            db = self._seat().within(READ_LIMIT_S)
+        """This thread's connection, inside one read transaction (a snapshot)."""
+        with self._driver_errors():
+            db = self._thread_connection().within(READ_LIMIT_S)
             try:
                 db.execute("BEGIN")
                 yield db
-            finally:  # whatever came, a signal too: a transaction that stays open sees nothing new
+            finally:
+                # Also after a KeyboardInterrupt: a transaction left open sees no new commits.
                 if db.in_transaction:
                     db.execute("ROLLBACK")
 
     def _rows(self, sql: str, *values: apsw.SQLiteValue) -> list[Any]:
         """All rows of a query, on this thread's connection."""
-        with self._told():
-            connection = self._seat()
+        with self._driver_errors():
+            connection = self._thread_connection()
             try:
                 return connection.within(READ_LIMIT_S).execute(sql, values).fetchall()
             finally:
                 connection.check(self._path)
 
     def close(self) -> None:
-        """Close every connection; closing twice is fine. A forked child has none of its own."""
+        """Close every connection. Idempotent; does nothing in a forked child, which has none."""
         if self._pid != os.getpid():
             return
         with self._mutex:
             connections, self._open = list(self._open or ()), None
         try:
             for connection in connections:
-                _let_go(self._path, connection)
+                close_interrupting(self._path, connection)
         finally:
             self._lease.close()
 
     # -- writing -------------------------------------------------------------------------------
 
     def commit(self, batch: Batch) -> Commit:
-        """Write a batch, durable when it returns; batches that wait for the disk share a commit."""
+        """Write a batch, durable when it returns; concurrent batches share one COMMIT and fsync.
+
+        Raises Forbidden if the store is read-only, otherwise what `GroupCommit.commit` raises.
+        """
         self._must_write()
         return self._queue.commit(batch)
 
     def _must_write(self) -> None:
-        """Refuse before any lock is taken: in a forked child some may be held for ever."""
+        """Raise if the store is closed, forked or read-only."""
+        # Called before any lock is taken: in a forked child a lock may be held for ever.
         self.check()
         if self.read_only:
             raise Forbidden(
                 f"{self._path.name} was opened to read only", hint="open it for writing"
             )
 
-    def _commit_all(self, jobs: Sequence[Job]) -> None:
-        """Write what gathered in one transaction; a batch that is refused leaves no trace in it."""
-        with self._writing() as db:
-            for job in jobs:
+    def _commit_all(self, batches: Sequence[PendingBatch]) -> None:
+        """Write batches in one transaction and set the outcome of each."""
+        with self._write_transaction() as db:
+            for pending in batches:
+                # A savepoint each: one refused batch must not take the others' writes with it.
                 db.execute("SAVEPOINT batch")
                 try:
-                    job.done = self._commit_one(db, job.batch)
+                    pending.done = self._commit_one(db, pending.batch)
                 except MemoriterError as refused:
                     db.execute("ROLLBACK TO batch")
-                    job.refused = refused
+                    pending.refused = refused
                 except (apsw.ConstraintError, UnicodeDecodeError) as damage:
                     db.execute("ROLLBACK TO batch")
-                    job.refused = self._damaged(job.batch.tenant, damage)
+                    pending.refused = self._damaged(pending.batch.tenant, damage)
                 db.execute("RELEASE batch")
 
     def _damaged(self, tenant: str, damage: Exception) -> Corrupt:
-        """The error for rows that no settled batch can meet: those of other tenants are sound."""
+        """The error for rows that contradict a settled batch; other tenants are not affected."""
         return Corrupt(
             f"{self._path.name} is damaged at tenant {tenant!r}: {damage}",
             hint="verify tells what is wrong; restore a backup",
@@ -308,86 +338,57 @@ class Sqlite(SqliteReader):
         if not new.is_empty:
             write(db, batch.tenant, new)
         elif number is not None:
-            # A retry may find a write that a killed process left in the page cache alone. SQLite
-            # holds no locks on its log, so another handle on it does no harm.
-            with plainly(self._path):
-                sync_file(self._path.with_name(self._path.name + "-wal"))
+            # A retry may find a write that a killed process left in the page cache alone: make it
+            # durable before saying so. SQLite holds no locks on its -wal, so opening it is safe.
+            with os_errors(self._path):
+                fsync_file(self._path.with_name(self._path.name + "-wal"))
         return new.commit
 
     def open_space(self, generation: str) -> None:
-        """Make a generation known."""
-        self._alter(lambda db: generation_of(db, generation))
+        """Register a generation."""
+        self._in_own_transaction(lambda db: generation_of(db, generation))
 
     def close_space(self, generation: str) -> None:
-        """Drop the words of a generation."""
-        self._alter(lambda db: drop_space(db, generation))
+        """Delete the words of a generation."""
+        self._in_own_transaction(lambda db: drop_space(db, generation))
 
-    def _alter(self, what: Callable[[apsw.Connection], object]) -> None:
+    def _in_own_transaction(self, change: Callable[[apsw.Connection], object]) -> None:
         self._must_write()
-        with self._queue.alone(), self._writing() as db:
-            what(db)
+        with self._queue.exclusive(), self._write_transaction() as db:
+            change(db)
 
     def mend(self, tenant: str, words: Sequence[WordsRow], lost: Sequence[VectorRow]) -> None:
-        """Write derived rows anew: words as given, vectors as debts."""
-        self._alter(lambda db: mend(db, tenant, words, lost))
+        """Replace words, and turn lost vectors into debts."""
+        self._in_own_transaction(lambda db: mend(db, tenant, words, lost))
 
     # -- published segments --------------------------------------------------------------------
 
     def publish(self, tenant: str, index: str, old: Manifest, new: Manifest) -> bool:
-        """Replace the list of segments if it still is `old`."""
+        """Replace the manifest if it still is `old`; returns whether it was."""
         self._must_write()
-        with self._queue.alone(), self._writing() as db:
-            number = number_of(db, tenant)
-            found = db.execute(MANIFEST, (number, index)).fetchone()
-            if (manifest_of(tenant, index, *found) if found else Manifest()) != old:
-                return False
-            segments = json.dumps([asdict(segment) for segment in new.segments])
-            told = (
-                number,
-                index,
-                new.floor,
-                segments,
-                manifest_sum(tenant, index, segments, new.floor),
-            )
-            db.execute("INSERT OR REPLACE INTO manifests VALUES (?,?,?,?,?)", told)
-            db.execute("UPDATE tenants SET published=published+1 WHERE tenant=?", (number,))
-            return True
+        with self._queue.exclusive(), self._write_transaction() as db:
+            return swap_manifest(db, tenant, index, old, new)
 
     # -- whole tenants -------------------------------------------------------------------------
 
     def dump(self, tenant: str) -> Dump:
-        """The whole tenant as of one moment."""
+        """All rows of a tenant, read in one snapshot."""
         with self._snapshot():
             return self._dump(tenant)
 
     def restore(self, tenant: str, dump: Dump) -> None:
-        """Fill a tenant that has never been written to."""
+        """Write a dump into an empty tenant; Conflict if it has been written to."""
         self._must_write()
-        with self._queue.alone(), self._writing() as db:
+        with self._queue.exclusive(), self._write_transaction() as db:
             if head_of(db, tenant)[1].seq:
                 raise Conflict(
                     f"tenant {tenant!r} holds records already",
                     hint="load into a new tenant or a new store",
                 )
-            write(db, tenant, settled_from(tenant, dump))
+            write(db, tenant, rows_to_restore(tenant, dump))
             rewrite_commits(db, tenant, dump.commits)
 
 
-def _let_go(path: Path, connection: apsw.Connection) -> None:
-    """Close a connection, ending what another thread still does on it."""
-    until = time.monotonic() + CLOSE_LIMIT_S
-    while True:
-        try:
-            return close(path, connection)
-        except (apsw.ThreadingViolationError, apsw.BusyError):
-            if time.monotonic() > until:
-                _log.warning("a thread still reads %s; its connection goes with it", path.name)
-                return None
-        with contextlib.suppress(apsw.ConnectionClosedError):
-            connection.interrupt()
-        time.sleep(0.001)
-
-
 def _writable(path: Path) -> bool:
-    """Whether the file, or its future place, can be written."""
+    """Whether the file can be written, or created."""
     return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
