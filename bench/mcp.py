@@ -18,17 +18,17 @@ from memoriter.text.tokens import tokens
 
 def run(options: Options) -> None:
     rows = [
-        (choice, len(list_of(choice, "admin")), len(told), pieces(told), tokens(told))
+        (choice, len(list_of(choice, "admin")), len(text), pieces(text), tokens(text))
         for choice in CHOICES
-        for told in [listed(choice)]
+        for text in [listed(choice)]
     ]
     table(["tools", "count", "characters", "pieces", "at most"], rows)
 
 
 def listed(choice: Choice) -> str:
     """The answer to tools/list, as it goes over the wire."""
-    told = [tool.model_dump(by_alias=True, exclude_none=True) for tool in list_of(choice, "admin")]
-    return json.dumps({"tools": told}, separators=(",", ":"), ensure_ascii=False)
+    tools = [tool.model_dump(by_alias=True, exclude_none=True) for tool in list_of(choice, "admin")]
+    return json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)
 
 
 def pieces(text: str) -> int:

@@ -32,10 +32,10 @@ def nearest(first: int, last: int) -> NDArray[np.uint16]:
     own = np.arange(first, last)
     near[own - first, own] = np.inf
     out = np.zeros((last - first, NEIGHBOURS), np.uint16)
-    for at, mine in enumerate(near):
-        some = np.argpartition(-mine, NEIGHBOURS + SPARE)[: NEIGHBOURS + SPARE]
-        some = some[np.lexsort((some, -mine[some]))]
-        if mine[some[NEIGHBOURS - 1]] == mine[some[-1]]:
+    for at, scores in enumerate(near):
+        some = np.argpartition(-scores, NEIGHBOURS + SPARE)[: NEIGHBOURS + SPARE]
+        some = some[np.lexsort((some, -scores[some]))]
+        if scores[some[NEIGHBOURS - 1]] == scores[some[-1]]:
             raise ValueError(f"row {first + at}: more ties than are looked at")
         out[at] = some[:NEIGHBOURS]
     return out

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from tests.inside import embedder_of, engine_of, log_of, query_of, reranker_of
 from tests.oracle.answer import Answer, answer
 from tests.oracle.world import Ask, World
 
@@ -15,7 +16,7 @@ from memoriter.core.query import lists_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.search import by_lanes
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
-from memoriter.store.port import Dump, Log
+from memoriter.store.port import Dump
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
 from memoriter.text.analyzers import analyzer
 from memoriter.text.own import Own
@@ -36,12 +37,12 @@ class Lenient(Memory):
     """A memory that asks by any recipe, whether it has a place for the reranker or not."""
 
     def recall(self, query: str, limit: int | None = None, **ask: Any) -> Result:
-        return by_lanes(self._engine, *self._query(query, limit, cast("Any", ask)))
+        return by_lanes(engine_of(self), *query_of(self, query, limit, ask))
 
     def scoped(
         self, agent: str | None = None, user: str | None = None, session: str | None = None
     ) -> Memory:
-        return Lenient(self._engine, super().scoped(agent, user, session).scope)
+        return Lenient(engine_of(self), super().scoped(agent, user, session).scope)
 
 
 def open_toy(
@@ -61,12 +62,7 @@ def open_toy(
         **more,
     }
     memory = memoriter.open(place, **options)
-    return Lenient(memory._engine, memory.scope)  # random recipes need not rerank
-
-
-def log_of(memory: Memory) -> Log:
-    """The store beneath a memory."""
-    return memory._engine.log  # the oracle reads the log, not the index
+    return Lenient(engine_of(memory), memory.scope)  # random recipes need not rerank
 
 
 def dump_of(memory: Memory) -> Dump:
@@ -103,7 +99,7 @@ def world_of(
 
 def query_vector(memory: Memory, text: str) -> Any:
     """What the embedder answers, if it does."""
-    embedder = memory._engine.write_context.embedder  # the outcome of the one effect
+    embedder = embedder_of(memory)  # the outcome of the one effect
     if embedder is None or not text.strip() or getattr(embedder, "failing", False):
         return None
     (vector,) = embedder.embed([text], "query")
@@ -112,8 +108,8 @@ def query_vector(memory: Memory, text: str) -> Any:
 
 def expected(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
     """What the oracle answers to the same question."""
-    found = foreseen(memory, text, recipe, **ask)
-    return found.ranked, found.used
+    oracle = foreseen(memory, text, recipe, **ask)
+    return oracle.ranked, oracle.used
 
 
 def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> Answer:
@@ -122,12 +118,12 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> Answer:
     seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)
     now = ask.get("now")
     lists = lists_of(ask.get("lists"))
-    told = with_lists(overridden(recipe_of(recipe), ask.get("overrides", {})), lists).to_data()
-    reranker = memory._engine.reranker  # the outcome of the other effect
+    changed = with_lists(overridden(recipe_of(recipe), ask.get("overrides", {})), lists).to_data()
+    reranker = reranker_of(memory)  # the outcome of the other effect
     question = Ask(
         text,
-        told,
-        memory._engine.clock.now() if now is None else now,  # as above
+        changed,
+        engine_of(memory).clock.now() if now is None else now,  # as above
         query_vector(memory, text),
         ask.get("where"),
         ask.get("as_of"),
