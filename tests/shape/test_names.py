@@ -14,6 +14,11 @@ SRC = ROOT / "src" / "memoriter"
 
 VAGUE = frozenset({"told", "found", "said", "mine"})
 """Words that say nothing about the value; no name consists of one of them."""
+RECIPE_KEYS: dict[tuple[str, str], str] = {
+    ("src/memoriter/pipeline/spoken.py", "found"): "the key `found` of `[labels]`",
+    ("src/memoriter/pipeline/recipe.py", "found"): "reads that key",
+}
+"""Names that a recipe file has fixed, by file."""
 
 
 # --- vague names -----------------------------------------------------------------------------
@@ -43,9 +48,11 @@ def names(source: str) -> Iterator[tuple[int, str]]:
                 pass
 
 
-def vague(source: str) -> list[str]:
+def vague(source: str, path: str = "") -> list[str]:
     return [
-        f"line {line}: {name}" for line, name in names(source) if name.strip("_").lower() in VAGUE
+        f"line {line}: {name}"
+        for line, name in names(source)
+        if name.strip("_").lower() in VAGUE and (path, name) not in RECIPE_KEYS
     ]
 
 
@@ -54,7 +61,7 @@ def test_no_name_is_a_word_that_says_nothing() -> None:
         f"{path.relative_to(ROOT)}: {finding}"
         for folder in ("src", "tests", "bench", "tools")
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for finding in vague(path.read_text(encoding="utf-8"))
+        for finding in vague(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
     ]
     assert not findings, f"{len(findings)} vague names\n" + "\n".join(findings)
 
