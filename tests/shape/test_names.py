@@ -137,20 +137,19 @@ SEVERAL_HOMES: dict[str, Allowed] = {
 """Public functions whose name may have several homes."""
 
 Homes = Mapping[str, list[str]]
-Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+Definition = type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]
+CLASS: tuple[Definition, ...] = (ast.ClassDef,)
+FUNCTION: tuple[Definition, ...] = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def homes(kinds: type | tuple[type, ...], modules: Mapping[str, str]) -> Homes:
+def homes(kinds: tuple[Definition, ...], sources: Mapping[str, str]) -> Homes:
     """In which modules each public name of these kinds is defined at the top level."""
     by_name: dict[str, list[str]] = defaultdict(list)
-    for path, source in modules.items():
-        public = {
-            node.name
-            for node in ast.parse(source).body
-            if isinstance(node, kinds) and not node.name.startswith("_")  # type: ignore[attr-defined]
-        }
-        for name in public:
-            by_name[name].append(path)
+    for path, source in sources.items():
+        defined = {node.name for node in ast.parse(source).body if isinstance(node, kinds)}
+        for name in defined:
+            if not name.startswith("_"):
+                by_name[name].append(path)
     return by_name
 
 
@@ -171,24 +170,24 @@ def modules() -> dict[str, str]:
 
 
 def test_a_public_class_has_one_home() -> None:
-    findings = list(misplaced(homes(ast.ClassDef, modules()), {}))
+    findings = list(misplaced(homes(CLASS, modules()), {}))
     assert not findings, "\n".join(findings)
 
 
 def test_a_public_function_has_one_home_or_a_reason() -> None:
-    findings = list(misplaced(homes(Function, modules()), SEVERAL_HOMES))
+    findings = list(misplaced(homes(FUNCTION, modules()), SEVERAL_HOMES))
     assert not findings, f"{len(findings)} names\n" + "\n".join(findings)
 
 
 def test_every_exception_is_still_needed() -> None:
-    by_name = homes(Function, modules())
+    by_name = homes(FUNCTION, modules())
     assert not [name for name in SEVERAL_HOMES if len(by_name.get(name, [])) < 2]
 
 
 def test_a_second_home_is_noticed() -> None:
     sources = {"a/x": "def f(): ...\nclass A: ...\n", "b/y": "def f(): ...\nclass A: ...\n"}
-    assert list(misplaced(homes(ast.ClassDef, sources), {})) == ["A: a/x, b/y"]
-    assert list(misplaced(homes(Function, sources), {})) == ["f: a/x, b/y"]
-    assert not list(misplaced(homes(Function, sources), {"f": Allowed("", "a/x|b/y")}))
-    assert list(misplaced(homes(Function, sources), {"f": Allowed("", "a/x")}))
-    assert not list(misplaced(homes(Function, {"a/x": "def _f(): ...\n" * 2}), {}))
+    assert list(misplaced(homes(CLASS, sources), {})) == ["A: a/x, b/y"]
+    assert list(misplaced(homes(FUNCTION, sources), {})) == ["f: a/x, b/y"]
+    assert not list(misplaced(homes(FUNCTION, sources), {"f": Allowed("", "a/x|b/y")}))
+    assert list(misplaced(homes(FUNCTION, sources), {"f": Allowed("", "a/x")}))
+    assert not list(misplaced(homes(FUNCTION, {"a/x": "def _f(): ...\n" * 2}), {}))
