@@ -120,6 +120,7 @@ def _view(matrix: np.ndarray) -> View:
     rows = np.arange(1, len(matrix) + 1)
     arrays = {"rows": rows, "ends": np.full(rows.size, LIVE), "vectors.matrix": matrix}
     arrays |= {"vectors.rows": rows, "vectors.seqs": rows}
+    arrays |= {"vectors.none.rows": rows[:0], "vectors.none.seqs": rows[:0]}
     arrays["lengths"] = np.zeros((1, rows.size), np.int32)
     return View(int(rows[-1]), [Segment(0, int(rows[-1]), arrays)], ("text",))
 
