@@ -16,20 +16,19 @@ from bench.tools import Options, table
 def run(options: Options) -> None:
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     direct = [Requirement(line) for line in project["dependencies"]]
-    found = closure(direct)
+    versions = closure(direct)
     named = {canonicalize_name(each.name) for each in direct}
-    table(["runtime packages", "count"], [("direct", len(named)), ("all", len(found))])
-    print(
-        f"\ndirect: {', '.join(sorted(named))}; they bring: {', '.join(sorted(set(found) - named))}"
-    )
-    missing = sorted(name for name, version in found.items() if version is None)
+    table(["runtime packages", "count"], [("direct", len(named)), ("all", len(versions))])
+    brought = ", ".join(sorted(set(versions) - named))
+    print(f"\ndirect: {', '.join(sorted(named))}; they bring: {brought}")
+    missing = sorted(name for name, version in versions.items() if version is None)
     if missing:
         print(f"not installed here, so what they need is not counted: {', '.join(missing)}")
 
 
 def closure(wanted: Iterable[Requirement]) -> dict[str, str | None]:
     """Everything the requirements bring on this machine, with the versions installed here."""
-    found: dict[str, str | None] = {}
+    versions: dict[str, str | None] = {}
     queue = [(each, frozenset[str]()) for each in wanted]
     while queue:
         requirement, extras = queue.pop()
@@ -37,12 +36,12 @@ def closure(wanted: Iterable[Requirement]) -> dict[str, str | None]:
         if marker and not any(marker.evaluate({"extra": extra}) for extra in {"", *extras}):
             continue
         name = canonicalize_name(requirement.name)
-        if name in found and not requirement.extras:
+        if name in versions and not requirement.extras:
             continue
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
             needs = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
-            found[name], needs = None, []
+            versions[name], needs = None, []
         queue += [(Requirement(line), frozenset(requirement.extras)) for line in needs]
-    return found
+    return versions

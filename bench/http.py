@@ -49,8 +49,8 @@ def run(options: Options) -> None:
                 "HTTP, status": lambda _: ask("/v1/status", None),
             }  # fmt: skip
             first = ask("/v1/recall", {"query": questions[0], "limit": 10})
-            mine = [hit.id for hit in memory.recall(questions[0], 10)]
-            assert [hit["id"] for hit in first["hits"]] == mine
+            local = [hit.id for hit in memory.recall(questions[0], 10)]
+            assert [hit["id"] for hit in first["hits"]] == local
             _measured(ways, questions)
             with profiled(options, f"{len(questions)} × recall through the table"):
                 for question in questions:
@@ -66,7 +66,7 @@ def _measured(ways: dict[str, Callable[[str], Any]], questions: list[str]) -> No
             spent[name].append(1000 * (time.perf_counter() - start))
     rows: list[tuple[str, ...]] = []
     for name, ms in spent.items():
-        more = [mine - base for mine, base in zip(ms, spent["library"], strict=True)]
+        more = [total - base for total, base in zip(ms, spent["library"], strict=True)]
         tail = sorted(ms)[int(0.9 * len(ms))]
         middle = statistics.median(ms), tail, min(ms)
         rows.append((name, *(f"{each:.2f}" for each in middle), f"{statistics.median(more):+.2f}"))
@@ -83,9 +83,9 @@ def served(place: Path) -> Iterator[Callable[[str, Any], Any]]:
     )
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(4)]
-    told = json.loads("".join(lines))
-    wire = http.client.HTTPConnection(told["url"].removeprefix("http://"), timeout=30)
-    headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": "application/json"}
+    address = json.loads("".join(lines))
+    wire = http.client.HTTPConnection(address["url"].removeprefix("http://"), timeout=30)
+    headers = {"Authorization": f"Bearer {address['token']}", "Content-Type": "application/json"}
 
     def ask(path: str, body: Any) -> Any:
         method = "GET" if body is None else "POST"

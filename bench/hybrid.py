@@ -185,10 +185,10 @@ class _Engrava:
             await self._core.create_edge(edge)
 
     def ask(self, question: str, vector: list[float]) -> object:
-        found = self._core.search_hybrid(
+        search = self._core.search_hybrid(
             question, vector, top_k=10, fts_top_k=POOL, vector_top_k=POOL, graph_weight=0.2
         )
-        return self._loop.run_until_complete(found)
+        return self._loop.run_until_complete(search)
 
     def close(self) -> None:
         self._loop.run_until_complete(self._db.close())

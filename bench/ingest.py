@@ -30,9 +30,11 @@ def run(options: Options) -> None:
     for _ in range(rounds):
         for label, embedder in EMBEDDERS.items():
             with folder() as place:
-                written, found = _ours(place / "m.db", texts, embedder)
+                written, until_found = _ours(place / "m.db", texts, embedder)
             spent.setdefault(f"remember_many, {label}", []).append(written)
-            spent.setdefault(f"… until a recall sees them, {label}", []).append(written + found)
+            spent.setdefault(f"… until a recall sees them, {label}", []).append(
+                written + until_found
+            )
         with folder() as place:
             spent.setdefault("bare executemany of the same texts", []).append(
                 _peer(place / "bare.db", texts)
@@ -64,9 +66,9 @@ def _ours(path: Path, texts: list[str], embedder: str | None) -> tuple[Spent, Sp
     """(time of writing, time from then until the last record was found)."""
     with memoriter.open(path, embedder=embedder) as memory:
         _, written = timed(partial(memory.remember_many, texts))
-        answer, found = timed(partial(memory.recall, texts[-1], recipe="lexical"))
+        answer, until_found = timed(partial(memory.recall, texts[-1], recipe="lexical"))
         assert answer[0].record.text == texts[-1]
-    return written, found
+    return written, until_found
 
 
 def _peer(path: Path, texts: list[str]) -> Spent:

@@ -10,6 +10,8 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.inside import engine_of, query_of
+
 import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table
 from bench.words import TOP, _lane, _times
@@ -72,11 +74,11 @@ def _kin(
     memory: Memory, where: dict[str, str] | None = None
 ) -> Callable[[str], tuple[Context, Ranking]]:
     """The kin lane of our default recipe with a pool of 50, and nothing above it."""
-    engine = memory._engine  # what recall itself uses
+    engine = engine_of(memory)  # what recall itself uses
     recipe = overridden(recipe_of("memoriter"), {"lanes.kin.pool": TOP})
 
     def ask(question: str) -> tuple[Context, Ranking]:
-        query, _ = memory._query(question, TOP, {"where": where} if where else {})
+        query, _ = query_of(memory, question, TOP, {"where": where} if where else {})
         ctx = bind_query(engine, query, recipe)
         return ctx, recipe.lanes["kin"].rank(ctx)
 

@@ -21,23 +21,23 @@ def run(options: Options) -> None:
         (
             choice,
             len(protocol_tools(choice, "admin")),
-            len(told),
-            pieces(told),
-            estimate_tokens(told),
+            len(text),
+            pieces(text),
+            estimate_tokens(text),
         )
         for choice in CHOICES
-        for told in [listed(choice)]
+        for text in [listed(choice)]
     ]
     table(["tools", "count", "characters", "pieces", "at most"], rows)
 
 
 def listed(choice: Choice) -> str:
     """The answer to tools/list, as it goes over the wire."""
-    told = [
+    tools = [
         tool.model_dump(by_alias=True, exclude_none=True)
         for tool in protocol_tools(choice, "admin")
     ]
-    return json.dumps({"tools": told}, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps({"tools": tools}, separators=(",", ":"), ensure_ascii=False)
 
 
 def pieces(text: str) -> int:

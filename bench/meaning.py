@@ -13,6 +13,7 @@ import statistics
 from collections.abc import Callable
 
 import numpy as np
+from tests.inside import engine_of, query_of
 
 import memoriter
 from bench.tools import Options, folder, profiled, table, timed
@@ -104,9 +105,9 @@ def _coded(count: int, options: Options) -> list[tuple[str, ...]]:
     asks = {name: _ranked(view, *how) for name, how in named.items()}
     out = {PEER: _times(lambda q: _gemv(matrix, q), questions)}
     out |= {name: _times(ask, questions) for name, ask in asks.items()}
-    found = [asks["by codes"](q).rows for q in questions]
+    coded = [asks["by codes"](q).rows for q in questions]
     true = [asks["exactly"](q).rows for q in questions]
-    shares = [np.isin(t, f).mean() for t, f in zip(true, found, strict=True)]
+    shares = [np.isin(t, f).mean() for t, f in zip(true, coded, strict=True)]
     with profiled(options, f"{len(questions)} × by codes, {count:,} vectors"):
         for question in questions:
             asks["by codes"](question)
@@ -119,6 +120,7 @@ def _view(matrix: np.ndarray) -> View:
     rows = np.arange(1, len(matrix) + 1)
     arrays = {"rows": rows, "ends": np.full(rows.size, LIVE), "vectors.matrix": matrix}
     arrays |= {"vectors.rows": rows, "vectors.seqs": rows}
+    arrays |= {"vectors.none.rows": rows[:0], "vectors.none.seqs": rows[:0]}
     arrays["lengths"] = np.zeros((1, rows.size), np.int32)
     return View(int(rows[-1]), [Segment(0, int(rows[-1]), arrays)], ("text",))
 
@@ -152,12 +154,12 @@ def _gemv(matrix: np.ndarray, question: np.ndarray) -> np.ndarray:
 
 
 def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[np.ndarray], Ranking]:
-    engine = memory._engine  # what recall itself uses
+    engine = engine_of(memory)  # what recall itself uses
     recipe = overridden(recipe_of("semantic"), {"lanes.meaning.pool": TOP})
 
     def ask(question: np.ndarray) -> Ranking:
         more = {"where": where} if where else {}
-        query, _ = memory._query("x", TOP, {"vector": question.tolist(), **more})
+        query, _ = query_of(memory, "x", TOP, {"vector": question.tolist(), **more})
         ctx = engine.with_spaces(bind_query(engine, query, recipe), embed=True)
         return recipe.lanes["meaning"].rank(ctx)
 
@@ -168,5 +170,5 @@ def _check(lane: Callable[[np.ndarray], Ranking], matrix: np.ndarray, question: 
     """The same records as brute force in float64."""
     unit = question / np.linalg.norm(question)
     exact = np.argsort(-(matrix.astype(np.float64) @ unit), kind="stable")[:TOP]
-    found = lane(question).rows
-    assert np.array_equal(np.argsort(found), np.argsort(exact)), "another order than brute force"
+    ranked = lane(question).rows
+    assert np.array_equal(np.argsort(ranked), np.argsort(exact)), "another order than brute force"

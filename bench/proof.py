@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.inside import engine_of, query_of
+
 import memoriter
 from bench.tools import Corpus, Options, profiled, table
 from memoriter.lanes.port import Context
@@ -87,8 +89,8 @@ def _measured(
         receipt, spent = _cpu(lambda result=result: result.receipt)
         made.append(spent)
         body = receipt.to_bytes()
-        found, spent = _cpu(lambda body=body: verify(body))
-        assert found.ok, found.problems[:3]
+        report, spent = _cpu(lambda body=body: verify(body))
+        assert report.ok, report.problems[:3]
         checked.append(spent)
         sizes.append(len(body))
         counts.append(result.total)
@@ -108,8 +110,8 @@ def _measured(
 
 def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], Result]:
     """A question whose lanes have run: what is left to do for the answer."""
-    engine = memory._engine  # what recall itself uses
-    query, recipe = memory._query(question, 10, ask)  # type: ignore[arg-type]  # as a caller asks
+    engine = engine_of(memory)  # what recall itself uses
+    query, recipe = query_of(memory, question, 10, ask)  # type: ignore[arg-type]  # as a caller asks
     ctx: Context = engine.with_spaces(bind_query(engine, query, recipe), embed=True)
     made = plan(recipe, ctx)
     lanes = running._waves(made, ctx)

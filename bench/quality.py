@@ -13,8 +13,8 @@ from memoriter.evaluate.command import run_eval
 
 
 def run(options: Options) -> None:
-    told = os.environ.get("MEMORITER_DATA")
-    if not told or not (place := Path(told)).exists():
+    folder = os.environ.get("MEMORITER_DATA")
+    if not folder or not (place := Path(folder)).exists():
         print("no data here: set MEMORITER_DATA to a folder with locomo/, longmemeval/, scifact/")
         return
     named = [place / name for name in ("locomo", "longmemeval", "scifact")]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import apsw
+from tests.inside import engine_of, query_of
 
 import memoriter
 from bench.tools import Corpus, Options, folder, profiled, table, timed
@@ -82,12 +83,12 @@ def _ours(place: Path, texts: list[str]) -> Memory:
 
 def _lane(memory: Memory, where: dict[str, str] | None = None) -> Callable[[str], Ranking]:
     """The word lane of our default recipe with a pool of 50, and nothing above it."""
-    engine = memory._engine  # what recall itself uses
+    engine = engine_of(memory)  # what recall itself uses
     changed = {"lanes.words.pool": TOP, "lanes.words.ladder": False}
     recipe = overridden(recipe_of("lexical"), changed)
 
     def ask(question: str) -> Ranking:
-        query, _ = memory._query(question, TOP, {"where": where} if where else {})
+        query, _ = query_of(memory, question, TOP, {"where": where} if where else {})
         return recipe.lanes["words"].rank(bind_query(engine, query, recipe))
 
     return ask

@@ -1,25 +1,28 @@
-"""The inside of opened things, for tests that must look beneath the public API.
+"""Access to private parts of opened memories, for tests and benchmarks that need them.
 
-Whoever can say the same by the public API does so. The private names that are left stand here and
-nowhere else; only the crash laboratory names private methods too, where it plants a bug in one.
+A test uses the public API where it can. The private names that remain are used in this file only;
+the one exception is the crash laboratory, which replaces private methods to plant a bug.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
+from memoriter.core.query import Query
 from memoriter.index.tenant import TenantIndex
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
 from memoriter.memory.facade import Memory
+from memoriter.pipeline.recipe import Recipe
 from memoriter.store.port import Log
 from memoriter.store.sqlite.group_commit import PendingBatch
 from memoriter.testing.fakes import HandClock
+from memoriter.write.prepare import WriteContext
 
 # -- of every memory ---------------------------------------------------------------------------
 
@@ -42,6 +45,28 @@ def index_of(memory: Memory) -> TenantIndex:
 def view_of(memory: Memory, known_at: int | None = None) -> View:
     """What a search reads now, or read at a moment."""
     return engine_of(memory).view(memory.scope.tenant, known_at)
+
+
+def embedder_of(memory: Memory) -> Any:
+    """The embedder that the memory writes and asks with; None if it has none."""
+    return engine_of(memory).vectors.embedder
+
+
+def context_of(memory: Memory) -> WriteContext:
+    """What the memory needs in order to write."""
+    return memory._writer.context
+
+
+def reranker_of(memory: Memory) -> Any:
+    """The reranker that the memory was opened with; None if it has none."""
+    return engine_of(memory).reranker
+
+
+def query_of(
+    memory: Memory, text: str, limit: int | None, options: Mapping[str, Any]
+) -> tuple[Query, Recipe]:
+    """The query and the recipe that `recall` makes of its arguments."""
+    return memory._query(text, limit, cast("Any", options))
 
 
 def clock_of(memory: Memory) -> HandClock:

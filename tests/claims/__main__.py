@@ -37,8 +37,8 @@ def main(args: list[str]) -> int:
     claims = table(outcomes.failed)
     lines = [f"{claim.number}  {claim.state:<8}  {claim.line}" for claim in claims]
     counted = Counter(claim.state for claim in claims)
-    told = ", ".join(f"{n} {state}" for state, n in counted.items())
-    sys.stdout.write("\n".join([*lines, "", f"{len(claims)} claims: {told}", ""]))
+    totals = ", ".join(f"{n} {state}" for state, n in counted.items())
+    sys.stdout.write("\n".join([*lines, "", f"{len(claims)} claims: {totals}", ""]))
     return 1 if code or counted["failed"] or counted["missing"] else 0
 
 

@@ -29,12 +29,12 @@ class Counting(Static):
 
 def worded(name: str) -> Data:
     """The word lane of a recipe of the library, alone."""
-    told = recipe_of(name).to_data()
-    (words,) = [lane for lane in told["lanes"].values() if lane["kind"] == "bm25"]
+    data = recipe_of(name).to_data()
+    (words,) = [lane for lane in data["lanes"].values() if lane["kind"] == "bm25"]
     return {
         "name": name,
         "version": 1,
-        "analyzer": told["analyzer"],
+        "analyzer": data["analyzer"],
         "select": {"superseded": "show"},
         "lanes": {"words": words},
         "pass": [{"fuse": {"kind": "weighted", "scale": "max", "weights": {"words": 1.0}}}],

@@ -63,19 +63,19 @@ def made(*, entities: int, chunks: int, queries: int, seed: int, clusters: int =
     names = list(home)
     near = {at: [e for e in names if home[e] == at] or names for at in range(clusters)}
     links = [(e, _other(rng, near[home[e]], names, 0.7)) for e in names for _ in range(5)]
-    told: dict[str, list[str]] = {}
+    aliases: dict[str, list[str]] = {}
     vectors: dict[str, list[float]] = {}
     for n in range(chunks):
         at, id = rng.randrange(clusters), f"c{n:05}"
-        told[id] = text(at, 10)
-        vectors[id] = vector(at, told[id])
+        aliases[id] = text(at, 10)
+        vectors[id] = vector(at, aliases[id])
         links += {(_other(rng, near[at], names, 0.8), id) for _ in range(rng.randint(1, 3))}
     questions: list[Question] = []
     for _ in range(queries):
         at = rng.randrange(clusters)
         words = text(at, 4)
         questions.append(Question(words, vector(at, words), rng.sample(near[at], 1)))
-    return Made(told, vectors, [pair for pair in dict.fromkeys(links) if pair[0] != pair[1]],
+    return Made(aliases, vectors, [pair for pair in dict.fromkeys(links) if pair[0] != pair[1]],
                 names, questions)  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _hops(made: Made, asked: Question) -> dict[str, float]:
 # -- the same through the engine -------------------------------------------------------------------
 
 _LEG: Final = {"kind": "hops", "max_hops": 3, "through": "scope", "pool": POOL}
-_TOLD: Final = {"vector_k": POOL, "fts_k": POOL, "lanes.graph": _LEG}
+_OVERRIDES: Final = {"vector_k": POOL, "fts_k": POOL, "lanes.graph": _LEG}
 
 
 def opened(made: Made) -> Memory:
@@ -156,7 +156,7 @@ def opened(made: Made) -> Memory:
 
 def answer(memory: Memory, asked: Question) -> list[str]:
     """The ten best of one call."""
-    ask: dict[str, Any] = {"vector": asked.vector, "seeds": asked.seeds, "overrides": _TOLD}
+    ask: dict[str, Any] = {"vector": asked.vector, "seeds": asked.seeds, "overrides": _OVERRIDES}
     text = " OR ".join(dict.fromkeys(asked.words))
     result = memory.recall(text, TOP, recipe="mnestic", where={"kind": "chunk"}, **ask)
     return [hit.id for hit in result]

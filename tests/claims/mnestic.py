@@ -28,18 +28,18 @@ def hybrid(memory: Memory, text: str = TEXT, limit: int | None = None, **ask: An
 
 def words(memory: Memory, text: str, limit: int | None = 10_000, **overrides: Any) -> Result:
     """The keyword leg alone, all of its hits."""
-    told = {"vector_index": False, "fts_k": 10_000, **overrides}
-    return sound(memory.recall(text, limit, recipe="mnestic", overrides=told))
+    options = {"vector_index": False, "fts_k": 10_000, **overrides}
+    return sound(memory.recall(text, limit, recipe="mnestic", overrides=options))
 
 
 def legs(memory: Memory, seeds: Any, **lanes: Any) -> Result:
     """Graph legs alone."""
-    told = {"vector_index": False, "fts_index": False}
-    told |= {f"lanes.{label}": lane for label, lane in lanes.items()}
-    return sound(memory.recall("", 10_000, recipe="mnestic", overrides=told, seeds=seeds))
+    overrides = {"vector_index": False, "fts_index": False}
+    overrides |= {f"lanes.{label}": lane for label, lane in lanes.items()}
+    return sound(memory.recall("", 10_000, recipe="mnestic", overrides=overrides, seeds=seeds))
 
 
 def diverse(memory: Memory, k: int = 10, trade: float = 0.5, **ask: Any) -> list[str]:
     """The ids that MMR takes."""
-    told = {"mmr": True, "mmr.k": k, "mmr.lambda": trade, **ask.pop("overrides", {})}
-    return ids(hybrid(memory, overrides=told, **ask))
+    overrides = {"mmr": True, "mmr.k": k, "mmr.lambda": trade, **ask.pop("overrides", {})}
+    return ids(hybrid(memory, overrides=overrides, **ask))

@@ -32,12 +32,12 @@ class Claim:
 def numbers_of(test: str) -> list[str]:
     """The claims that a test's name begins with: `test_jb_16_and_18_…` has two."""
     name = test.removeprefix("test")
-    found: list[str] = []
-    while match := (_NAMED if not found else _ALSO).match(name):
-        system = match[1].upper() if not found else found[0][:2]
-        found.append(f"{system}-{match[match.lastindex or 0]}")
+    numbers: list[str] = []
+    while match := (_NAMED if not numbers else _ALSO).match(name):
+        system = match[1].upper() if not numbers else numbers[0][:2]
+        numbers.append(f"{system}-{match[match.lastindex or 0]}")
         name = name[match.end() :]
-    return found
+    return numbers
 
 
 def tests_in(path: Path) -> list[str]:
@@ -59,28 +59,28 @@ def by_number() -> dict[str, list[str]]:
 def listed(name: str) -> dict[str, str]:
     """Number and line of a list beside this file."""
     lines = (_HERE / name).read_text("utf-8").splitlines()
-    told = (line.partition(" ") for line in lines if line and not line.startswith("#"))
-    return {number: line for number, _, line in told}
+    pairs = (line.partition(" ") for line in lines if line and not line.startswith("#"))
+    return {number: line for number, _, line in pairs}
 
 
-def said(test: str) -> str:
+def sentence(test: str) -> str:
     """A test's name as a sentence, without its numbers."""
     return re.sub(r"^test(_(md|mn|jb|co|en)_\d{2})(_and_\d{2})*_", "", test).replace("_", " ")
 
 
 def table(failed: Mapping[str, int]) -> list[Claim]:
     """Every claim; `failed` counts what went wrong by test."""
-    mine, doors, refused = by_number(), listed("doors.txt"), listed("refused.txt")
+    tested, doors, refused = by_number(), listed("doors.txt"), listed("refused.txt")
     out: list[Claim] = []
     for number in NUMBERS:
-        names = mine.get(number, [])
+        names = tested.get(number, [])
         wrong = sum(failed.get(name, 0) for name in names)
         if number in doors and not wrong:
             out.append(Claim(number, doors[number], "doors", len(names)))
         elif names:
             state = "failed" if wrong else "passed"
             own = min(names, key=lambda name: len(numbers_of(name)))  # of this claim alone, if any
-            out.append(Claim(number, said(own), state, len(names)))
+            out.append(Claim(number, sentence(own), state, len(names)))
         elif number in refused:
             adr, _, line = refused[number].partition(" ")
             out.append(Claim(number, line, f"refused ({adr})"))

@@ -17,25 +17,25 @@ def three() -> Memory:
 
 
 def test_co_37_system_stands_bare_others_fenced_external_untrusted() -> None:
-    told = three().recall("deadline", recipe="lexical").context()
-    assert f"[1] system, 2026-01-01\n{TEXT}\n\n" in told
-    assert f"[2] learned, 2026-01-01\n```memory\n{TEXT}\n```\n\n" in told
-    assert told.endswith(f"[3] external (untrusted), 2026-01-01\n```untrusted\n{TEXT}\n```")
+    block = three().recall("deadline", recipe="lexical").context()
+    assert f"[1] system, 2026-01-01\n{TEXT}\n\n" in block
+    assert f"[2] learned, 2026-01-01\n```memory\n{TEXT}\n```\n\n" in block
+    assert block.endswith(f"[3] external (untrusted), 2026-01-01\n```untrusted\n{TEXT}\n```")
 
 
 def test_co_37_whole_entries_up_to_the_budget() -> None:
     result = three().recall("deadline", recipe="lexical")
     whole = result.context()
     for room in range(1, len(whole) + 1):
-        told = result.context(budget_chars=room)
-        assert len(told) <= room
-        assert told.count(TEXT) == len(told.citations)
-        assert "deadline" not in told.replace(TEXT, "")
+        block = result.context(budget_chars=room)
+        assert len(block) <= room
+        assert block.count(TEXT) == len(block.citations)
+        assert "deadline" not in block.replace(TEXT, "")
 
 
 def test_co_37_two_that_contradict_each_other_both_stay() -> None:
     memory = open_empty()
     memory.remember("the deadline is friday", id="a")
     memory.remember("the deadline is monday", id="b")
-    told = memory.recall("deadline", recipe="lexical", budget_chars=1000).context()
-    assert set(told.citations.values()) == {"a", "b"}
+    block = memory.recall("deadline", recipe="lexical", budget_chars=1000).context()
+    assert set(block.citations.values()) == {"a", "b"}

@@ -61,8 +61,8 @@ def browse(client: httpx.Client, **params: Any) -> dict[str, Any]:
     return rpc(client, "memory.browse", **params)["result"]
 
 
-def ids(found: list[dict[str, Any]]) -> list[str]:
-    return [each["id"] for each in found]
+def ids(entries: list[dict[str, Any]]) -> list[str]:
+    return [each["id"] for each in entries]
 
 
 def test_co_26_the_tenant_comes_from_the_credential(site: Live, client: httpx.Client) -> None:
@@ -73,8 +73,8 @@ def test_co_26_the_tenant_comes_from_the_credential(site: Live, client: httpx.Cl
         fill(alone.server_state.tenants.memory(TENANT))
         only = alone.client("admin")
         asked = {"query": "deadline", "limit": 100}
-        told = [rpc(c, "memory.search", **asked)["result"]["results"] for c in (client, only)]
-        timeless = [[{**hit, "committed": 0} for hit in each] for each in told]
+        replies = [rpc(c, "memory.search", **asked)["result"]["results"] for c in (client, only)]
+        timeless = [[{**hit, "committed": 0} for hit in each] for each in replies]
         assert canonical(timeless[0]) == canonical(timeless[1])
     theirs = site.client("read", "other")
     assert len(search(theirs)) == 30
@@ -88,8 +88,8 @@ def test_co_26_another_tenant_in_a_request_is_refused(client: httpx.Client, meth
         "memory.delete": {"ids": ["r00"]},
     }
     for key in ("tenantId", "tenant_id", "tenant"):
-        told = rpc(client, method, **{**params.get(method, {}), key: "other"})
-        assert told["error"]["data"]["error"] == "Forbidden"
+        reply = rpc(client, method, **{**params.get(method, {}), key: "other"})
+        assert reply["error"]["data"]["error"] == "Forbidden"
     if method == "memory.search":
         assert "result" in rpc(client, method, query="deadline", tenantId=TENANT)
 
@@ -104,14 +104,14 @@ def test_co_29_the_memory_type_holds_in_every_call(site: Live, client: httpx.Cli
     assert ids(browse(client, memoryType="working")["entries"]) == ["r10", "r06", "r02"]
     assert ids(browse(client, memory_type="working")["entries"]) == ["r10", "r06", "r02"]
     rest = {"query": "deadline", "recipe": "comis", "overrides": {"memoryType": "working"}}
-    found = client.post("/v1/recall", json=rest).json()["hits"]
+    hits = client.post("/v1/recall", json=rest).json()["hits"]
     memory = site.server_state.tenants.memory(TENANT)
-    mine = memory.recall("deadline", recipe="comis", overrides={"memoryType": "working"})
-    assert ids(found) == [hit.id for hit in mine] == ["r06", "r10"]  # r02 … r08 are external
-    told = rpc(client, "memory.search", query="deadline", memoryType="dream")
-    assert told["error"]["code"] == -32602
+    own = memory.recall("deadline", recipe="comis", overrides={"memoryType": "working"})
+    assert ids(hits) == [hit.id for hit in own] == ["r06", "r10"]  # r02 … r08 are external
+    reply = rpc(client, "memory.search", query="deadline", memoryType="dream")
+    assert reply["error"]["code"] == -32602
     for word in ("working", "episodic", "semantic", "procedural"):
-        assert word in str(told["error"])
+        assert word in str(reply["error"])
 
 
 def test_co_29_a_memory_is_semantic_unless_it_says_otherwise(site: Live) -> None:
@@ -123,8 +123,8 @@ def test_co_29_a_memory_is_semantic_unless_it_says_otherwise(site: Live) -> None
 
 
 def test_co_32_a_search_without_a_query_is_refused(client: httpx.Client) -> None:
-    told = rpc(client, "memory.search", limit=5)
-    assert (told["error"]["code"], told["error"]["data"]["field"]) == (-32602, "query")
+    reply = rpc(client, "memory.search", limit=5)
+    assert (reply["error"]["code"], reply["error"]["data"]["field"]) == (-32602, "query")
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_co_32_a_search_without_a_query_is_refused(client: httpx.Client) -> None
 def test_co_32_every_field_of_a_search_is_honoured(
     client: httpx.Client, params: dict[str, Any], expected: Any
 ) -> None:
-    found = ids(search(client, **params))
-    assert len(found) == expected if isinstance(expected, int) else set(found) == expected
+    ids_found = ids(search(client, **params))
+    assert len(ids_found) == expected if isinstance(expected, int) else set(ids_found) == expected
 
 
 def test_co_32_a_least_score_is_honoured_and_the_usual_limit_is_five(client: httpx.Client) -> None:
@@ -181,8 +181,8 @@ def test_co_33_sources_are_fts_vec_both_and_entity(site: Live) -> None:
     memory.remember("The project deadlines are in May", id="words", entities=["Ada"])
     memory.remember("task due dates", id="alike")
     client = site.client("read", "sources")
-    found = {hit["id"]: hit["source"] for hit in search(client, query="project deadlines")}
-    assert found == {"words": "both", "alike": "vec"}
+    by_id = {hit["id"]: hit["source"] for hit in search(client, query="project deadlines")}
+    assert by_id == {"words": "both", "alike": "vec"}
     assert recipe_of("comis").sources["entity"] == ("entity",)
 
 
@@ -192,13 +192,13 @@ def test_co_34_browse_pages_by_date_with_a_true_total(client: httpx.Client) -> N
     assert ids(page["entries"]) == newest
     assert (page["total"], page["offset"], page["limit"], page["hasMore"]) == (11, 0, 20, False)
     for sort, order in (("newest", newest), ("oldest", newest[::-1])):
-        found: list[str] = []
+        ids_found: list[str] = []
         for offset in range(0, 12, 4):
             page = browse(client, sort=sort, offset=offset, limit=4)
-            found += ids(page["entries"])
+            ids_found += ids(page["entries"])
             assert page["total"] == 11
             assert page["hasMore"] == (offset + 4 < 11)
-        assert found == order
+        assert ids_found == order
     assert browse(client, offset=50)["entries"] == []
     assert browse(client, offset=50)["total"] == 11
 
@@ -216,13 +216,13 @@ def test_co_34_browse_filters_over_the_whole_set(client: httpx.Client) -> None:
 def test_co_35_an_outside_caller_gets_the_answer_of_the_library(
     site: Live, client: httpx.Client
 ) -> None:
-    mine = site.server_state.tenants.memory(TENANT).recall(
+    own = site.server_state.tenants.memory(TENANT).recall(
         "deadline of the project", 20, recipe="comis",
         overrides={"trustLevels": None, "order.0.enabled": False, "agentId": "bob"},
     )  # fmt: skip
-    found = search(client, query="deadline of the project", limit=20, agentId="bob")
-    assert [(hit["id"], hit["score"], hit["source"]) for hit in found] == [
-        (hit.id, hit.score, hit.source) for hit in mine
+    hits = search(client, query="deadline of the project", limit=20, agentId="bob")
+    assert [(hit["id"], hit["score"], hit["source"]) for hit in hits] == [
+        (hit.id, hit.score, hit.source) for hit in own
     ]
 
 

@@ -26,7 +26,7 @@ def ask(memory: Memory, text: str, limit: int = 1000, **more: Any) -> Result:
     return memory.recall(text, limit, recipe="comis", **more)
 
 
-def told(result: Result) -> list[tuple[str, float]]:
+def scored_ids(result: Result) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in sound(result)]
 
 
@@ -56,9 +56,9 @@ def test_co_01_both_words_rank_above_one_of_them() -> None:
 
 
 def test_co_02_meaning_finds_what_shares_no_word() -> None:
-    found = ids(ask(open_notes("auto"), "project deadlines"))
-    assert found[0] == "both"
-    assert found.index("alike") < min(found.index("lunch"), found.index("dog"))
+    ids_found = ids(ask(open_notes("auto"), "project deadlines"))
+    assert ids_found[0] == "both"
+    assert ids_found.index("alike") < min(ids_found.index("lunch"), ids_found.index("dog"))
 
 
 def test_co_03_what_both_lanes_find_appears_once_best_first(vectors: Memory) -> None:
@@ -89,11 +89,11 @@ def test_co_04_recall_drops_near_copies_and_search_does_not() -> None:
 
 
 def test_co_05_without_embeddings_other_words_are_not_found() -> None:
-    for embedder, found in ((None, []), ("auto", ["spaghetti", "bus"])):
+    for embedder, expected in ((None, []), ("auto", ["spaghetti", "bus"])):
         with memoriter.open(":memory:", embedder=embedder) as memory:
             memory.remember("The bus leaves at noon", id="bus")
             memory.remember("how to cook spaghetti", id="spaghetti")
-            assert ids(ask(memory, "pasta recipe")) == found
+            assert ids(ask(memory, "pasta recipe")) == expected
 
 
 def test_co_06_embeddings_are_on_without_configuration() -> None:
@@ -121,10 +121,10 @@ def test_co_07_without_an_embedding_the_answer_is_the_text_only_one(vectors: Mem
             memory.remember("pricing in berlin", id="a")
             memory.remember("lunch", id="b")
             result = ask(memory, text)
-            assert told(result) == [("a", 1.0)]
+            assert scored_ids(result) == [("a", 1.0)]
             assert "the embedder failed" in result.skipped["meaning"]
     nobody = ask(open_texts("pricing in berlin", "lunch"), text)
-    assert told(nobody) == [("r0", 1.0)]
+    assert scored_ids(nobody) == [("r0", 1.0)]
     assert nobody.skipped == {"meaning": "this memory has no embedder"}
 
 
@@ -147,13 +147,13 @@ def ranked(memory: Memory, **lists: Sequence[str]) -> dict[str, float]:
         label: [(id, float(len(order) - at)) for at, id in enumerate(order)]
         for label, order in lists.items()
     }
-    return dict(told(ask(memory, "", overrides=off, lists=given)))
+    return dict(scored_ids(ask(memory, "", overrides=off, lists=given)))
 
 
 def test_co_10_the_scores_of_one_two_and_three_lanes() -> None:
     memory = open_texts(*(f"note {n}" for n in range(6)))
     one = ask(open_texts("ox bat cow", "ox bat dog dog", "ox elk elk elk"), "ox bat cow")
-    assert told(one) == close([("r0", 1.0), ("r1", 0.983871), ("r2", 0.968254)])
+    assert scored_ids(one) == close([("r0", 1.0), ("r1", 0.983871), ("r2", 0.968254)])
     two = ranked(memory, one=["r0", "r1"], two=["r2", "r1"])
     assert two == {
         "r0": pytest.approx(0.5), "r2": pytest.approx(0.5), "r1": pytest.approx(61 / 62),
@@ -181,7 +181,7 @@ def test_co_11_the_programs_weights_are_reachable_as_overrides() -> None:
         near = 0.0 if n < 20 else 1.0 - (n - 20) / 100
         memory.remember(f"{word}{n}", id=f"{n}", vector=[near, (1.0 - near**2) ** 0.5])
     kept = {"lanes.meaning.min_cosine": 0.5, "lanes.words.b": 0.0, **PROGRAM}
-    scores = dict(told(ask(memory, "budget", vector=[1.0, 0.0], overrides=kept)))
+    scores = dict(scored_ids(ask(memory, "budget", vector=[1.0, 0.0], overrides=kept)))
     for rank, score in wanted.items():
         assert scores[f"{rank - 1}"] == pytest.approx(score, abs=1e-6)
         assert scores[f"{rank + 19}"] == pytest.approx(1.5 * score, abs=1e-6)
@@ -190,7 +190,7 @@ def test_co_11_the_programs_weights_are_reachable_as_overrides() -> None:
     both = open_empty("given:2")
     both.remember("budget", id="a", vector=[1.0, 0.0])
     both.remember("other", id="b", vector=[0.0, 1.0])
-    assert told(ask(both, "budget", vector=[1.0, 0.0], overrides=PROGRAM))[0] == (
+    assert scored_ids(ask(both, "budget", vector=[1.0, 0.0], overrides=PROGRAM))[0] == (
         "a", pytest.approx(1.0, abs=1e-6),
     )  # fmt: skip
     usual = ask(memory, "budget", vector=[])
@@ -205,7 +205,7 @@ def test_co_11_a_single_lane_may_pass_unscaled() -> None:
     weights = {"words": 1.0, "meaning": 1.0, "entity": 1.0}
     override = {**off, "pass.0.fuse": {**through, "weights": weights}}
     result = ask(memory, "", overrides=override, lists={"mine": [("r0", 0.95), ("r1", 0.12)]})
-    assert told(result) == close([("r0", 0.95), ("r1", 0.12)])
+    assert scored_ids(result) == close([("r0", 0.95), ("r1", 0.12)])
 
 
 def test_co_12_a_floor_cuts_before_the_limit_and_only_cuts() -> None:
@@ -237,7 +237,7 @@ def test_co_13_the_order_of_lanes_changes_no_score(vectors: Memory) -> None:
     results = [
         vectors.recall("pricing berlin", 20, recipe=each, vector=VECTOR) for each in (data, turned)
     ]
-    assert told(results[0]) == told(results[1])
+    assert scored_ids(results[0]) == scored_ids(results[1])
     single = ask(vectors, "pricing", overrides={"lanes.meaning.enabled": False})
     assert [hit.score for hit in single] == [
         pytest.approx(61 / (60 + rank)) for rank in range(1, len(single) + 1)
@@ -250,14 +250,14 @@ def test_co_14_nothing_weighs_the_fused_order_again_unless_asked_for() -> None:
     memory.remember("deadline two", id="new", created=START, trust="learned")
     plain = ask(memory, "deadline", now=START)
     assert plain[0].explanation.op == "sum"
-    assert told(plain) == close([("old", 1.0), ("new", 0.983871)])
+    assert scored_ids(plain) == close([("old", 1.0), ("new", 0.983871)])
     recent = ask(memory, "deadline", now=START, overrides={"boosts.recency.enabled": True})
     # 1 + .2 · (1/(1 + 9) − ½) and 1 + .2 · (1 − ½)
-    assert told(recent) == close([("new", 0.983871 * 1.1), ("old", 0.92)])
+    assert scored_ids(recent) == close([("new", 0.983871 * 1.1), ("old", 0.92)])
     trusted = ask(memory, "deadline", now=START, overrides={"boosts.trust.enabled": True})
-    assert told(trusted) == close([("old", 1.05), ("new", 0.983871)])
+    assert scored_ids(trusted) == close([("old", 1.05), ("new", 0.983871)])
     absent = ask(memory, "deadline", now=START, overrides={"boosts.temporal.enabled": True})
-    assert told(absent) == told(plain)
+    assert scored_ids(absent) == scored_ids(plain)
 
 
 def test_co_18_vectors_rank_by_cosine_and_the_same_text_is_first() -> None:
@@ -296,7 +296,7 @@ def test_co_19_shared_entities_join_the_merge_as_a_third_list() -> None:
     assert [round(score, 4) for score in scores.values()] == [0.9051, 0.7616, 0.4621]
     # The words answered and the entities did: two lists.
     wanted = [("seed", 0.5), ("three", 0.5), ("two", 61 / 62 / 2), ("one", 61 / 63 / 2)]
-    assert told(result) == close(wanted)
+    assert scored_ids(result) == close(wanted)
     assert [hit.source for hit in result] == ["fts", "entity", "entity", "entity"]
 
 
@@ -320,8 +320,8 @@ def test_co_19_the_first_five_of_the_merged_list_are_its_seeds() -> None:
     joined = {hit.id for hit in result if "entity" in hit.lanes}
     assert joined == {f"far{n}" for n in range(5)}
     for knob, count, kept in (("seedCount", 1, {"far0"}), ("perEntityCap", 2, {"far0", "far1"})):
-        told = {**strict, f"rag.entityLane.{knob}": count}
-        some = ask(memory, "needle", vector=[1.0, 0.0], overrides=told)
+        overrides = {**strict, f"rag.entityLane.{knob}": count}
+        some = ask(memory, "needle", vector=[1.0, 0.0], overrides=overrides)
         assert {hit.id for hit in some if "entity" in hit.lanes} == kept
 
 
@@ -337,8 +337,8 @@ def test_co_20_without_entities_or_seeds_the_answer_is_the_one_without_the_lane(
 def test_co_20_the_lane_crosses_no_tenant_and_no_agent() -> None:
     memory = open_entities()
     memory.remember("other", id="other", agent="bot", entities=["Ada"])
-    found = ids(ask(memory, "needle", overrides=ENTITY))
-    assert "other" not in found
+    ids_found = ids(ask(memory, "needle", overrides=ENTITY))
+    assert "other" not in ids_found
     kept = ask(memory, "needle", overrides=ENTITY, where={"id": {"in": ["seed", "one"]}})
     assert ids(kept) == ["seed", "one"]
 
@@ -355,7 +355,7 @@ def test_co_21_names_fold_and_merge_when_they_are_alike() -> None:
         memory = open_empty()
         memory.remember("needle", id="seed", entities=[one])
         memory.remember("hay", id="other", entities=[other])
-        found = ids(ask(memory, "needle", overrides=ENTITY))
-        assert (one, "other" in found) == (one, same)
+        ids_found = ids(ask(memory, "needle", overrides=ENTITY))
+        assert (one, "other" in ids_found) == (one, same)
     with pytest.raises(memoriter.InputError, match="entities"):
         open_empty().remember("x", entities=["  "])

@@ -49,9 +49,9 @@ def test_co_08_hook_and_tool_differ_by_near_copies_and_by_trust_alone(site: Live
     hook = Hook(site.url, token=site.token("read"), recipe="comis", limit=10, timeout=60.0)
     recalled = set(hook(ASKED).citations.values())
     with site.client("read") as client:
-        found = rpc(client, "memory.search", query=ASKED, limit=10)["result"]["results"]
+        entries = rpc(client, "memory.search", query=ASKED, limit=10)["result"]["results"]
     assert recalled == {"copy", "rule"}
-    assert {hit["id"] for hit in found} == {"first", "copy", "rule", "web"}
+    assert {hit["id"] for hit in entries} == {"first", "copy", "rule", "web"}
 
 
 def test_co_08_the_hook_of_a_coding_agent_asks_a_running_server(site: Live) -> None:
@@ -78,14 +78,14 @@ def test_co_08_a_wrong_option_is_the_same_error_in_process_and_over_http(site: L
         {"where": {"kinds": 1}},
     ]
     for more in wrong:
-        told: list[tuple[str, str, str | None]] = []
+        errors: list[tuple[str, str, str | None]] = []
         with memoriter.open(":memory:") as memory:
             there = Hook(site.url, token=token, timeout=60.0, **more)
             for hook in (Hook(memory, **more), there):
                 with pytest.raises(InputError) as caught:
                     hook(ASKED)
-                told.append((caught.value.message, caught.value.hint, caught.value.field))
-        assert told[0] == told[1]
+                errors.append((caught.value.message, caught.value.hint, caught.value.field))
+        assert errors[0] == errors[1]
     with pytest.raises(InputError, match="limits"):  # nobody needs to be asked for that
         Hook(site.url, token=token, **cast("Any", {"limits": 3}))
 

@@ -182,14 +182,14 @@ def test_co_31_filters_act_before_any_limit() -> None:
 
 def test_co_31_another_tenant_changes_nothing(tmp_path: Any) -> None:
     place = tmp_path / "m.db"
-    with memoriter.open(place, "mine", embedder=None) as mine:
-        mine.remember("a budget", id="a")
-        mine.remember("the plan", id="b")
-        before = [hit.to_dict() for hit in ask(mine, "budget")]
+    with memoriter.open(place, "mine", embedder=None) as own:
+        own.remember("a budget", id="a")
+        own.remember("the plan", id="b")
+        before = [hit.to_dict() for hit in ask(own, "budget")]
     with memoriter.open(place, "theirs", embedder=None) as theirs:
         theirs.remember_many(["budget budget"] * 1000)
-    with memoriter.open(place, "mine", embedder=None) as mine:
-        assert [hit.to_dict() for hit in ask(mine, "budget")] == before
+    with memoriter.open(place, "mine", embedder=None) as own:
+        assert [hit.to_dict() for hit in ask(own, "budget")] == before
 
 
 def test_co_36_the_settings_are_those_of_recall_and_have_their_names() -> None:
@@ -204,9 +204,9 @@ def test_co_36_the_settings_are_those_of_recall_and_have_their_names() -> None:
     ):
         assert recipe.names[name] == path
     memory = open_texts(*(f"budget number {n}" for n in range(12)))
-    told = {"rag.maxResults": 7}
+    overrides = {"rag.maxResults": 7}
     assert len(memory.recall("budget", recipe="comis")) == 5
-    assert len(memory.recall("budget", recipe="comis", overrides=told)) == 7
+    assert len(memory.recall("budget", recipe="comis", overrides=overrides)) == 7
 
 
 def test_every_knob_of_comis_can_be_turned() -> None:

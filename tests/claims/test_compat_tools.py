@@ -59,10 +59,10 @@ def files() -> Iterator[TenantSession]:
 
 
 def run(tenant_session: TenantSession, name: str, **data: Any) -> dict[str, Any]:
-    told = BY_NAME[name].run(tenant_session, data)
-    json.dumps(told, allow_nan=False)
-    BY_NAME[name].reply.model_validate(told, strict=True)
-    return told
+    answer = BY_NAME[name].run(tenant_session, data)
+    json.dumps(answer, allow_nan=False)
+    BY_NAME[name].reply.model_validate(answer, strict=True)
+    return answer
 
 
 def shape(value: Any) -> Any:
@@ -84,9 +84,9 @@ def test_md_02_the_compat_door_offers_its_three_tools() -> None:
 def test_md_02_plain_search_filters_and_keeps_the_order_of_writing(
     tenant_session: TenantSession,
 ) -> None:
-    told = run(tenant_session, "mentisdb_search")
-    assert [each["id"] for each in told["thoughts"]] == ["pick", "rate", "review", "lunch"]
-    assert set(told["thoughts"][0]) == THOUGHT
+    answer = run(tenant_session, "mentisdb_search")
+    assert [each["id"] for each in answer["thoughts"]] == ["pick", "rate", "review", "lunch"]
+    assert set(answer["thoughts"][0]) == THOUGHT
     some = run(tenant_session, "mentisdb_search", thought_types=["decision"], limit=1)
     assert (some["total"], [each["id"] for each in some["thoughts"]]) == (2, ["review"])
     before = run(tenant_session, "mentisdb_search", thought_types=["decision"], limit=1, offset=1)
@@ -103,9 +103,9 @@ def test_md_04_plain_and_ranked_search_have_the_same_candidates(
         {"concepts_any": ["rate"]}, {"min_importance": 0.6}, {"min_confidence": 0.1},
         {"since": 1, "until": 2}, {"roles": []}, {"scope": "user"},
     ]  # fmt: skip
-    for told in filters:
-        plain = run(tenant_session, "mentisdb_search", **told)
-        ranked = run(tenant_session, "mentisdb_ranked_search", text=" ", **told)
+    for fields in filters:
+        plain = run(tenant_session, "mentisdb_search", **fields)
+        ranked = run(tenant_session, "mentisdb_ranked_search", text=" ", **fields)
         assert {each["id"] for each in plain["thoughts"]} == {
             each["thought"]["id"] for each in ranked["results"]
         }
@@ -115,14 +115,14 @@ def test_md_04_plain_and_ranked_search_have_the_same_candidates(
 def test_md_02_and_45_and_46_a_ranked_hit_has_the_seeds_fields(
     tenant_session: TenantSession,
 ) -> None:
-    told = run(
+    answer = run(
         tenant_session,
         "mentisdb_ranked_search",
         text="lru eviction",
         graph={"mode": "incoming_only"},
     )
-    assert (told["backend"], told["total"]) == ("lexical_graph", len(told["results"]))
-    first, second = told["results"][:2]
+    assert (answer["backend"], answer["total"]) == ("lexical_graph", len(answer["results"]))
+    first, second = answer["results"][:2]
     assert set(first) == HIT
     assert NUMBERS | {"vector_contribution"} == set(first["score"])
     assert (first["chain_key"], first["thought"]["id"]) == ("default", "pick")
@@ -153,9 +153,9 @@ def test_md_46_the_total_counts_before_the_limit_and_a_page_is_a_part(
 def test_md_50_bundles_hold_each_seed_with_its_own_neighbours(
     tenant_session: TenantSession,
 ) -> None:
-    told = run(tenant_session, "mentisdb_context_bundles", text="lru")
-    assert (told["total_bundles"], told["consumed_hits"]) == (1, 1)
-    (bundle,) = told["bundles"]
+    answer = run(tenant_session, "mentisdb_context_bundles", text="lru")
+    assert (answer["total_bundles"], answer["consumed_hits"]) == (1, 1)
+    (bundle,) = answer["bundles"]
     assert set(bundle["seed"]) == {"locator", "lexical_score", "matched_terms", "thought"}
     assert bundle["seed"]["locator"] == {"chain_key": "default", "index": 0, "id": "pick"}
     (support,) = bundle["support"]
@@ -179,7 +179,7 @@ KNOBS: dict[str, Any] = {
 def test_md_53_the_schema_shows_every_knob() -> None:
     shown = schema_of(BY_NAME["mentisdb_ranked_search"].request)["properties"]
     assert set(KNOBS) <= set(shown)
-    assert all("description" in told for told in shown.values())
+    assert all("description" in schema for schema in shown.values())
 
 
 @pytest.mark.parametrize("knob", KNOBS)
@@ -225,8 +225,8 @@ def test_jb_39_the_three_tools_are_in_the_compat_set_with_their_limits() -> None
     takes = {tool.name: tool.input_schema["properties"] for tool in tools_of("compat", "read")}
     search = takes["memory_search"]
     assert (search["query"]["minLength"], search["query"]["maxLength"]) == (1, 4096)
-    told = search["top_k"]
-    assert (told["minimum"], told["maximum"], told["default"]) == (1, 100, 10)
+    top_k = search["top_k"]
+    assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 100, 10)
     for name in ("memory_recall", "memory_ask"):
         assert takes[name]["query"]["maxLength"] == 8192
         assert takes[name]["top_k"]["maximum"] == 50
@@ -241,14 +241,14 @@ def test_jb_39_a_query_that_is_too_long_or_blank_is_refused(files: TenantSession
 
 
 def test_jb_38_and_39_search_answers_with_chunks_trace_and_attempts(files: TenantSession) -> None:
-    told = run(files, "memory_search", query="pricing berlin", top_k=2)
-    assert set(told) == {"chunks", "tookMs", "trace", "attempts", "receipt"}
-    assert [chunk["path"] for chunk in told["chunks"]] == ["wiki/m02.md", "wiki/m17.md"]
-    assert set(told["chunks"][0]) == {
+    answer = run(files, "memory_search", query="pricing berlin", top_k=2)
+    assert set(answer) == {"chunks", "tookMs", "trace", "attempts", "receipt"}
+    assert [chunk["path"] for chunk in answer["chunks"]] == ["wiki/m02.md", "wiki/m17.md"]
+    assert set(answer["chunks"][0]) == {
         "chunkId", "documentId", "path", "score", "text", "title", "summary", "metadata",
         "bm25Rank", "vectorSimilarity", "rerankScore",
     }  # fmt: skip
-    trace = told["trace"]
+    trace = answer["trace"]
     assert set(trace) == {
         "requestedMode", "effectiveMode", "intent", "usedRetry", "fellBackToBM25", "embedderUsed",
         "reranked", "rerankSkipReason", "agreements", "unanimitySkipped", "bm25Hits", "vectorHits",
@@ -256,7 +256,7 @@ def test_jb_38_and_39_search_answers_with_chunks_trace_and_attempts(files: Tenan
     }  # fmt: skip
     assert (trace["requestedMode"], trace["effectiveMode"]) == ("auto", "bm25")
     assert (trace["bm25Hits"], trace["vectorHits"], trace["candidateK"]) == (5, 0, 60)
-    (attempt,) = told["attempts"]
+    (attempt,) = answer["attempts"]
     assert (attempt["rung"], attempt["reason"], attempt["chunks"]) == (0, "initial", 5)
 
 
@@ -268,18 +268,18 @@ def test_jb_39_scope_sort_and_the_other_knobs_hold(files: TenantSession) -> None
     best = run(files, "memory_search", query="pricing", sort="relevance_then_recency")
     assert best["chunks"] == run(files, "memory_search", query="pricing")["chunks"]
     knobs = {"mode": "hybrid", "candidateK": 3, "rrfK": 20, "skipRetryLadder": True}
-    told = run(files, "memory_search", query="pricing", paths=["wiki/m02.md"], **knobs)
-    assert [chunk["chunkId"] for chunk in told["chunks"]] == ["m02"]
-    assert told["chunks"][0]["score"] == pytest.approx(1 / 21)
-    assert told["trace"]["fellBackToBM25"]
+    answer = run(files, "memory_search", query="pricing", paths=["wiki/m02.md"], **knobs)
+    assert [chunk["chunkId"] for chunk in answer["chunks"]] == ["m02"]
+    assert answer["chunks"][0]["score"] == pytest.approx(1 / 21)
+    assert answer["trace"]["fellBackToBM25"]
 
 
 def test_jb_39_ask_quotes_passages_or_says_that_nothing_fits(files: TenantSession) -> None:
-    told = run(files, "memory_ask", query="where is the hotel?")
-    assert told["citations"][0]["chunkId"] == "m10"
-    for cited, chunk in zip(told["citations"], told["chunks"], strict=False):
-        assert f"[{cited['number']}]" in told["answer"]
-        assert chunk["text"] in told["answer"]
+    answer = run(files, "memory_ask", query="where is the hotel?")
+    assert answer["citations"][0]["chunkId"] == "m10"
+    for cited, chunk in zip(answer["citations"], answer["chunks"], strict=False):
+        assert f"[{cited['number']}]" in answer["answer"]
+        assert chunk["text"] in answer["answer"]
     none = run(files, "memory_ask", query="zzqx wwpl")
     assert (none["answer"], none["citations"]) == (jeffs_brain.NOTHING, [])
 
@@ -288,15 +288,15 @@ def test_jb_39_ask_quotes_nothing_that_is_only_not_quite_unlike_the_question() -
     with memoriter.open(":memory:") as memory:
         memory.remember("ssh port 49222")
         memory.remember("cold lunch")
-        told = run(TenantSession(memory), "memory_ask", query="what is the capital of France?")
-    assert told["chunks"]
-    assert (told["answer"], told["citations"]) == (jeffs_brain.NOTHING, [])
+        answer = run(TenantSession(memory), "memory_ask", query="what is the capital of France?")
+    assert answer["chunks"]
+    assert (answer["answer"], answer["citations"]) == (jeffs_brain.NOTHING, [])
 
 
 def test_jb_39_recall_brings_the_block_for_a_prompt(files: TenantSession) -> None:
-    told = run(files, "memory_recall", query="coffee")
-    assert [chunk["chunkId"] for chunk in told["chunks"]] == ["m05", "m06"]
-    assert "I prefer oat milk" in told["context"]
+    answer = run(files, "memory_recall", query="coffee")
+    assert [chunk["chunkId"] for chunk in answer["chunks"]] == ["m05", "m06"]
+    assert "I prefer oat milk" in answer["context"]
 
 
 # --- Comis ----------------------------------------------------------------------------------
@@ -307,25 +307,25 @@ def test_co_29_the_type_of_memory_holds_in_a_tool_call_too() -> None:
     for kind in ("working", "episodic", "semantic", "procedural"):
         memory.remember(f"the {kind} port", id=kind, memory_type=kind)
     tenant_session = TenantSession(memory)
-    told = run(tenant_session, "comis_memory_search", query="port")
-    assert told["total"] == 4
+    answer = run(tenant_session, "comis_memory_search", query="port")
+    assert answer["total"] == 4
     for kind in ("working", "episodic", "semantic", "procedural"):
-        found = run(tenant_session, "comis_memory_search", query="port", memoryType=kind)
-        assert [each["id"] for each in found["results"]] == [kind]
-    assert {"score", "source"} <= set(told["results"][0])
+        reply = run(tenant_session, "comis_memory_search", query="port", memoryType=kind)
+        assert [each["id"] for each in reply["results"]] == [kind]
+    assert {"score", "source"} <= set(answer["results"][0])
 
 
 # --- engrava --------------------------------------------------------------------------------
 
 
 def test_en_11_and_32_the_tool_gives_the_keyword_signal_alone(files: TenantSession) -> None:
-    told = run(files, "search_keywords", query_text="pricing berlin")
-    assert [(each["id"], each["score"]) for each in told["results"]] == close(
+    answer = run(files, "search_keywords", query_text="pricing berlin")
+    assert [(each["id"], each["score"]) for each in answer["results"]] == close(
         [("m02", 4.291834), ("m17", 3.112759), ("m10", 2.212977), ("m09", 2.082802),
          ("m01", 2.023293)]
     )  # fmt: skip
-    assert told["backends_used"] == ["fts5"]
-    assert set(told["results"][0]) == {
+    assert answer["backends_used"] == ["fts5"]
+    assert set(answer["results"][0]) == {
         "id", "score", "type", "essence", "content", "priority", "lifecycle", "updated_cycle",
         "confidence", "metadata",
     }  # fmt: skip
@@ -333,22 +333,22 @@ def test_en_11_and_32_the_tool_gives_the_keyword_signal_alone(files: TenantSessi
 
 def test_en_32_and_40_the_other_tool_weighs_all_signals(files: TenantSession) -> None:
     asked: dict[str, Any] = {"query_text": "pricing berlin", "query_vector": list(VECTOR)}
-    told = run(files, "search_memory", **asked, top_k=2)
-    assert [(each["id"], each["score"]) for each in told["results"]] == close(
+    answer = run(files, "search_memory", **asked, top_k=2)
+    assert [(each["id"], each["score"]) for each in answer["results"]] == close(
         [("m02", 0.955123), ("m17", 0.763962)]
     )
-    assert told["backends_used"] == ["fts5", "vector", "priority"]
+    assert answer["backends_used"] == ["fts5", "vector", "priority"]
     lifted = run(files, "search_memory", **asked, top_k=1, graph_weight=0.3, graph_edge_decay=1.0)
     assert lifted["results"][0]["score"] == pytest.approx(1.011816, abs=1e-6)
     assert "graph" in lifted["backends_used"]
-    assert told["reflections_evicted"] == 0
+    assert answer["reflections_evicted"] == 0
     with pytest.raises(InputError, match="graph_wait"):
         run(files, "search_memory", **asked, graph_wait=0.3)
 
 
 def test_en_38_reflections_alone_can_be_asked_for(files: TenantSession) -> None:
-    told = run(files, "search_memory", query_text="pricing", include_reflections="only")
-    assert told["results"] == []
+    answer = run(files, "search_memory", query_text="pricing", include_reflections="only")
+    assert answer["results"] == []
 
 
 def test_engravas_filters_are_tests_of_metadata() -> None:
@@ -359,8 +359,8 @@ def test_engravas_filters_are_tests_of_metadata() -> None:
     same = [{"path": "$.team.name", "value": "y"}]
     some = [{"path": "$.team.name", "op": "IN", "value": ["x", "z"]}]
     for filters, wanted in ((same, ["b"]), (some, ["a"])):
-        told = run(tenant_session, "search_keywords", query_text="berlin", filters=filters)
-        assert [each["id"] for each in told["results"]] == wanted
+        answer = run(tenant_session, "search_keywords", query_text="berlin", filters=filters)
+        assert [each["id"] for each in answer["results"]] == wanted
     with pytest.raises(InputError, match="path"):
         run(
             tenant_session,
@@ -403,6 +403,6 @@ def test_a_wrong_type_is_refused_with_the_name_of_the_field(tenant_session: Tena
 
 def test_a_memory_is_the_same_through_a_tool_and_through_its_recipe(files: TenantSession) -> None:
     memory: Memory = files.memory(BY_NAME["search_memory"].request(query_text=""))  # type: ignore[call-arg]  # made from the table
-    mine = memory.recall("pricing berlin", 5, recipe="mentisdb")
-    told = run(files, "mentisdb_ranked_search", text="pricing berlin", limit=5)
-    assert [each["score"] for each in told["results"]] == [dict(hit.scores) for hit in mine]
+    own = memory.recall("pricing berlin", 5, recipe="mentisdb")
+    answer = run(files, "mentisdb_ranked_search", text="pricing berlin", limit=5)
+    assert [each["score"] for each in answer["results"]] == [dict(hit.scores) for hit in own]

@@ -63,7 +63,7 @@ def test_en_13_a_quoted_phrase_is_the_exact_phrase(corpus: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("pricing AND berlin", ["m02"]),
         ("(pricing OR hotel) AND berlin", ["m10", "m02"]),
@@ -71,9 +71,11 @@ def test_en_13_a_quoted_phrase_is_the_exact_phrase(corpus: Memory) -> None:
         ("pricing NOT berlin", ["m17", "m01"]),
     ],
 )
-def test_en_14_operators_in_capitals_combine(corpus: Memory, text: str, found: list[str]) -> None:
+def test_en_14_operators_in_capitals_combine(
+    corpus: Memory, text: str, expected: list[str]
+) -> None:
     result = ask(corpus, text)
-    assert ids(result) == found
+    assert ids(result) == expected
     assert note(result.plan) == ""
 
 
@@ -204,7 +206,7 @@ def test_en_20_hyphen_and_underscore_belong_to_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ('"pricing"?', ["m17", "m02", "m01"]),
         ("pricing AND (", ["m17", "m20", "m04", "m02", "m01"]),
@@ -213,17 +215,17 @@ def test_en_20_hyphen_and_underscore_belong_to_words() -> None:
     ],
 )
 def test_en_21_a_malformed_expression_is_tried_as_bare_words(
-    vectors: Memory, text: str, found: list[str]
+    vectors: Memory, text: str, expected: list[str]
 ) -> None:
     result = ask(vectors, text)
-    assert ids(result) == found
+    assert ids(result) == expected
     assert "read as bare words" in note(result.plan)
     assert [step.shows.get("malformed") for step in result.plan.steps if step.name == "words"] == [
         1
     ]
     hybrid = vectors.recall(text, 20, recipe="engrava", vector=VECTOR)
     assert len(hybrid) >= 16
-    assert [step.rows for step in hybrid.plan.steps if step.name == "words"] == [len(found)]
+    assert [step.rows for step in hybrid.plan.steps if step.name == "words"] == [len(expected)]
 
 
 def test_en_21_the_words_of_a_malformed_expression_keep_their_scores(corpus: Memory) -> None:

@@ -34,8 +34,8 @@ def asked(memory: Memory, text: str = TEXT, limit: int | None = None, **ask: Any
 
 def part(result: Result, id: str, label: str) -> dict[str, Any]:
     (hit,) = [hit for hit in result if hit.id == id]
-    (found,) = [each for each in leaves(hit.explanation) if each.label == label]
-    return {"value": found.value, **found.facts}
+    (part_found,) = [each for each in leaves(hit.explanation) if each.label == label]
+    return {"value": part_found.value, **part_found.facts}
 
 
 def test_en_01_five_signals_have_their_weights_and_these_sum_to_1() -> None:
@@ -46,8 +46,8 @@ def test_en_01_five_signals_have_their_weights_and_these_sum_to_1() -> None:
         "default_priority_weight": 0.05, "default_graph_weight": 0.0,
     }  # fmt: skip
     for name, weight in defaults.items():
-        told = recipe.names[name]
-        for path in (told,) if isinstance(told, str) else told:
+        target = recipe.names[name]
+        for path in (target,) if isinstance(target, str) else target:
             assert value_at(data, path) == weight
     assert sum(defaults.values()) == pytest.approx(1.0)
 
@@ -123,13 +123,13 @@ def test_en_04_recency_halves_with_every_fifty_cycles_of_the_call(vectors: Memor
 
 
 def test_en_04_the_clock_is_the_other_reference_and_both_are_an_error(vectors: Memory) -> None:
-    told = {"boosts.recency_now.enabled": True}
+    overrides = {"boosts.recency_now.enabled": True}
     week = 604_800 * 1_000_000
-    result = asked(vectors, now=START + week, overrides=told)
+    result = asked(vectors, now=START + week, overrides=overrides)
     shares = {part(result, hit.id, "recency_now")["score"] for hit in result}
     assert min(shares) == pytest.approx(0.5, abs=1e-4)
     with pytest.raises(BadQuery, match="cannot both be counted") as raised:
-        asked(vectors, cycle=40, overrides=told)
+        asked(vectors, cycle=40, overrides=overrides)
     assert raised.value.field in ("recency", "recency_now")
 
 
@@ -200,8 +200,8 @@ def test_en_10_results_are_pairs_by_score_then_id(vectors: Memory) -> None:
 
 def test_en_10_priority_recency_and_graph_add_no_candidates(corpus: Memory) -> None:
     words = {hit.id for hit in corpus.keywords(TEXT, recipe="engrava")}
-    found = asked(corpus, limit=30, cycle=40, overrides={"graph_weight": 1.0})
-    assert set(ids(found)) == words
+    result = asked(corpus, limit=30, cycle=40, overrides={"graph_weight": 1.0})
+    assert set(ids(result)) == words
 
 
 def skipped(result: Result) -> dict[str, str]:
@@ -209,10 +209,10 @@ def skipped(result: Result) -> dict[str, str]:
 
 
 def test_en_22_what_cannot_run_is_skipped_with_its_reason(corpus: Memory) -> None:
-    told = skipped(asked(corpus))
-    assert told["meaning"] == "this memory has no embedder"
-    assert "no cycle is given" in told["recency"]
-    assert told["graph"] == "its weight is 0"
+    reasons = skipped(asked(corpus))
+    assert reasons["meaning"] == "this memory has no embedder"
+    assert "no cycle is given" in reasons["recency"]
+    assert reasons["graph"] == "its weight is 0"
     assert skipped(asked(corpus, ""))["words"] == "the query has no words"
     assert skipped(asked(corpus, overrides={"priority_weight": 0.0}))["priority"]
 
@@ -251,11 +251,11 @@ SETTINGS = {
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_en_40_a_setting_has_one_place_and_changes_the_default_of_every_call(name: str) -> None:
-    mine: Any = recipe_of("engrava").to_data()
-    told = recipe_of("engrava").names[name]
-    for path in (told,) if isinstance(told, str) else told:
+    own: Any = recipe_of("engrava").to_data()
+    target = recipe_of("engrava").names[name]
+    for path in (target,) if isinstance(target, str) else target:
         *keys, last = path.replace("fusion.", "pass.0.fuse.").split(".")
-        at = mine
+        at = own
         for key in keys:
             at = at[int(key)] if key.isdigit() else at[key]
         at[last] = SETTINGS[name]
@@ -264,20 +264,20 @@ def test_en_40_a_setting_has_one_place_and_changes_the_default_of_every_call(nam
     with open_corpus(vectors=True) as memory:
         memory.remember("pricing in berlin", id="r", kind="reflection", vector=VECTOR, cycle=1)
         once = asked(memory, overrides={**besides, name: SETTINGS[name]}, **ask)
-        always = memory.recall(TEXT, recipe=mine, overrides=besides, **ask)
+        always = memory.recall(TEXT, recipe=own, overrides=besides, **ask)
         assert always.rows() == once.rows()
         assert always.rows() != asked(memory, overrides=besides, **ask).rows()
-    assert recipe_of(mine).fingerprint != recipe_of("engrava").fingerprint
+    assert recipe_of(own).fingerprint != recipe_of("engrava").fingerprint
 
 
 def test_en_40_a_misspelt_key_is_an_error(vectors: Memory) -> None:
     with pytest.raises(BadRecipe, match="default_fts_wieght") as raised:
         asked(vectors, overrides={"default_fts_wieght": 0.3})
     assert "default_fts_weight" in raised.value.hint
-    mine: Any = recipe_of("engrava").to_data()
-    mine["boosts"]["graph"]["decai"] = 0.5
+    own: Any = recipe_of("engrava").to_data()
+    own["boosts"]["graph"]["decai"] = 0.5
     with pytest.raises(BadRecipe) as raised:
-        vectors.recall(TEXT, recipe=mine)
+        vectors.recall(TEXT, recipe=own)
     assert raised.value.field == "boosts.graph.decai"
     assert "decay" in raised.value.hint
 
@@ -286,8 +286,8 @@ def test_en_40_a_misspelt_key_is_an_error(vectors: Memory) -> None:
 def test_en_40_every_name_that_is_a_path_leads_somewhere(name: str) -> None:
     recipe = recipe_of(name)
     data = recipe.to_data()
-    for known, told in recipe.names.items():
-        for path in (told,) if isinstance(told, str) else told:
+    for known, target in recipe.names.items():
+        for path in (target,) if isinstance(target, str) else target:
             assert not is_path(path) or value_at(data, path) is not None, known
 
 
@@ -315,14 +315,14 @@ def test_en_40_every_name_that_people_read_leads_somewhere(name: str) -> None:
         memory.remember("berlin", id="b", vector=[1.0, 0.1], links=[{"target": "a", "kind": "x"}])
         more = {"graph": True} if name == "mentisdb" else {}
         more |= {"pass.1.enabled": True} if asks else {}
-        found = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=more)
+        result = memory.recall("berlin", recipe=name, vector=[1.0, 0.0], overrides=more)
         places: dict[str, object] = {
             "ask": {"query": "", **SearchKwargs.__annotations__, "overrides": {"lanes": {}}},
             "open": {"tenant": "", **OpenOptions.__annotations__},
-            "record": found[0].record, "result": found, "hit": found[0], "memory": memory,
+            "record": result[0].record, "result": result, "hit": result[0], "memory": memory,
         }  # fmt: skip
-        for known, told in recipe_of(name).names.items():
-            for path in (told,) if isinstance(told, str) else told:
+        for known, target in recipe_of(name).names.items():
+            for path in (target,) if isinstance(target, str) else target:
                 place, _, rest = path.partition(".")
                 short = rest.partition(".lanes.")[0] if place == "ask" else rest
                 assert place not in places or reached(places[place], short), known

@@ -43,8 +43,11 @@ def test_en_26_edges_count_in_both_directions_and_of_all_kinds(memory: Memory) -
     memory.link("a", "b", "related_to", weight=0.5)
     memory.link("c", "a", "mine", weight=0.7)
     memory.link("a", "a", "mine", weight=9.0)
-    found = near(memory, "a")
-    assert (found.others.tolist(), found.weights.tolist()) == ([2, 1], [0.7, 0.5])
+    neighbours_of_a = near(memory, "a")
+    assert (neighbours_of_a.others.tolist(), neighbours_of_a.weights.tolist()) == (
+        [2, 1],
+        [0.7, 0.5],
+    )
 
 
 def test_en_29_neighbours_come_heaviest_first_then_oldest_and_only_five(memory: Memory) -> None:
@@ -61,14 +64,14 @@ def test_en_29_neighbours_come_heaviest_first_then_oldest_and_only_five(memory: 
 def test_en_31_one_read_serves_450_candidates(memory: Memory, count: int, reads: int) -> None:
     memory.remember("a", id="a")
     memory.remember("b", id="b", links=[{"target": "a", "kind": "related_to"}])
-    found = near(memory, *(["a"] * count))
-    assert found.reads == reads
-    assert found.owners.tolist() == [0] * count
+    read = near(memory, *(["a"] * count))
+    assert read.reads == reads
+    assert read.owners.tolist() == [0] * count
 
 
 def asked(memory: Memory, limit: int = 10, **overrides: Any) -> Result:
-    told = {"recipe": "engrava", "vector": VECTOR, "overrides": overrides}
-    return sound(memory.recall("pricing berlin", limit, **told))  # type: ignore[arg-type]
+    options = {"recipe": "engrava", "vector": VECTOR, "overrides": overrides}
+    return sound(memory.recall("pricing berlin", limit, **options))  # type: ignore[arg-type]
 
 
 def test_en_23_graph_weight_0_skips_the_graph(vectors: Memory) -> None:
@@ -83,14 +86,14 @@ def test_en_25_a_boost_is_what_neighbours_say_times_weight_and_decay(vectors: Me
     assert asked(vectors, 4, graph_weight=0.3).rows() == close(
         [("m02", 0.864079), ("m01", 0.635905), ("m17", 0.609355), ("m08", 0.480662)]
     )
-    told = asked(vectors, 2, graph_weight=0.3, graph_edge_decay=1.0)
-    assert told.rows() == close([("m02", 1.011816), ("m01", 0.785462)])
+    result = asked(vectors, 2, graph_weight=0.3, graph_edge_decay=1.0)
+    assert result.rows() == close([("m02", 1.011816), ("m01", 0.785462)])
 
 
 def boost(result: Result, id: str) -> float | None:
     (hit,) = [hit for hit in result if hit.id == id]
-    found = [p.facts["score"] for p in leaves(hit.explanation) if p.label == "graph"]
-    return float(str(found[0])) if found else None
+    scores_of_hit = [p.facts["score"] for p in leaves(hit.explanation) if p.label == "graph"]
+    return float(str(scores_of_hit[0])) if scores_of_hit else None
 
 
 def test_en_26_a_neighbour_that_is_no_candidate_counts_nothing(vectors: Memory) -> None:
@@ -116,9 +119,9 @@ def test_en_27_only_keyword_and_vector_scores_travel() -> None:
 
 def test_en_28_the_graph_adds_no_candidate(vectors: Memory) -> None:
     for text in ("pricing berlin", "coffee", "lisbon"):
-        told: dict[str, Any] = {"recipe": "engrava"}
-        without = vectors.recall(text, 30, **told)
-        lifted = vectors.recall(text, 30, overrides={"graph_weight": 0.9}, **told)
+        options: dict[str, Any] = {"recipe": "engrava"}
+        without = vectors.recall(text, 30, **options)
+        lifted = vectors.recall(text, 30, overrides={"graph_weight": 0.9}, **options)
         assert set(ids(lifted)) == set(ids(without))
 
 
@@ -130,18 +133,18 @@ def test_en_29_the_lightest_of_six_neighbours_has_no_effect() -> None:
                 memory.remember("pricing", id=f"n{n}")
             for n, weight in enumerate((0.9, 0.8, 0.7, 0.6, 0.5, 0.4)[:count]):
                 memory.link("c", f"n{n}", weight=weight)
-            told = {"graph_weight": 0.3, "fts_top_k": 50}
-            return boost(memory.recall("pricing", recipe="engrava", overrides=told), "c")
+            overrides = {"graph_weight": 0.3, "fts_top_k": 50}
+            return boost(memory.recall("pricing", recipe="engrava", overrides=overrides), "c")
 
     assert total(6) == total(5)
     with open_empty() as memory:
         for id in "ab":
             memory.remember("pricing", id=id)
         memory.link("a", "b", weight=0.5)
-        told = {"graph_weight": 0.3}
-        one = memory.recall("pricing", recipe="engrava", overrides=told)
+        overrides = {"graph_weight": 0.3}
+        one = memory.recall("pricing", recipe="engrava", overrides=overrides)
         assert boost(one, "a") == boost(one, "b") == pytest.approx(0.5 * 0.5 * 0.5)
-        two = memory.recall("pricing", recipe="engrava", overrides=told)
+        two = memory.recall("pricing", recipe="engrava", overrides=overrides)
         assert one.receipt.to_bytes() == two.receipt.to_bytes()
 
 

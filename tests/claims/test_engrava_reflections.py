@@ -38,14 +38,14 @@ def test_en_34_clusters_become_reflections_of_their_members() -> None:
         assert {each.id: each.members for each in done.created} == {R0: TRAVEL, R1: WORK}
         assert done.rejected == done.kept == done.retired == ()
         assert (done.considered, done.left_out) == (20, 0)
-        told = json.loads(memory.get(R0).text)
-        assert (told["type"], told["version"], told["member_count"]) == ("reflection", 2, 3)
-        assert told["cluster_hash"] == "27f3fb890d43dbb7"
-        assert told["cluster_algorithm"] == "agglomerative"
-        assert told["member_ids"] == list(TRAVEL)
+        body = json.loads(memory.get(R0).text)
+        assert (body["type"], body["version"], body["member_count"]) == ("reflection", 2, 3)
+        assert body["cluster_hash"] == "27f3fb890d43dbb7"
+        assert body["cluster_algorithm"] == "agglomerative"
+        assert body["member_ids"] == list(TRAVEL)
         words = "berlin booked flight conference may hotel close station passport expires"
-        assert told["keywords"] == words.split()
-        assert told["top_keyphrases"][0] == ["2027 must", 2.3514]
+        assert body["keywords"] == words.split()
+        assert body["top_keyphrases"][0] == ["2027 must", 2.3514]
         assert json.loads(memory.get(R1).text)["top_keyphrases"][0] == ["pricing pricing", 4.7028]
 
 
@@ -69,8 +69,8 @@ def test_en_34_a_second_run_makes_none(dreamt: Memory) -> None:
 
 
 def hybrid(memory: Memory, limit: int, shown: str = "show") -> Result:
-    told = {"include_reflections": {"show": True, "hide": False}.get(shown, shown)}
-    return asked(memory, limit, overrides=told)
+    overrides = {"include_reflections": {"show": True, "hide": False}.get(shown, shown)}
+    return asked(memory, limit, overrides=overrides)
 
 
 def asked(memory: Memory, limit: int = 10, **ask: Any) -> Result:
@@ -90,9 +90,9 @@ def test_en_35_the_places_of_hidden_reflections_go_to_others(dreamt: Memory) -> 
 
 
 def test_en_38_reflections_only_by_cosine(dreamt: Memory) -> None:
-    found = dreamt.reflections(vector=VECTOR)
-    assert [(hit.id, hit.score) for hit in found] == close([(R1, 0.993087), (R0, 0.396812)])
-    assert scores(found, "meaning") == close([(R1, 0.993087), (R0, 0.396812)])
+    result = dreamt.reflections(vector=VECTOR)
+    assert [(hit.id, hit.score) for hit in result] == close([(R1, 0.993087), (R0, 0.396812)])
+    assert scores(result, "meaning") == close([(R1, 0.993087), (R0, 0.396812)])
     assert ids(dreamt.reflections(vector=VECTOR, limit=1)) == [R1]
 
 
@@ -100,13 +100,13 @@ _AGED = {"score": 0.870551, "weight": 0.1}
 
 
 def test_en_38_a_cycle_blends_in_how_fresh_they_are(dreamt: Memory) -> None:
-    found = dreamt.reflections(vector=VECTOR, cycle=60)
-    assert [(hit.id, hit.score) for hit in found] == close([(R1, 0.980833), (R0, 0.444186)])
-    parts = {part.label: part for part in found[0].explanation.parts}
+    result = dreamt.reflections(vector=VECTOR, cycle=60)
+    assert [(hit.id, hit.score) for hit in result] == close([(R1, 0.980833), (R0, 0.444186)])
+    parts = {part.label: part for part in result[0].explanation.parts}
     assert parts["meaning"].facts["weight"] == pytest.approx(0.9)
     recency = {key: pytest.approx(value, abs=1e-6) for key, value in _AGED.items()}
     assert parts["recency"].facts == recency
-    (step,) = [step.to_dict() for step in found.plan.steps if step.name == "recency"]
+    (step,) = [step.to_dict() for step in result.plan.steps if step.name == "recency"]
     assert (step["unit"], step["half_life"]) == ("cycle", 50.0)
 
 
@@ -114,9 +114,9 @@ def test_en_38_a_cycle_blends_in_how_fresh_they_are(dreamt: Memory) -> None:
 def test_en_38_without_a_vector_they_come_by_id_with_no_score(
     dreamt: Memory, cycle: int | None
 ) -> None:
-    found = dreamt.reflections(cycle=cycle)
-    assert [(hit.id, hit.score) for hit in found] == [(R0, 0.0), (R1, 0.0)]
-    assert (found.status, found.used) == ("complete", ("listed",))
+    result = dreamt.reflections(cycle=cycle)
+    assert [(hit.id, hit.score) for hit in result] == [(R0, 0.0), (R1, 0.0)]
+    assert (result.status, result.used) == ("complete", ("listed",))
     asked = dreamt.reflections("berlin", cycle=cycle)
     assert [(hit.id, hit.score) for hit in asked] == [(R0, 0.0), (R1, 0.0)]
     assert asked.status == "degraded"  # there was a question, and nothing to compare it with
@@ -131,10 +131,10 @@ def test_en_38_no_pool_hides_one_and_one_without_a_vector_stands_at_the_end(
         for n in range(1200)
     )
     dreamt.remember("no vector", kind="reflection", id="bare")
-    found = dreamt.reflections(vector=VECTOR, limit=5000)
-    assert len(found) == found.total == 1203
-    assert ids(found)[:2] == [R1, "own0000"]
-    assert ids(found)[-1] == "bare"
+    result = dreamt.reflections(vector=VECTOR, limit=5000)
+    assert len(result) == result.total == 1203
+    assert ids(result)[:2] == [R1, "own0000"]
+    assert ids(result)[-1] == "bare"
 
 
 @pytest.mark.parametrize("change", [{"archived": True}, {"expires": 0}])
@@ -244,12 +244,12 @@ def capped(window: int, **more: Any) -> dict[str, Any]:
 
 
 def test_en_37_a_cap_counts_against_the_window_and_not_the_limit(theirs: Memory) -> None:
-    told = capped(4, reflection_boost=5.0)
-    shown = asked(theirs, 4, overrides=told)
+    result = capped(4, reflection_boost=5.0)
+    shown = asked(theirs, 4, overrides=result)
     assert ids(shown) == [R1, "m02", "m17", "m01"]
     assert shown[0].score == pytest.approx(3.612762, abs=1e-6)
     for limit in (1, 2, 3):
-        assert ids(asked(theirs, limit, overrides=told)) == ids(shown)[:limit]
+        assert ids(asked(theirs, limit, overrides=result)) == ids(shown)[:limit]
     (step,) = [step for step in shown.plan.steps if step.name == "cap"]
     assert (step.shows["at_most"], step.shows["evicted"]) == (1, 1)
 
@@ -265,10 +265,10 @@ EXPANSION = {"graph_expansion_enabled": True}
 
 
 def test_en_28_expansion_is_an_option_that_brings_sources_of_reflections(dreamt: Memory) -> None:
-    told = {"vector_top_k": 4, "fts_top_k": 4}
+    overrides = {"vector_top_k": 4, "fts_top_k": 4}
     question: dict[str, Any] = {"vector": VECTOR, "recipe": "engrava", "limit": 30}
-    plain = sound(dreamt.recall("", overrides={**told}, **question))
-    more = sound(dreamt.recall("", overrides={**told, **EXPANSION}, **question))
+    plain = sound(dreamt.recall("", overrides={**overrides}, **question))
+    more = sound(dreamt.recall("", overrides={**overrides, **EXPANSION}, **question))
     brought = dict(set(more.rows()) - set(plain.rows()))
     assert R1 in ids(plain)
     assert len(plain) == 4

@@ -67,18 +67,18 @@ TABLES: Final[dict[str, tuple[str, dict[str, Any], str]]] = {
 }
 
 
-def rows(told: str) -> list[tuple[str, float]]:
+def rows(line: str) -> list[tuple[str, float]]:
     """Ids and scores out of a line."""
-    words = told.split()
+    words = line.split()
     return [(id, float(score)) for id, score in zip(words[::2], words[1::2], strict=True)]
 
 
 def heard(memory: Memory, name: str) -> tuple[list[tuple[str, float]], list[tuple[str, Any]]]:
     """Our rows and theirs; theirs may have fewer."""
-    text, ask, told = TABLES[name]
-    wanted = rows(told)
-    found = sound(memory.recall(text, len(wanted), recipe="engrava", **ask))
-    return [(hit.id, hit.score) for hit in found], close(wanted)
+    text, ask, line = TABLES[name]
+    wanted = rows(line)
+    result = sound(memory.recall(text, len(wanted), recipe="engrava", **ask))
+    return [(hit.id, hit.score) for hit in result], close(wanted)
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if "vector" in TABLES[name][1]])
@@ -100,9 +100,9 @@ def test_en_39_a_filter_scales_the_words_anew() -> None:
             more = {"vector": note.vector, "priority": note.priority, "cycle": note.cycle, **group}
             memory.remember(note.text, id=note.id, **more)
         ask: dict[str, Any] = {"where": {"metadata.grp": "A"}, "vector": VECTOR}
-        found = sound(memory.recall(TEXT, 10, recipe="engrava", **ask))
-    told = (
+        result = sound(memory.recall(TEXT, 10, recipe="engrava", **ask))
+    line = (
         "m17 .937212 m01 .648466 m13 .625978 m07 .609577 m19 .584974 m09 .365955 m11 .070195 "
         "m03 .068764 m05 .033333 m15 .014551"
     )
-    assert [(hit.id, hit.score) for hit in found] == close(rows(told))
+    assert [(hit.id, hit.score) for hit in result] == close(rows(line))

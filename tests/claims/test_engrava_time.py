@@ -25,17 +25,17 @@ def rows_of(corpus: Memory) -> np.ndarray:
 
 def test_en_04_recency_halves_with_every_fifty_cycles(corpus: Memory) -> None:
     view = view_of(corpus)
-    told = by_cycle(numbers(view, rows_of(corpus), "cycle"), 40, HALF_LIFE)
-    by_id = dict(zip([note.id for note in CORPUS], told.tolist(), strict=True))
+    values = by_cycle(numbers(view, rows_of(corpus), "cycle"), 40, HALF_LIFE)
+    by_id = dict(zip([note.id for note in CORPUS], values.tolist(), strict=True))
     assert by_id["m02"] == pytest.approx(0.757858, abs=1e-6)
     assert by_id["m11"] == 1.0  # of this very cycle
     expected = [2.0 ** (-(40 - note.cycle) / 50) for note in CORPUS]
-    assert told.tolist() == pytest.approx(expected, abs=1e-9)
+    assert values.tolist() == pytest.approx(expected, abs=1e-9)
 
 
 def test_en_04_a_later_cycle_is_new_and_none_is_worth_nothing() -> None:
-    told = by_cycle(np.array([99.0, np.nan, -10.0]), 40, HALF_LIFE)
-    assert told.tolist() == pytest.approx([1.0, 0.0, 0.5], abs=1e-9)
+    values = by_cycle(np.array([99.0, np.nan, -10.0]), 40, HALF_LIFE)
+    assert values.tolist() == pytest.approx([1.0, 0.0, 0.5], abs=1e-9)
 
 
 def test_en_04_the_wall_clock_is_the_other_reference() -> None:
@@ -46,11 +46,11 @@ def test_en_04_the_wall_clock_is_the_other_reference() -> None:
 
 def test_en_04_the_cycle_comes_with_the_call_and_stands_in_the_receipt(corpus: Memory) -> None:
     plain = corpus.recall("pricing berlin", recipe="lexical")
-    told = corpus.recall("pricing berlin", recipe="lexical", cycle=40)
-    assert json.loads(told.receipt.to_bytes())["query"]["cycle"] == 40
+    result = corpus.recall("pricing berlin", recipe="lexical", cycle=40)
+    assert json.loads(result.receipt.to_bytes())["query"]["cycle"] == 40
     assert "cycle" not in json.loads(plain.receipt.to_bytes())["query"]
     # A recipe that does not count in cycles takes no notice.
-    assert [(h.id, h.score) for h in told] == [(h.id, h.score) for h in plain]
+    assert [(h.id, h.score) for h in result] == [(h.id, h.score) for h in plain]
 
 
 @pytest.mark.parametrize("cycle", [-1, 1.0, True, "40", 2**53 + 1])
@@ -61,6 +61,6 @@ def test_en_04_a_cycle_is_a_whole_number_and_not_below_zero(corpus: Memory, cycl
 
 def test_en_05_priorities_have_their_worth(corpus: Memory) -> None:
     view = view_of(corpus)
-    told = priority(strings(view, rows_of(corpus), "priority"), TABLE)
-    assert told.tolist() == pytest.approx([TABLE[note.priority] for note in CORPUS], abs=1e-9)
+    values = priority(strings(view, rows_of(corpus), "priority"), TABLE)
+    assert values.tolist() == pytest.approx([TABLE[note.priority] for note in CORPUS], abs=1e-9)
     assert priority(["P5", None, "p1"], TABLE).tolist() == [0.0, 0.0, 0.0]

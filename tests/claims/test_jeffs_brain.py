@@ -45,7 +45,7 @@ def foo_bar_baz() -> Memory:
     return open_texts("foo", "bar", "baz", "foo bar", "foo baz", "bar baz", "foo bar baz")
 
 
-def told(text: str, aliases: dict[str, list[str]] | None = None) -> list[tuple[str, str, str]]:
+def tokens_of(text: str, aliases: dict[str, list[str]] | None = None) -> list[tuple[str, str, str]]:
     return [(each.kind, each.text, each.operator) for each in parse_query(text, aliases).tokens]
 
 
@@ -109,7 +109,7 @@ def test_jb_02_a_text_is_parsed_into_tokens(
     text: str, tokens: list[tuple[str, str, str]], *, has_operators: bool
 ) -> None:
     ast = parse_query(text)
-    assert (ast.raw, told(text), ast.has_operators) == (text, tokens, has_operators)
+    assert (ast.raw, tokens_of(text), ast.has_operators) == (text, tokens, has_operators)
 
 
 @pytest.mark.parametrize(
@@ -139,19 +139,19 @@ def test_jb_03_texts_are_normalised(text: str, same: str) -> None:
     ],
 )
 def test_jb_04_stop_words_and_short_words_are_dropped(text: str, kept: str) -> None:
-    assert told(text) == terms(kept)
+    assert tokens_of(text) == terms(kept)
 
 
 def test_jb_04_with_a_quote_or_an_operator_nothing_is_dropped() -> None:
-    assert told("the AND to") == [("term", "the", ""), ("term", "to", "AND")]
-    assert told('"to" do it') == [("phrase", "to", ""), *terms("do it")]
+    assert tokens_of("the AND to") == [("term", "the", ""), ("term", "to", "AND")]
+    assert tokens_of('"to" do it') == [("phrase", "to", ""), *terms("do it")]
     memory = open_texts("to be", "to do", "the end")
     assert sorted(ids(ask(memory, "to OR end"))) == ["r0", "r1", "r2"]
     assert ids(ask(memory, '"to do"')) == ["r1"]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("foo bar", {"r0", "r1", "r3", "r4", "r5", "r6"}),
         ("foo AND bar", {"r3", "r6"}),
@@ -163,9 +163,9 @@ def test_jb_04_with_a_quote_or_an_operator_nothing_is_dropped() -> None:
     ],
 )
 def test_jb_05_words_are_joined_by_or_unless_an_operator_stands_between(
-    text: str, found: set[str]
+    text: str, expected: set[str]
 ) -> None:
-    assert set(ids(ask(foo_bar_baz(), text))) == found
+    assert set(ids(ask(foo_bar_baz(), text))) == expected
 
 
 @pytest.mark.parametrize(
@@ -318,8 +318,8 @@ def test_jb_15_semantic_ranks_by_vectors_only(files_with_vectors: Memory) -> Non
     assert result.used == ("vector",)
     assert ids(result)[:5] == MEANING
     expected = [0.998568, 0.997054, 0.994172, 0.990202, 0.988165]
-    told = list(zip(MEANING, expected, strict=True))
-    assert scores(result, "vector")[:5] == close(told)
+    pairs = list(zip(MEANING, expected, strict=True))
+    assert scores(result, "vector")[:5] == close(pairs)
     assert all(set(hit.lanes) == {"vector"} for hit in result)
 
 
@@ -508,7 +508,7 @@ def test_jb_25_words_are_compared_by_their_trigrams(typed: str, meant: str, near
 
 
 @pytest.mark.parametrize(
-    ("typed", "found", "near", "meant"),
+    ("typed", "expected", "near", "meant"),
     [
         ("cofee", ["m06", "m05"], 0.571429, "coffee"),  # equal ones come by path
         ("pasport", ["m20"], 0.666667, "passport"),
@@ -518,10 +518,10 @@ def test_jb_25_words_are_compared_by_their_trigrams(typed: str, meant: str, near
     ],
 )
 def test_jb_25_a_word_spelled_nearly_like_it_is_found(
-    files: Memory, typed: str, found: list[str], near: float, meant: str
+    files: Memory, typed: str, expected: list[str], near: float, meant: str
 ) -> None:
     result = ask(files, typed)
-    assert scores(result) == close([(id, near) for id in found])
+    assert scores(result) == close([(id, near) for id in expected])
     assert result.attempts[-1].name == "trigram_fuzzy"
     assert meant in result.near
 

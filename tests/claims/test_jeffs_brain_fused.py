@@ -25,8 +25,8 @@ FUSED = [
 def asked(
     memory: Memory, mode: str | None = "hybrid", limit: int | None = None, **ask: Any
 ) -> Result:
-    told = {"recipe": "jeffs-brain", "mode": mode, "vector": VECTOR, **ask}
-    return sound(memory.recall(told.pop("text", TEXT), limit, **told))
+    options = {"recipe": "jeffs-brain", "mode": mode, "vector": VECTOR, **ask}
+    return sound(memory.recall(options.pop("text", TEXT), limit, **options))
 
 
 def judged(reranker: Any, *, agree: bool = False) -> Memory:
@@ -77,8 +77,8 @@ def test_jb_01_defaults_have_their_names() -> None:
     recipe = recipe_of("jeffs-brain")
     data = recipe.to_data()
     for name, value in DEFAULTS.items():
-        told = recipe.names[name]
-        for path in (told,) if isinstance(told, str) else told:
+        target = recipe.names[name]
+        for path in (target,) if isinstance(target, str) else target:
             assert value_at(data, path) == value
 
 
@@ -88,16 +88,16 @@ def test_jb_01_a_value_of_0_or_less_means_the_default(
     files_with_vectors: Memory, name: str, value: int
 ) -> None:
     plain = asked(files_with_vectors)
-    told = asked(files_with_vectors, overrides={name: value})
-    assert told.to_dict()["plan"] == plain.to_dict()["plan"]
-    assert told.rows() == plain.rows()
+    result = asked(files_with_vectors, overrides={name: value})
+    assert result.to_dict()["plan"] == plain.to_dict()["plan"]
+    assert result.rows() == plain.rows()
     for limit in (0, -1, -1000):
         assert asked(files_with_vectors, limit=limit).rows() == plain.rows()
 
 
 def test_jb_01_positive_values_are_taken(files_with_vectors: Memory) -> None:
-    told = {"candidateK": 3, "topK": 4, "k": 1}
-    result = asked(files_with_vectors, overrides=told)
+    overrides = {"candidateK": 3, "topK": 4, "k": 1}
+    result = asked(files_with_vectors, overrides=overrides)
     counts: Any = result.trace["counts"]
     assert (counts["words"], counts["vector"], len(result)) == (3, 3, 4)
     assert result[0].score == pytest.approx(1 / 2)
@@ -138,11 +138,11 @@ def test_jb_13_equal_sums_come_by_path(files_with_vectors: Memory) -> None:
         say = memory.remember
         say("berlin berlin", id="x", vector=[0.9, 0.1], source={"path": "b.md"})
         say("berlin berlin y", id="y", vector=[1.0, 0.0], source={"path": "a.md"})
-        found = asked(memory, text="berlin", vector=[1.0, 0.0])
-        ranks = {hit.id: {n: lane.rank for n, lane in hit.lanes.items()} for hit in found}
+        result = asked(memory, text="berlin", vector=[1.0, 0.0])
+        ranks = {hit.id: {n: lane.rank for n, lane in hit.lanes.items()} for hit in result}
         assert ranks == {"x": {"words": 1, "vector": 2}, "y": {"words": 2, "vector": 1}}
-        assert ids(found) == ["y", "x"]
-        assert found[0].score == found[1].score
+        assert ids(result) == ["y", "x"]
+        assert result[0].score == result[1].score
 
 
 def test_jb_13_without_a_path_the_id_decides() -> None:
@@ -164,8 +164,8 @@ def test_jb_14_the_order_of_lanes_changes_nothing(files_with_vectors: Memory) ->
 def test_jb_14_the_scale_of_a_lane_changes_nothing(
     files_with_vectors: Memory, factor: float
 ) -> None:
-    told = {"lanes.vector.fresh": factor}
-    scaled = asked(files_with_vectors, limit=20, overrides=told)
+    overrides = {"lanes.vector.fresh": factor}
+    scaled = asked(files_with_vectors, limit=20, overrides=overrides)
     plain = asked(files_with_vectors, limit=20)
     assert scaled.rows() == plain.rows()
     assert scaled[0].lanes["vector"].score == pytest.approx(
@@ -189,8 +189,12 @@ def test_jb_27_lanes_that_agree_make_the_reranker_needless() -> None:
 
 def test_jb_27_overlap_is_an_option() -> None:
     judge_ = Judge()
-    told = {"pass.1.rerank.unless.by": "overlap", "pass.1.rerank.unless.depth": 5, "agreeMin": 4}
-    result = judge(judged(judge_), overrides=told)
+    overrides = {
+        "pass.1.rerank.unless.by": "overlap",
+        "pass.1.rerank.unless.depth": 5,
+        "agreeMin": 4,
+    }
+    result = judge(judged(judge_), overrides=overrides)
     assert (result.trace["rerank_skipped"], result.trace["agreements"]) == ("unanimity", 4)
 
 
@@ -263,8 +267,8 @@ def test_jb_30_nothing_sorts_after_the_reranker(text: str) -> None:
     result = judge(judged(Judge()), text=text)
     steps = [step.name for step in result.plan.steps]
     assert steps[steps.index("rerank") + 1 :] == ["limit"]
-    told = [float(str(hit.moves["rerank"]["score"])) for hit in result]
-    assert told == sorted(told, reverse=True)
+    scores_in_order = [float(str(hit.moves["rerank"]["score"])) for hit in result]
+    assert scores_in_order == sorted(scores_in_order, reverse=True)
 
 
 # -- intent in the pipeline ------------------------------------------------------------------------
@@ -290,16 +294,20 @@ def test_jb_34_a_preference_is_lifted_after_fusion(files: Memory) -> None:
 
 
 def test_jb_38_the_trace_tells_what_happened(files_with_vectors: Memory) -> None:
-    told = asked(files_with_vectors, "auto", text="suggest pricing berlin").trace
-    assert (told["requested_mode"], told["effective_mode"]) == ("auto", "hybrid")
-    assert (told["intent"], told["used_retry"], told["fell_back"]) == ("preference", False, False)
-    assert (told["embedder_used"], told["reranked"]) == (True, False)
-    assert (told["rerank_skipped"], told["agreements"]) == ("no_reranker", None)
-    counts: Any = told["counts"]
+    trace = asked(files_with_vectors, "auto", text="suggest pricing berlin").trace
+    assert (trace["requested_mode"], trace["effective_mode"]) == ("auto", "hybrid")
+    assert (trace["intent"], trace["used_retry"], trace["fell_back"]) == (
+        "preference",
+        False,
+        False,
+    )
+    assert (trace["embedder_used"], trace["reranked"]) == (True, False)
+    assert (trace["rerank_skipped"], trace["agreements"]) == ("no_reranker", None)
+    counts: Any = trace["counts"]
     assert (counts["words"], counts["vector"], counts["fuse"]) == (5, 20, 20)
-    numbers: Any = told["numbers"]
+    numbers: Any = trace["numbers"]
     assert {name: numbers[name] for name in DEFAULTS} == DEFAULTS
-    attempts: Any = told["attempts"]
+    attempts: Any = trace["attempts"]
     assert [(each["rung"], each["name"], each["hits"]) for each in attempts] == [(0, "initial", 5)]
 
 
@@ -313,15 +321,15 @@ def test_jb_38_the_trace_tells_what_happened(files_with_vectors: Memory) -> None
 def test_jb_38_the_trace_tells_what_was_asked_for_and_what_ran(
     files: Memory, mode: str, effective: str, *, fell_back: bool
 ) -> None:
-    told = asked(files, mode, vector=None).trace
-    assert (told["requested_mode"], told["effective_mode"]) == (mode, effective)
-    assert (told["fell_back"], told["embedder_used"]) == (fell_back, False)
+    trace = asked(files, mode, vector=None).trace
+    assert (trace["requested_mode"], trace["effective_mode"]) == (mode, effective)
+    assert (trace["fell_back"], trace["embedder_used"]) == (fell_back, False)
 
 
 def test_jb_38_a_retry_is_told() -> None:
     with open_corpus(paths=True) as memory:
-        told = asked(memory, "bm25", text="zzqx wwpl", vector=None).trace
-        attempts: Any = told["attempts"]
-        assert (told["used_retry"], len(attempts)) == (True, 6)
+        trace = asked(memory, "bm25", text="zzqx wwpl", vector=None).trace
+        attempts: Any = trace["attempts"]
+        assert (trace["used_retry"], len(attempts)) == (True, 6)
         with pytest.raises(BadQuery, match="mode"):
             asked(memory, "nope", vector=None)

@@ -25,9 +25,9 @@ def note(text: str, path: str | None = None, **fields: object) -> Content:
 
 
 def factor(query: str, record: Content) -> float:
-    found = factors(intent_of(query), traits_of(record))
-    assert all(reason for reason, _ in found)
-    return round(math.prod(each for _, each in found), 6)
+    by_name = factors(intent_of(query), traits_of(record))
+    assert all(reason for reason, _ in by_name)
+    return round(math.prod(each for _, each in by_name), 6)
 
 
 @pytest.mark.parametrize("query", ["", "pricing berlin", "the kubernetes cluster", "did I like it"])
@@ -38,10 +38,10 @@ def test_jb_31_a_question_of_no_kind_has_no_factors(query: str) -> None:
 
 
 def test_jb_31_the_label_the_signs_and_every_factor_are_told() -> None:
-    found = intent_of("Suggest a list of tips: what should I buy?")
-    assert found == ("both", ("suggest", "tips", "what should i", "list"))
-    assert (found.preference, found.concrete) == (True, True)
-    assert factors(found, traits_of(note("tips summary", "raw/both.md"))) == (
+    intent = intent_of("Suggest a list of tips: what should I buy?")
+    assert intent == ("both", ("suggest", "tips", "what should i", "list"))
+    assert (intent.preference, intent.concrete) == (True, True)
+    assert factors(intent, traits_of(note("tips summary", "raw/both.md"))) == (
         ("generic advice", 0.82), ("roll-up", 0.9), ("roll-up", 0.45), ("generic advice", 0.75),
     )  # fmt: skip
 
@@ -134,12 +134,12 @@ def test_jb_34_preference_lifts_memories_and_lowers_documents(
 def test_jb_34_corpus_a() -> None:
     coffee = [record for record in CORPUS if record.id in ("m05", "m06")]
     ranked = rrf_parts(np.array([[1.0, 2.0]]), np.ones(1))[0]
-    told = [
+    lifted = [
         score * factor("recommend a coffee", note(record.text, path_of(record.id)))
         for record, score in zip(coffee, ranked, strict=True)
     ]
-    assert told == pytest.approx([0.038525, 0.016129], abs=1e-6)
-    assert told[0] == pytest.approx(2.35 / 61, abs=1e-9)
+    assert lifted == pytest.approx([0.038525, 0.016129], abs=1e-6)
+    assert lifted[0] == pytest.approx(2.35 / 61, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -261,5 +261,5 @@ def test_jb_37_no_word_speaks_for_both_sides() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_question_and_any_record_can_be_judged(query: str, text: str) -> None:
-    found = factors(intent_of(query), traits_of(note(text, query or None, title=text)))
-    assert 0.2 < math.prod(each for _, each in found) < 6
+    judged = factors(intent_of(query), traits_of(note(text, query or None, title=text)))
+    assert 0.2 < math.prod(each for _, each in judged) < 6

@@ -21,7 +21,7 @@ def ask(memory: Memory, text: str, **more: Any) -> Result:
 
 def words(result: Result) -> list[tuple[str, float]]:
     """What the words gave to each hit, best first."""
-    return sorted(scores(result), key=lambda told: (-told[1], told[0]))
+    return sorted(scores(result), key=lambda scored: (-scored[1], scored[0]))
 
 
 def three() -> Memory:

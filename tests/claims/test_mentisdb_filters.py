@@ -20,7 +20,7 @@ def ask(memory: Memory, text: str, **knobs: Any) -> Result:
     return memory.recall(text, 1000, recipe="mentisdb", overrides=knobs)
 
 
-def found(memory: Memory, text: str, **knobs: Any) -> set[str]:
+def ids_found(memory: Memory, text: str, **knobs: Any) -> set[str]:
     return set(ids(ask(memory, text, **knobs)))
 
 
@@ -39,8 +39,8 @@ def team() -> Memory:
 
 
 def test_md_01_one_call_runs_every_step_and_the_plan_lists_them_in_order(vectors: Memory) -> None:
-    told = {"graph": True, "enable_reranking": True}
-    ask: Any = {"recipe": "mentisdb", "overrides": told, "vector": [0.0, 0.9, 0.2, 0.0]}
+    overrides = {"graph": True, "enable_reranking": True}
+    ask: Any = {"recipe": "mentisdb", "overrides": overrides, "vector": [0.0, 0.9, 0.2, 0.0]}
     steps = [
         "select", "words", "meaning", "links", "every", "fuse",
         "importance", "confidence", "recency", "cohesion", "again", "limit",
@@ -58,17 +58,17 @@ def test_md_01_one_call_runs_every_step_and_the_plan_lists_them_in_order(vectors
 
 
 def test_md_03_filters_narrow_before_anything_is_ranked(team: Memory) -> None:
-    assert found(team, "port", thought_types=["Decision"]) == {"0", "2", "5"}
-    assert found(team, "port", thought_types=["Decision", "Plan"]) == {"0", "2", "3", "5"}
-    assert found(team, "port", thought_types=["decision"]) == {"0", "2", "5"}
-    assert found(team, "port", roles=["Summary"]) == {"2"}
-    assert found(team, "port", agent_ids=["bob"]) == {"1", "2"}
-    assert found(team, "port", agent_ids=["ann"]) == {"0", "5"}  # case counts
-    assert found(team, "port", tags_any=["net", "cart"]) == {"1", "3"}
-    assert found(team, "port", concepts_any=["ssh"]) == {"0"}
-    assert found(team, "port", thought_types=["Decision"], agent_ids=["bob"]) == {"2"}
+    assert ids_found(team, "port", thought_types=["Decision"]) == {"0", "2", "5"}
+    assert ids_found(team, "port", thought_types=["Decision", "Plan"]) == {"0", "2", "3", "5"}
+    assert ids_found(team, "port", thought_types=["decision"]) == {"0", "2", "5"}
+    assert ids_found(team, "port", roles=["Summary"]) == {"2"}
+    assert ids_found(team, "port", agent_ids=["bob"]) == {"1", "2"}
+    assert ids_found(team, "port", agent_ids=["ann"]) == {"0", "5"}  # case counts
+    assert ids_found(team, "port", tags_any=["net", "cart"]) == {"1", "3"}
+    assert ids_found(team, "port", concepts_any=["ssh"]) == {"0"}
+    assert ids_found(team, "port", thought_types=["Decision"], agent_ids=["bob"]) == {"2"}
     for nothing in ("thought_types", "roles", "agent_ids", "tags_any", "concepts_any"):
-        assert found(team, "port", **{nothing: []}) == set()
+        assert ids_found(team, "port", **{nothing: []}) == set()
 
 
 def test_md_04_the_filter_means_the_same_without_a_question(team: Memory) -> None:
@@ -89,14 +89,14 @@ def test_md_05_since_and_until_take_positions_and_times_both_inclusive(memory: M
     for n in range(5):
         memory.remember("port", id=f"{n}")
         clock_of(memory).move(1)
-    assert found(memory, "port", since=3) == {"3", "4"}
-    assert found(memory, "port", until=1) == {"0", "1"}
-    assert found(memory, "port", since=1, until=3) == {"1", "2", "3"}
+    assert ids_found(memory, "port", since=3) == {"3", "4"}
+    assert ids_found(memory, "port", until=1) == {"0", "1"}
+    assert ids_found(memory, "port", since=1, until=3) == {"1", "2", "3"}
     third = memory.get("3").committed
     assert third == to_datetime(START + 3 * SECOND)
-    assert found(memory, "port", since=iso(third)) == {"3", "4"}
-    assert found(memory, "port", until=iso(third)) == {"0", "1", "2", "3"}
-    assert found(memory, "port", since=1, until=iso(third)) == {"1", "2", "3"}
+    assert ids_found(memory, "port", since=iso(third)) == {"3", "4"}
+    assert ids_found(memory, "port", until=iso(third)) == {"0", "1", "2", "3"}
+    assert ids_found(memory, "port", since=1, until=iso(third)) == {"1", "2", "3"}
     with pytest.raises(BadFilter, match="since") as caught:
         ask(memory, "port", since="whenever")
     assert caught.value.field == "since"
@@ -129,34 +129,34 @@ def test_md_07_a_filter_changes_no_lexical_score(team: Memory) -> None:
 
 
 def test_md_08_tags_match_whole_any_of_and_ignoring_case(team: Memory) -> None:
-    assert found(team, "port", tags_any=["OPS"]) == {"0", "3"}
-    assert found(team, "port", tags_any=["art"]) == set()  # not a part of "cart"
-    assert found(team, "port", tags_any=["art", "CART"]) == {"1"}
+    assert ids_found(team, "port", tags_any=["OPS"]) == {"0", "3"}
+    assert ids_found(team, "port", tags_any=["art"]) == set()  # not a part of "cart"
+    assert ids_found(team, "port", tags_any=["art", "CART"]) == {"1"}
     for blank in ("", "  "):
-        assert found(team, "port", tags_any=[blank]) == set()
-        assert found(team, "port", concepts_any=[blank, "ssh"]) == {"0"}
+        assert ids_found(team, "port", tags_any=[blank]) == set()
+        assert ids_found(team, "port", concepts_any=[blank, "ssh"]) == {"0"}
 
 
 def test_md_08_a_scope_narrows_and_never_widens(team: Memory) -> None:
-    mine = team.scoped(agent="ann")
-    assert found(mine, "port") == {"0", "5"}
-    assert found(mine, "port", tags_any=["ops"]) == {"0"}
-    assert found(mine.scoped(session="s"), "port") == {"5"}
-    assert found(mine, "port", agent_ids=["bob"]) == set()
+    own = team.scoped(agent="ann")
+    assert ids_found(own, "port") == {"0", "5"}
+    assert ids_found(own, "port", tags_any=["ops"]) == {"0"}
+    assert ids_found(own.scoped(session="s"), "port") == {"5"}
+    assert ids_found(own, "port", agent_ids=["bob"]) == set()
 
 
 def test_md_09_bounds_keep_what_reaches_them(team: Memory) -> None:
-    assert found(team, "port", min_importance=0.5) == {"0", "1", "2", "3", "5"}
-    assert found(team, "port", min_importance=0.9) == {"1"}
-    assert found(team, "port", min_confidence=0.4) == {"2", "3"}  # none is not enough
-    assert found(team, "port", min_confidence=0.41) == {"3"}
+    assert ids_found(team, "port", min_importance=0.5) == {"0", "1", "2", "3", "5"}
+    assert ids_found(team, "port", min_importance=0.9) == {"1"}
+    assert ids_found(team, "port", min_confidence=0.4) == {"2", "3"}  # none is not enough
+    assert ids_found(team, "port", min_confidence=0.41) == {"3"}
 
 
 def test_md_10_an_entity_type_holds_beside_any_other_filter(team: Memory) -> None:
-    assert found(team, "", entity_type="place") == {"4", "5"}
-    assert found(team, "", entity_type="Place") == set()
-    assert found(team, "port", entity_type="place", thought_types=["Decision"]) == {"5"}
-    assert found(team, "", entity_type="place", min_importance=0.5) == {"5"}
+    assert ids_found(team, "", entity_type="place") == {"4", "5"}
+    assert ids_found(team, "", entity_type="Place") == set()
+    assert ids_found(team, "port", entity_type="place", thought_types=["Decision"]) == {"5"}
+    assert ids_found(team, "", entity_type="place", min_importance=0.5) == {"5"}
 
 
 def test_every_name_of_mentisdb_leads_somewhere(team: Memory) -> None:
@@ -167,6 +167,6 @@ def test_every_name_of_mentisdb_leads_somewhere(team: Memory) -> None:
         ask(team, "port", graph=True, mode="sideways")
     assert "bidirectional" in caught.value.hint
     for mode in ("bidirectional", "outgoing_only", "incoming_only", "both"):
-        assert found(team, "port", graph=True, mode=mode) == {"0", "1", "2", "3", "5"}
+        assert ids_found(team, "port", graph=True, mode=mode) == {"0", "1", "2", "3", "5"}
     with pytest.raises(InputError, match="thought_types"):
         ask(team, "port", thought_types="Decision")

@@ -80,35 +80,37 @@ def test_md_42_what_a_vector_counts_falls_with_the_words_and_without_a_jump() ->
         ((_, total),) = rank.smooth([("a", lexical)], [("a", 1.0)])
         return total - lexical
 
-    told = [counts(lexical) for lexical in (0.0, 3.0, 6.0)]
-    assert told == [pytest.approx(value, abs=5e-3) for value in (36.0, 13.88, 5.74)]
+    counted = [counts(lexical) for lexical in (0.0, 3.0, 6.0)]
+    assert counted == [pytest.approx(value, abs=5e-3) for value in (36.0, 13.88, 5.74)]
     steps = [counts(n / 10) for n in range(200)]
     assert all(0.0 < one - two < 1.2 for one, two in itertools.pairwise(steps))
 
 
 def test_md_40_seeds_earn_no_credit_from_one_another() -> None:
-    found = asked(open_e1(), "LRU eviction", overrides=GRAPH)
-    assert [id for id, _ in found] == ["1", "5", "0", "4", "3"]
-    assert dict(found)["0"] == pytest.approx(1.60, abs=1e-4)
-    assert dict(found)["4"] == pytest.approx(1.30, abs=1e-4)
+    result = asked(open_e1(), "LRU eviction", overrides=GRAPH)
+    assert [id for id, _ in result] == ["1", "5", "0", "4", "3"]
+    assert dict(result)["0"] == pytest.approx(1.60, abs=1e-4)
+    assert dict(result)["4"] == pytest.approx(1.30, abs=1e-4)
 
 
 def test_md_44_a_neighbour_of_a_strong_hit_gains_by_distance() -> None:
-    found = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0])
+    result = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0])
     wanted = [("20", 7.66724), ("22", 6.42821), ("30", 5.63846), ("35", 5.44487)]
-    assert found == near(wanted)
+    assert result == near(wanted)
 
 
 def test_md_48_the_second_pass_fuses_ranks_and_keeps_the_rest() -> None:
-    found = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0], overrides=RERANK)
-    assert found == near([("22", 1.07659), ("30", 0.28608), ("35", 0.09175), ("20", 0.07482)])
+    result = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0], overrides=RERANK)
+    assert result == near([("22", 1.07659), ("30", 0.28608), ("35", 0.09175), ("20", 0.07482)])
 
 
 def test_md_49_what_is_in_no_list_follows_in_its_former_order() -> None:
-    told = {**RERANK, "rerank_k": 1}
-    found = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0], overrides=told)
-    assert [id for id, _ in found] == ["20", "22", "30", "35"]
-    result = open_e2().recall("zebra quokka", recipe="mentisdb", vector=[1.0, 0.0], overrides=told)
+    overrides = {**RERANK, "rerank_k": 1}
+    answer = asked(open_e2(), "zebra quokka", vector=[1.0, 0.0], overrides=overrides)
+    assert [id for id, _ in answer] == ["20", "22", "30", "35"]
+    result = open_e2().recall(
+        "zebra quokka", recipe="mentisdb", vector=[1.0, 0.0], overrides=overrides
+    )
     shown = next(step.shows for step in result.plan.steps if step.name == "again")
     assert (shown["head"], shown["rest"]) == (1, "below, in its former order")
 
@@ -161,8 +163,8 @@ def test_md_37_a_first_hop_scores_more_than_a_second() -> None:
         links=[tie("0", "derived_from")], **common)  # fmt: skip
     say("Second-hop support note for operator coordination.", id="2",
         links=[tie("1", "continues_from")], **common)  # fmt: skip
-    found = asked(memory, "latency ranking", overrides={**GRAPH, "mode": "in"})
-    assert found == near([("0", 1.96166), ("1", 1.425), ("2", 0.85)])
+    result = asked(memory, "latency ranking", overrides={**GRAPH, "mode": "in"})
+    assert result == near([("0", 1.96166), ("1", 1.425), ("2", 0.85)])
 
 
 def test_md_38_seed_support_lifts_what_two_seeds_reach() -> None:
@@ -173,9 +175,9 @@ def test_md_38_seed_support_lifts_what_two_seeds_reach() -> None:
     say("Memory cap seed beta.", id="1", **common)
     say("Shared support context reached from both seeds.", id="2",
         links=[tie("0", "derived_from"), tie("1", "derived_from")], **common)  # fmt: skip
-    told = {**GRAPH, "mode": "in", "max_depth": 1}
-    found = asked(memory, "memory cap", overrides=told)
-    assert found == near([("2", 1.65), ("1", 1.04877), ("0", 1.02377)])
+    overrides = {**GRAPH, "mode": "in", "max_depth": 1}
+    result = asked(memory, "memory cap", overrides=overrides)
+    assert result == near([("2", 1.65), ("1", 1.04877), ("0", 1.02377)])
 
 
 NUMBERS = [
@@ -189,14 +191,18 @@ ADDED = NUMBERS[2:9]
 KNOBS = [{}, GRAPH, RERANK, {**GRAPH, **RERANK}, {"rerank_k": 1, **RERANK}]
 
 
-@pytest.mark.parametrize("told", KNOBS)
-def test_md_45_each_hit_carries_eleven_numbers_that_sum_to_the_total(told: dict[str, Any]) -> None:
+@pytest.mark.parametrize("overrides", KNOBS)
+def test_md_45_each_hit_carries_eleven_numbers_that_sum_to_the_total(
+    overrides: dict[str, Any],
+) -> None:
     """M22."""
     memory = open_e2()
     memory.link("20", "21", "derived_from")
     memory.update("22", importance=0.9, confidence=0.5)
-    result = memory.recall("zebra quokka", 50, recipe="mentisdb", vector=[1.0, 0.0], overrides=told)
-    assert len(sound(result)) == (5 if "graph" in told else 4)
+    result = memory.recall(
+        "zebra quokka", 50, recipe="mentisdb", vector=[1.0, 0.0], overrides=overrides
+    )
+    assert len(sound(result)) == (5 if "graph" in overrides else 4)
     for hit in result:
         assert [name for name in hit.scores if name != "vector_contribution"] == NUMBERS
         first = hit.scores["lexical"] + hit.scores["vector_contribution"]
@@ -204,16 +210,16 @@ def test_md_45_each_hit_carries_eleven_numbers_that_sum_to_the_total(told: dict[
         base = hit.scores["rrf"] if listed else first
         whole = base + sum(hit.scores[name] for name in ADDED)
         assert whole == pytest.approx(hit.score, abs=1e-9) == hit.scores["total"]
-        if not told.get("enable_reranking"):
+        if not overrides.get("enable_reranking"):
             assert not listed
-    assert any(hit.scores["rrf"] > 0.0 for hit in result) == bool(told.get("enable_reranking"))
+    assert any(hit.scores["rrf"] > 0.0 for hit in result) == bool(overrides.get("enable_reranking"))
 
 
 def test_md_45_the_amplified_vector_stands_beside_the_raw_one() -> None:
     result = open_e2().recall("zebra quokka", recipe="mentisdb", vector=[1.0, 0.0])
-    told = [(hit.id, hit.scores["vector"], hit.scores["vector_contribution"]) for hit in result]
+    rows = [(hit.id, hit.scores["vector"], hit.scores["vector_contribution"]) for hit in result]
     wanted = [("20", 0.3, 1.79614), ("22", 0.15, 5.4), ("30", 0.15, 5.4), ("35", 0.15, 5.4)]
-    for (id, raw, amplified), (name, vector, contribution) in zip(told, wanted, strict=True):
+    for (id, raw, amplified), (name, vector, contribution) in zip(rows, wanted, strict=True):
         assert id == name
         assert (raw, amplified) == (
             pytest.approx(vector, abs=1e-4), pytest.approx(contribution, abs=1e-4),
@@ -224,14 +230,14 @@ def test_md_45_the_amplified_vector_stands_beside_the_raw_one() -> None:
 def test_md_46_each_hit_tells_its_terms_their_sources_and_its_way() -> None:
     memory = open_e1()
     result = memory.recall("LRU eviction", 50, recipe="mentisdb", overrides=GRAPH)
-    told = {hit.id: hit for hit in result}
-    assert list(told["1"].matched) == ["lru", "evict"]  # as the question has them
+    by_id = {hit.id: hit for hit in result}
+    assert list(by_id["1"].matched) == ["lru", "evict"]  # as the question has them
     turned = memory.recall("eviction LRU", recipe="mentisdb")
     assert [list(hit.matched) for hit in turned if hit.id == "1"] == [["evict", "lru"]]
-    assert {term: set(fields) for term, fields in told["5"].matched.items()} == {
+    assert {term: set(fields) for term, fields in by_id["5"].matched.items()} == {
         "evict": {"text", "tags"}
     }
-    way = {id: hit.lanes["links"].why.facts for id, hit in told.items()}
+    way = {id: hit.lanes["links"].why.facts for id, hit in by_id.items()}
     assert {id: facts["distance"] for id, facts in way.items()} == {
         "1": 0, "5": 0, "0": 1, "4": 1, "3": 0,
     }  # fmt: skip
@@ -273,8 +279,8 @@ def test_md_51_equals_go_by_their_parts_and_then_the_newer_first() -> None:
     flat = {"boosts.recency.weight": 0.0}
     for n in range(3):
         memory.remember("same words", id=f"{n}", vector=[0.0, 1.0])
-    found = asked(memory, "same words", vector=[1.0, 0.0], overrides=flat)
-    assert [id for id, _ in found] == ["2", "1", "0"]
+    answer = asked(memory, "same words", vector=[1.0, 0.0], overrides=flat)
+    assert [id for id, _ in answer] == ["2", "1", "0"]
     result = memory.recall("same words", recipe="mentisdb", vector=[1.0, 0.0])
     shown = next(step.shows for step in result.plan.steps if step.name == "fuse")
     assert shown["ties"] == [
@@ -289,23 +295,23 @@ def test_md_51_of_equal_totals_the_larger_lexical_part_is_first() -> None:
     memory.remember("other", id="vector", vector=[1.0, 0.0])
     lexical = dict(asked(memory, "zebra", vector=[0.0, -1.0]))["words"]
     # The recency of the newer one is taken off, and its vector made as heavy as the word.
-    told = {"boosts.recency.weight": 0.0, "fusion.lift": 0.0, "lanes.meaning.fresh": lexical}
-    found = asked(memory, "zebra", vector=[1.0, 0.0], overrides=told)
-    assert [id for id, _ in found] == ["words", "vector"]
-    assert found[0][1] == found[1][1]
+    overrides = {"boosts.recency.weight": 0.0, "fusion.lift": 0.0, "lanes.meaning.fresh": lexical}
+    result = asked(memory, "zebra", vector=[1.0, 0.0], overrides=overrides)
+    assert [id for id, _ in result] == ["words", "vector"]
+    assert result[0][1] == result[1][1]
 
 
 def test_md_51_a_limit_is_a_prefix_ten_by_default_and_at_least_one() -> None:
     memory = open_e2()
-    for told in ({}, RERANK):
-        ask: dict[str, Any] = {"recipe": "mentisdb", "vector": [1.0, 0.1], "overrides": told}
+    for overrides in ({}, RERANK):
+        ask: dict[str, Any] = {"recipe": "mentisdb", "vector": [1.0, 0.1], "overrides": overrides}
         text = "zebra quokka note number3"
         whole = totals(memory.recall(text, 100, **ask))
         assert len(whole) > 10
         for limit in (1, 2, 5, 30):
             assert totals(memory.recall(text, limit, **ask)) == whole[:limit]
         assert len(memory.recall(text, **ask)) == 10
-        ask["overrides"] = {**told, "limit": 50}
+        ask["overrides"] = {**overrides, "limit": 50}
         assert len(memory.recall(text, **ask)) > 10
     with pytest.raises(BadQuery, match="limit"):
         memory.recall("zebra", 0, recipe="mentisdb")

@@ -25,11 +25,11 @@ def graph(**walk: Any) -> dict[str, Any]:
 
 def parts(hit: Hit) -> tuple[float, float, float]:
     """(graph, relation, seed_support) of a hit."""
-    found = {part.label: part.value for part in hit.lanes["links"].why.parts}
-    return tuple(round(found[k], 6) for k in ("graph", "relation", "seed_support"))  # type: ignore[return-value]  # three
+    by_label = {part.label: part.value for part in hit.lanes["links"].why.parts}
+    return tuple(round(by_label[k], 6) for k in ("graph", "relation", "seed_support"))  # type: ignore[return-value]  # three
 
 
-def told(result: Result) -> dict[str, Any]:
+def link_facts(result: Result) -> dict[str, Any]:
     """What the graph lane says of each hit that it has."""
     return {hit.id: hit.lanes["links"].why.facts for hit in result if "links" in hit.lanes}
 
@@ -66,13 +66,13 @@ def test_md_15_edges_count_by_record_and_by_validity(memory: Memory) -> None:
     memory.link("a", "b", "related_to")
     memory.link("a", "c", "related_to", valid_from=START + DAY, valid_until=START + 2 * DAY)
 
-    def found(**more: Any) -> set[str]:
-        return set(told(memory.recall("lru", **graph(), **more))) - {"a"}
+    def reached(**more: Any) -> set[str]:
+        return set(link_facts(memory.recall("lru", **graph(), **more))) - {"a"}
 
-    assert found() == {"b"}
-    assert found(as_of=START + DAY) == {"b", "c"}
-    assert found(as_of=START + 2 * DAY) == {"b"}
-    assert found(known_at=before) == set()
+    assert reached() == {"b"}
+    assert reached(as_of=START + DAY) == {"b", "c"}
+    assert reached(as_of=START + 2 * DAY) == {"b"}
+    assert reached(known_at=before) == set()
     page = memory.bundles("lru", **graph(), as_of=START + DAY)
     assert [each.record.id for each in page[0].support] == ["b", "c"]
 
@@ -122,7 +122,9 @@ def test_md_33_and_37_each_of_the_twelve_kinds_has_its_worth_and_may_have_its_ti
     assert parts(hits["near"]) == (1.0, BOOSTS[kind], 0.0)
     assert parts(hits["far"]) == (0.5, BOOSTS[kind] / 2, 0.0)
     later = memory.recall("seed", **graph(), as_of=START + DAY)
-    assert set(told(later)) == ({"s", "near"} if kind not in REPLACING else set())  # no seed then
+    assert set(link_facts(later)) == (
+        {"s", "near"} if kind not in REPLACING else set()
+    )  # no seed then
 
 
 def test_md_34_the_21st_hit_starts_no_walk(memory: Memory) -> None:
@@ -142,14 +144,14 @@ def test_md_35_depth_and_visits_are_bounded_and_the_cut_is_told(memory: Memory) 
     for n in range(3):
         memory.remember("far", id=f"f{n}", links=[tie("s", "related_to")])
     result = memory.recall("seed", **graph(max_visited=2))
-    assert set(told(result)) == {"s", "f0"}
+    assert set(link_facts(result)) == {"s", "f0"}
     shown = next(step.to_dict() for step in result.plan.steps if step.name == "links")
     assert (shown["visited"], shown["truncated"], shown["edges_read"]) == (2, True, 3)
     assert (shown["max_depth"], shown["direction"]) == (2, "both")
     plain = memory.recall("seed", **graph())
     usual = next(step.to_dict() for step in plain.plan.steps if step.name == "links")
     assert (usual["max_visited"], usual["truncated"]) == (128, False)
-    assert set(told(memory.recall("seed", **graph(max_visited=1)))) == {"s"}
+    assert set(link_facts(memory.recall("seed", **graph(max_visited=1)))) == {"s"}
     with pytest.raises(BadRecipe, match="max_visited"):
         memory.recall("seed", **graph(max_visited=0))
     assert set(ask(memory, "seed", max_depth=0)) == {"s"}
@@ -163,14 +165,14 @@ def test_md_36_a_depth_is_the_shortest_distance_and_runs_are_equal(memory: Memor
         memory.remember("far", id=name)
     for ends in (("s", "a"), ("a", "b"), ("b", "c"), ("c", "s"), ("b", "d")):
         memory.link(*ends, "related_to")
-    facts = told(memory.recall("seed", **graph(max_depth=9)))
+    facts = link_facts(memory.recall("seed", **graph(max_depth=9)))
     assert {name: fact["distance"] for name, fact in facts.items()} == {
         "s": 0, "a": 1, "c": 1, "b": 2, "d": 3,
     }  # fmt: skip
     for fact in facts.values():
         names = [hop["id"] for hop in fact["path"]]
         assert len(set(names)) == len(names)
-    cut = [told(memory.recall("seed", **graph(max_depth=9, max_visited=3))) for _ in "12"]
+    cut = [link_facts(memory.recall("seed", **graph(max_depth=9, max_visited=3))) for _ in "12"]
     assert cut[0] == cut[1]
     assert set(cut[0]) == {"s", "a", "c"}
 
@@ -233,8 +235,8 @@ def test_md_39_what_the_scope_does_not_hold_is_never_passed(memory: Memory) -> N
     memory.remember("seed", id="s", agent="ann")
     memory.remember("secret", id="m", agent="bob", links=[tie("s", "related_to")])
     memory.remember("far", id="f", agent="ann", links=[tie("m", "related_to")])
-    mine = memory.scoped(agent="ann")
-    assert {hit.id for hit in mine.recall("seed", **graph())} == {"s"}
+    own = memory.scoped(agent="ann")
+    assert {hit.id for hit in own.recall("seed", **graph())} == {"s"}
     assert {hit.id for hit in memory.recall("seed", **graph())} == {"s", "m", "f"}
 
 

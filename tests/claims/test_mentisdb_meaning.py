@@ -58,13 +58,13 @@ def test_md_26_a_cosine_at_the_floor_stays_and_below_it_is_dropped() -> None:
     with open_empty("given:2") as memory:
         for id_, cosine in (("half", 0.5), ("more", 0.041), ("less", 0.039), ("away", -0.5)):
             memory.remember("x", id=id_, vector=[cosine, (1.0 - cosine**2) ** 0.5])
-        for floor, found in (
+        for floor, expected in (
             (0.04, ["half", "more"]),
             (0.5, ["half"]),
             (float(np.nextafter(0.5, 1.0)), []),
         ):
             result = memory.recall("x", vector=[1.0, 0.0], recipe=alone(min_cosine=floor))
-            assert ids(result) == found
+            assert ids(result) == expected
 
 
 def test_md_26_every_candidate_is_compared_and_the_pool_is_the_recipes() -> None:
@@ -94,8 +94,8 @@ def test_md_27_vectors_count_half_when_fresh_and_less_when_stale(tmp_path: Path)
         stale = memory.recall("cache latency", recipe=RECIPE)
         memory.maintain()
         mended = memory.recall("cache latency", recipe=RECIPE)
-    told = [dict(scores(r, "vector"))["r0"] for r in (fresh, again, stale, mended)]
-    assert told == [pytest.approx(value, abs=1e-6) for value in (0.5, 0.5, 0.3, 0.5)]
+    cosines = [dict(scores(r, "vector"))["r0"] for r in (fresh, again, stale, mended)]
+    assert cosines == [pytest.approx(value, abs=1e-6) for value in (0.5, 0.5, 0.3, 0.5)]
     assert ["1 row behind" in str(r.plan) for r in (fresh, again, stale)] == [False, False, True]
     assert ["weight 0.5" in str(fresh.plan), "weight 0.3" in str(stale.plan)] == [True, True]
 
@@ -121,10 +121,10 @@ def test_md_29_without_usable_vectors_the_answer_is_that_of_words() -> None:
                 memory.remember(note.text, id=note.id)
         model.failing = True
         for query in ("pricing Berlin", "coffee"):
-            told = scores(words.recall(query, recipe=MENTISDB))
+            answer = scores(words.recall(query, recipe=MENTISDB))
             for memory, why in ((failing, "the embedder failed"), (none, "has no embedder")):
                 result = memory.recall(query, recipe=RECIPE)
-                assert scores(result) == told
+                assert scores(result) == answer
                 assert (result.used, result.status) == (("words",), "degraded")
                 assert why in result.skipped["vector"]
         late.failing = True
@@ -168,8 +168,8 @@ def test_md_30_a_local_embedder_is_there_after_a_plain_install() -> None:
 )
 def test_md_30_the_hash_embedder_has_the_published_cosines(other: str, cosine: float) -> None:
     with noted(open_empty("hash"), other) as memory:
-        told = memory.recall("Latency budget for database performance", recipe=alone())
-        assert told[0].lanes["vector"].score == pytest.approx(cosine, abs=5e-6)
+        result = memory.recall("Latency budget for database performance", recipe=alone())
+        assert result[0].lanes["vector"].score == pytest.approx(cosine, abs=5e-6)
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_md_30_the_hash_embedder_has_the_published_cosines(other: str, cosine: f
 def test_md_31_meaning_is_matched_well_above_an_unrelated_sentence(text: str, query: str) -> None:
     with memoriter.open(":memory:") as memory:
         noted(memory, text, "the invoice was sent to the landlord on Tuesday")
-        told = dict(scores(memory.recall(query, recipe=alone(min_cosine=-1.0)), "vector"))
-    assert told["r0"] >= told["r1"] + 0.2
+        cosine_by_id = dict(scores(memory.recall(query, recipe=alone(min_cosine=-1.0)), "vector"))
+    assert cosine_by_id["r0"] >= cosine_by_id["r1"] + 0.2
 
 
 def test_md_31_it_is_found_without_a_shared_word() -> None:

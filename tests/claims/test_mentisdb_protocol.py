@@ -20,12 +20,15 @@ def talk(word: str) -> dict[str, Any]:
     """A conversation of two sessions whose third turn holds a word."""
     turns = [f"turn number {n}" for n in range(1, 8)]
     turns[2] = f"we spoke of the {word}"
-    told = [
+    session_turns = [
         {"speaker": "Ann", "dia_id": f"D1:{n}", "text": text} for n, text in enumerate(turns, 1)
     ]
-    said = {"session_1": told, "session_2": [{"speaker": "Bob", "dia_id": "D2:1", "text": "bye"}]}
+    conversation = {
+        "session_1": session_turns,
+        "session_2": [{"speaker": "Bob", "dia_id": "D2:1", "text": "bye"}],
+    }
     asked = {"question": f"What of the {word}?", "evidence": ["D1:3"], "category": 1}
-    return {"conversation": said, "qa": [asked]}
+    return {"conversation": conversation, "qa": [asked]}
 
 
 @pytest.fixture
@@ -80,8 +83,8 @@ def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
     settings = protocol_of("mentisdb").settings
     made = with_ablations(ours, settings, ["cohesion"])
     walk = made["mentisdb"].to_data()["lanes"]["links"]
-    told = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]
-    assert told == [True, 3, 200, False]
+    chosen = [walk[name] for name in ("enabled", "max_depth", "max_visited", "include_seeds")]
+    assert chosen == [True, 3, 200, False]
     assert made["memoriter"] == ours["memoriter"]
     assert made["mentisdb -cohesion"].boosts["cohesion"].enabled is False
     assert list(made) == ["mentisdb", "mentisdb -cohesion", "memoriter"]

@@ -28,7 +28,7 @@ def ask(memory: Memory, text: str, **more: Any) -> Result:
     return memory.recall(text, recipe="mentisdb", **more)
 
 
-def found(memory: Memory, text: str, **more: Any) -> set[str]:
+def ids_found(memory: Memory, text: str, **more: Any) -> set[str]:
     return set(ids(ask(memory, text, **more)))
 
 
@@ -63,11 +63,11 @@ def test_md_12_what_was_appended_later_goes_whatever_validity_it_claims(memory: 
     first = wait(memory)
     memory.remember("port two", id="late", valid_from=START - 900 * DAY)
     second = wait(memory)
-    assert found(memory, "port", as_of=first - 1) == set()
-    assert found(memory, "port", as_of=first) == {"early"}  # exactly then stays
-    assert found(memory, "port", as_of=second - 1) == {"early"}
-    assert found(memory, "port", as_of=second) == {"early", "late"}
-    validity = found(memory, "port", as_of=first, overrides=BY_VALIDITY)
+    assert ids_found(memory, "port", as_of=first - 1) == set()
+    assert ids_found(memory, "port", as_of=first) == {"early"}  # exactly then stays
+    assert ids_found(memory, "port", as_of=second - 1) == {"early"}
+    assert ids_found(memory, "port", as_of=second) == {"early", "late"}
+    validity = ids_found(memory, "port", as_of=first, overrides=BY_VALIDITY)
     assert validity == {"late"}
 
 
@@ -95,10 +95,10 @@ def test_md_12_the_append_time_outlives_merges_and_the_horizon(tmp_path: Path) -
         memory.update("a", importance=0.9)
         wait(memory, 90)
         memory.maintain()
-        assert found(memory, "port", as_of=first) == {"a", "b"}
-        assert found(memory, "port", as_of=first - 1) == set()
+        assert ids_found(memory, "port", as_of=first) == {"a", "b"}
+        assert ids_found(memory, "port", as_of=first - 1) == set()
     with memoriter.open(place, clock=clock, **options) as again:
-        assert found(again, "port", as_of=first) == {"a", "b"}
+        assert ids_found(again, "port", as_of=first) == {"a", "b"}
 
 
 @pytest.mark.parametrize("kind", ["supersedes", "corrects", "invalidates"])
@@ -106,19 +106,19 @@ def test_md_13_what_was_replaced_by_then_goes_and_the_newer_one_stays(
     memory: Memory, kind: str
 ) -> None:
     between, after = replaced(memory, kind)
-    assert found(memory, "port", as_of=after - 1) == {"old"}
-    assert found(memory, "port", as_of=after) == {"new"}  # a replacement exactly then removes
-    assert found(memory, "port", as_of=between) == {"old"}
+    assert ids_found(memory, "port", as_of=after - 1) == {"old"}
+    assert ids_found(memory, "port", as_of=after) == {"new"}  # a replacement exactly then removes
+    assert ids_found(memory, "port", as_of=between) == {"old"}
 
 
 def test_md_13_a_replacement_need_be_no_candidate(memory: Memory) -> None:
     _, after = replaced(memory)
     where = {"id": {"in": ["old"]}}
-    assert found(memory, "port", as_of=after - 1, where=where) == {"old"}
-    assert found(memory, "port", as_of=after, where=where) == set()
+    assert ids_found(memory, "port", as_of=after - 1, where=where) == {"old"}
+    assert ids_found(memory, "port", as_of=after, where=where) == set()
     memory.update("new", archived=True)
     hiding = {**PLAIN, "select.archived": "hide"}
-    assert found(memory, "port", as_of=after, overrides=hiding) == set()
+    assert ids_found(memory, "port", as_of=after, overrides=hiding) == set()
 
 
 def test_md_13_append_time_decides_when_a_replacement_begins(memory: Memory) -> None:
@@ -126,12 +126,12 @@ def test_md_13_append_time_decides_when_a_replacement_begins(memory: Memory) -> 
     wait(memory)
     memory.remember("the port is 49222", id="new", supersedes="old", valid_from=START - 99 * DAY)
     written = wait(memory)
-    assert found(memory, "port", as_of=written - 1) == {"old"}
-    assert found(memory, "port", as_of=written) == {"new"}
+    assert ids_found(memory, "port", as_of=written - 1) == {"old"}
+    assert ids_found(memory, "port", as_of=written) == {"new"}
     memory.remember(
         "the port will be 443", id="next", supersedes="new", valid_from=START + 99 * DAY
     )
-    assert found(memory, "port", as_of=clock_of(memory).now()) == {"next"}
+    assert ids_found(memory, "port", as_of=clock_of(memory).now()) == {"next"}
 
 
 def test_md_13_a_replacement_that_was_taken_back_by_then_replaces_nothing(memory: Memory) -> None:
@@ -141,17 +141,21 @@ def test_md_13_a_replacement_that_was_taken_back_by_then_replaces_nothing(memory
     closed = clock_of(memory).now()
     memory.link("new", "old", "supersedes", valid_from=edge.valid_from, valid_until=closed)
     wait(memory)
-    assert found(memory, "port", as_of=closed - 1) == {"new"}
-    assert found(memory, "port", as_of=closed) == {"old", "new"}
-    assert found(memory, "port", as_of=after) == {"new"}
+    assert ids_found(memory, "port", as_of=closed - 1) == {"new"}
+    assert ids_found(memory, "port", as_of=closed) == {"old", "new"}
+    assert ids_found(memory, "port", as_of=after) == {"new"}
 
 
 def test_md_14_before_between_and_after(memory: Memory) -> None:
     """X29."""
     between, after = replaced(memory)
-    assert found(memory, "port", as_of=between - 1) == set()
-    assert found(memory, "port", as_of=between) == {"old"}
-    assert found(memory, "port", as_of=after) == {"new"} == found(memory, "port", as_of=after + DAY)
+    assert ids_found(memory, "port", as_of=between - 1) == set()
+    assert ids_found(memory, "port", as_of=between) == {"old"}
+    assert (
+        ids_found(memory, "port", as_of=after)
+        == {"new"}
+        == ids_found(memory, "port", as_of=after + DAY)
+    )
 
 
 def test_md_14_word_statistics_and_the_denominator_are_not_rewound(memory: Memory) -> None:
@@ -202,9 +206,9 @@ def test_md_15_an_edge_that_was_closed_later_still_led_there_then(memory: Memory
     wait(memory)
     memory.link("a", "b", "related_to", valid_from=START, valid_until=START + 1)
     noon = START + DAY // 2
-    assert found(memory, "lru", overrides=GRAPH, as_of=noon) == {"a", "b"}
-    assert found(memory, "lru", overrides=GRAPH, as_of=START + DAY) == {"a"}
-    assert found(memory, "lru", overrides={**GRAPH, **BY_VALIDITY}, as_of=noon) == {"a"}
+    assert ids_found(memory, "lru", overrides=GRAPH, as_of=noon) == {"a", "b"}
+    assert ids_found(memory, "lru", overrides=GRAPH, as_of=START + DAY) == {"a"}
+    assert ids_found(memory, "lru", overrides={**GRAPH, **BY_VALIDITY}, as_of=noon) == {"a"}
 
 
 def test_md_15_a_walk_passes_what_was_replaced_and_not_what_came_later(memory: Memory) -> None:
@@ -213,7 +217,7 @@ def test_md_15_a_walk_passes_what_was_replaced_and_not_what_came_later(memory: M
     memory.remember("far", id="f", links=[{"target": "m", "kind": "related_to"}])
     memory.remember("instead", id="n", supersedes="m")
     then = wait(memory)
-    assert found(memory, "lru", overrides=GRAPH, as_of=then) == {"a", "f", "n"}
+    assert ids_found(memory, "lru", overrides=GRAPH, as_of=then) == {"a", "f", "n"}
     (hit,) = [hit for hit in ask(memory, "lru", overrides=GRAPH, as_of=then) if hit.id == "f"]
     path: Any = hit.lanes["links"].why.facts["path"]
     assert ["hidden" in hop for hop in path] == [False, True, False]
@@ -226,7 +230,7 @@ def test_md_15_a_boost_by_links_uses_only_those_recorded_by_then(memory: Memory)
     memory.link("a", "b", "related_to", valid_from=START - DAY)
     tied = wait(memory)
     lifting = {"near": {"kind": "neighbours", "of": ["words.score"]}}
-    told = {
+    overrides = {
         **PLAIN,
         "boosts": lifting,
         "pass.0.boosts": ["near"],
@@ -235,7 +239,7 @@ def test_md_15_a_boost_by_links_uses_only_those_recorded_by_then(memory: Memory)
     }
 
     def lifted(as_of: int) -> list[bool]:
-        result = ask(memory, "lru", overrides=told, as_of=as_of)
+        result = ask(memory, "lru", overrides=overrides, as_of=as_of)
         return [hit.score > hit.explanation.parts[0].value for hit in result]
 
     assert lifted(bare) == [False, False]
@@ -256,12 +260,12 @@ def test_md_15_bundles_leave_out_what_was_not_there_or_was_replaced(memory: Memo
 
 def test_md_43_the_heuristic_of_g3_and_what_is_absent() -> None:
     none = np.full(2, np.nan)
-    told = (
+    values = (
         importance(np.array([1.0, 0.1]), none, 0.3, 0.1)
         + confidence(np.array([1.0, 0.1]), 0.1)
         + by_position(np.array([0.0, 1.0]), 2, 0.05)
     )
-    assert told.tolist() == pytest.approx([0.15, 0.02], abs=1e-9)
+    assert values.tolist() == pytest.approx([0.15, 0.02], abs=1e-9)
     assert confidence(none, 0.1).tolist() == [0.0, 0.0]
     assert importance(none, np.ones(2), 0.3, 0.1).tolist() == [0.0, 0.0]  # default .5
     assert by_position(np.array([0.0]), 1, 0.05).tolist() == pytest.approx([0.05], abs=1e-9)
@@ -277,16 +281,16 @@ def test_md_43_edges_vectors_and_edits_do_not_move_a_position(memory: Memory) ->
     rows = np.array([memory.get(name).row for name in "abc"])
     positions = numbers(view, rows, "position")
     assert positions.tolist() == [0.0, 1.0, 2.0]
-    told = by_position(positions, chain_length(view), 0.05)
-    assert told.tolist() == pytest.approx([0.0, 0.025, 0.05], abs=1e-9)
+    values = by_position(positions, chain_length(view), 0.05)
+    assert values.tolist() == pytest.approx([0.0, 0.025, 0.05], abs=1e-9)
 
 
 def test_md_44_what_a_distance_is_worth() -> None:
     away = [1, 2, 3, 6, 11, 12, 13]
     positions = np.array([0.0, *map(float, away)])
     lexical = np.array([3.0, *(0.0 for _ in away)])
-    told = near_strong(positions, lexical, Reach(12, 1.2, 3.0, 5.0))
-    assert told.tolist() == pytest.approx([0.0, 1.1, 1.0, 0.9, 0.6, 0.1, 0.0, 0.0], abs=1e-9)
+    values = near_strong(positions, lexical, Reach(12, 1.2, 3.0, 5.0))
+    assert values.tolist() == pytest.approx([0.0, 1.1, 1.0, 0.9, 0.6, 0.1, 0.0, 0.0], abs=1e-9)
 
 
 def test_md_44_a_session_plays_no_part_unless_asked_for() -> None:

@@ -48,9 +48,9 @@ def test_md_25_the_question_is_embedded_once_whatever_is_switched_on() -> None:
     with memoriter.open(":memory:", embedder=FunctionEmbedder(embed, "counting", 2)) as memory:
         memory.remember("cache latency", id="a")
         memory.remember("lunch", id="b", links=[{"target": "a", "kind": "related_to"}])
-        for told in ({}, {"graph": True}, {"graph": True, "enable_reranking": True}):
+        for overrides in ({}, {"graph": True}, {"graph": True, "enable_reranking": True}):
             seen.clear()
-            assert len(ask(memory, QUESTION, overrides=told)) == 2
+            assert len(ask(memory, QUESTION, overrides=overrides)) == 2
             assert seen == [QUESTION]
 
 
@@ -64,8 +64,8 @@ def test_md_26_a_cosine_of_004_stays_and_what_lies_below_goes() -> None:
     on = open_empty("given:2")
     on.remember("on the border", id="on", vector=[1.0, 0.0])
     for floor, kept in ((1.0, ["on"]), (0.5, ["on"])):
-        told = {"lanes.meaning.min_cosine": floor}
-        assert ids(ask(on, "other", vector=[1.0, 0.0], overrides=told)) == kept
+        overrides = {"lanes.meaning.min_cosine": floor}
+        assert ids(ask(on, "other", vector=[1.0, 0.0], overrides=overrides)) == kept
 
 
 def test_md_26_all_candidates_are_compared_and_the_best_256_are_kept() -> None:
@@ -83,16 +83,16 @@ def test_md_27_a_cosine_counts_half_when_vectors_are_up_to_date_and_less_when_no
     memory = open_empty("given:2")
     memory.remember("one", id="a", vector=[0.6, 0.8])
 
-    def told() -> tuple[Any, Any, float]:
+    def weight_and_score() -> tuple[Any, Any, float]:
         result = ask(memory, "other", vector=[1.0, 0.0])
         shows = next(step.shows for step in result.plan.steps if step.name == "meaning")
         return shows["weight"], shows.get("vectors"), result[0].scores["vector"]
 
-    assert told() == (0.5, None, pytest.approx(0.3, abs=1e-6))
+    assert weight_and_score() == (0.5, None, pytest.approx(0.3, abs=1e-6))
     memory.remember("two", id="b", vector=[0.0, 1.0])
-    assert told() == (0.5, None, pytest.approx(0.3, abs=1e-6))
+    assert weight_and_score() == (0.5, None, pytest.approx(0.3, abs=1e-6))
     memory.remember("three, without a vector", id="c")
-    assert told() == (0.3, "1 row behind", pytest.approx(0.18, abs=1e-6))
+    assert weight_and_score() == (0.3, "1 row behind", pytest.approx(0.18, abs=1e-6))
 
 
 def test_md_28_of_two_spaces_the_better_value_counts_never_the_sum() -> None:
@@ -211,5 +211,5 @@ def test_md_31_a_record_is_found_that_shares_no_word_with_the_question() -> None
 def test_md_42_the_vector_of_a_record_without_words_counts_36_times() -> None:
     memory = open_empty("given:2")
     memory.remember("only one", id="a", vector=[0.6, 0.8])
-    found = asked(memory, "nothing shared", vector=[1.0, 0.0])
-    assert found == near([("a", 0.3 * 36 + 0.05)])
+    result = asked(memory, "nothing shared", vector=[1.0, 0.0])
+    assert result == near([("a", 0.3 * 36 + 0.05)])

@@ -63,8 +63,8 @@ def test_mn_32_scores_can_be_counts_and_then_or_takes_the_best(
     expected = [("m17", most), *((id, rest) for id in ("m01", "m02", "m09", "m10"))]
     assert scores(ask(corpus, "pricing OR berlin", score_kind=score)) == close(expected)
     both = {"tf_idf": 2 * 1.791759, "tf": 2.0}[score]
-    found = scores(ask(corpus, "pricing AND berlin", score_kind=score))
-    assert found == close([("m02", both)], 2e-6)
+    scored = scores(ask(corpus, "pricing AND berlin", score_kind=score))
+    assert scored == close([("m02", both)], 2e-6)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_mn_33_a_text_is_an_expression(
 ) -> None:
     result = ask(corpus, text)
     assert ids(result) == [id for id, _ in expected]
-    told = [(id, score) for id, score in expected if score is not None]
-    known = dict(told)
-    assert [pair for pair in scores(result) if pair[0] in known] == close(told)
+    with_score = [(id, score) for id, score in expected if score is not None]
+    known = dict(with_score)
+    assert [pair for pair in scores(result) if pair[0] in known] == close(with_score)
     assert note(result) == ""
 
 

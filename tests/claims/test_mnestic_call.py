@@ -28,8 +28,8 @@ def refused(memory: Memory, text: str = TEXT, **ask: Any) -> MemoriterError:
 
 
 def test_mn_01_one_call_fuses_vectors_words_and_graph_and_thins_copies(vectors: Memory) -> None:
-    told = {**LEG, "mmr": True, "mmr.k": 4}
-    result = hybrid(vectors, overrides=told, seeds=SEEDS)
+    overrides = {**LEG, "mmr": True, "mmr.k": 4}
+    result = hybrid(vectors, overrides=overrides, seeds=SEEDS)
     assert result.used == ("semantic", "text", "graph")
     assert (ids(result)[0], len(result)) == ("m02", 4)
     assert set(result[0].lanes) == {"semantic", "text", "graph"}
@@ -252,14 +252,14 @@ def test_mn_12_a_search_reads_only(tmp_path: Path) -> None:
 
 def test_mn_13_the_program_can_be_seen_and_run_by_hand(vectors: Memory) -> None:
     ask: dict[str, Any] = {"vector": VECTOR, "seeds": SEEDS}
-    told = {**LEG, "rrf_k": 7.0}
-    plan = vectors.plan(TEXT, recipe="mnestic", overrides=told, **ask)
+    overrides = {**LEG, "rrf_k": 7.0}
+    plan = vectors.plan(TEXT, recipe="mnestic", overrides=overrides, **ask)
     shown = {step.name: dict(step.shows) for step in plan.steps}
     assert shown["text"]["query"] == TEXT
     assert (shown["text"]["pool"], shown["semantic"]["pool"]) == (10, 10)
     assert (shown["graph"]["given"], shown["graph"]["max_hops"]) == (["m01"], 2)
     assert (shown["fuse"]["k"], shown["limit"]["limit"]) == (7.0, 10)
-    asked = hybrid(vectors, overrides=told, seeds=SEEDS)
+    asked = hybrid(vectors, overrides=overrides, seeds=SEEDS)
     again = vectors.recall(TEXT, recipe=plan.recipe, **ask)
     assert again.to_dict()["hits"] == asked.to_dict()["hits"]
     tuned: Any = plan.recipe.to_data()

@@ -23,9 +23,9 @@ def own() -> Iterator[Memory]:
 def leg(memory: Memory, *seeds: str, **lane: Any) -> list[tuple[str, float]]:
     """(id, leg score) by rank."""
     result = legs(memory, list(seeds), graph={**GRAPH, **lane})
-    found = sorted(result, key=lambda hit: hit.lanes["graph"].rank)
-    assert [hit.lanes["graph"].rank for hit in found] == list(range(1, len(found) + 1))
-    return [(hit.id, round(hit.lanes["graph"].score, 6)) for hit in found]
+    ranked = sorted(result, key=lambda hit: hit.lanes["graph"].rank)
+    assert [hit.lanes["graph"].rank for hit in ranked] == list(range(1, len(ranked) + 1))
+    return [(hit.id, round(hit.lanes["graph"].score, 6)) for hit in ranked]
 
 
 def test_mn_15_the_defaults_of_a_leg(own: Memory) -> None:
@@ -145,9 +145,9 @@ def test_mn_21_a_budget_needs_max_nodes(corpus: Memory) -> None:
 RECENCY = [("m02", 0.0465112), ("m17", 0.0462195), ("m09", 0.0450622), ("m01", 0.0438695)]
 
 
-@pytest.mark.parametrize("told", ["cycle", [(note.id, note.cycle) for note in CORPUS]])
-def test_mn_22_an_extra_list_joins_as_an_equal(vectors: Memory, told: Any) -> None:
-    result = hybrid(vectors, limit=5, lists={"recency": told})
+@pytest.mark.parametrize("extra", ["cycle", [(note.id, note.cycle) for note in CORPUS]])
+def test_mn_22_an_extra_list_joins_as_an_equal(vectors: Memory, extra: Any) -> None:
+    result = hybrid(vectors, limit=5, lists={"recency": extra})
     assert result.rows() == close([*RECENCY, ("m18", 0.0313188)], 1e-7)
     first = result.rows(detailed=True)[0]
     assert first[2:5] == ("recency", 9, 20)
@@ -161,10 +161,10 @@ def test_mn_22_floats_stay_floats(vectors: Memory) -> None:
 
 def test_mn_23_an_id_that_is_not_there_is_refused(own: Memory) -> None:
     own.remember("theirs", id="m30", agent="bob", vector=VECTOR)
-    mine = own.scoped(agent="default")
+    scoped = own.scoped(agent="default")
     for missing in ("nope", "m30"):
         with pytest.raises(BadQuery, match=repr(missing)) as raised:
-            hybrid(mine, lists={"mine": [("m01", 2.0), (missing, 1.0)]})
+            hybrid(scoped, lists={"mine": [("m01", 2.0), (missing, 1.0)]})
         assert raised.value.field == "lists.mine"
 
 

@@ -33,8 +33,8 @@ def hybrid() -> dict[str, list[tuple[str, float]]]:
 
 def diverse(trade: float, limit: int) -> list[Any]:
     items, relevance = zip(*rank.rrf(hybrid()), strict=True)
-    found = rank.mmr(items, relevance, map(VECTORS.get, items), trade=trade, limit=limit)
-    return list(found)
+    picked = rank.mmr(items, relevance, map(VECTORS.get, items), trade=trade, limit=limit)
+    return list(picked)
 
 
 # -- rank fusion -----------------------------------------------------------------------------------
@@ -93,9 +93,9 @@ def test_mn_36_detailed_rows_tell_every_leg() -> None:
         ("fts", 1, 7.2), ("vec", 2, 0.74), ("vec", 1, 0.91), ("fts", 2, 5.1),
     ]  # fmt: skip
     for item, score in rank.rrf(LISTS):
-        mine = [row for row in rows if row.item == item]
-        assert {row.score for row in mine} == {score}
-        assert score == pytest.approx(sum(1 / (60 + row.leg_rank) for row in mine), abs=1e-9)
+        own = [row for row in rows if row.item == item]
+        assert {row.score for row in own} == {score}
+        assert score == pytest.approx(sum(1 / (60 + row.leg_rank) for row in own), abs=1e-9)
 
 
 def test_mn_36_integers_stay_integers() -> None:
@@ -128,10 +128,10 @@ def test_mn_37_a_duplicate_keeps_its_best_score() -> None:
 def test_mn_38_what_is_not_finite_is_refused_by_its_column(bad: float) -> None:
     with pytest.raises(BadQuery, match=r"score \(column 3\) of 'a': must be finite"):
         rank.rrf([["vec", "a", bad]])
-    with pytest.raises(BadQuery, match=r"score \(column 2\) of 'a': must be finite") as told:
+    with pytest.raises(BadQuery, match=r"score \(column 2\) of 'a': must be finite") as caught:
         rank.rrf({"vec": [("a", bad)]})
-    assert told.value.field == "score"
-    assert told.value.hint
+    assert caught.value.field == "score"
+    assert caught.value.hint
     with pytest.raises(BadQuery, match=r"relevance \(column 2\): must be finite"):
         rank.mmr(["a"], [bad], [[1.0]])
     with pytest.raises(BadQuery, match=r"vector \(column 3\) of 'a': must be finite"):
@@ -161,14 +161,14 @@ def test_mn_40_the_true_maximum_has_no_floor() -> None:
 
 
 def test_mn_40_a_zero_vector_has_cosine_zero() -> None:
-    found = rank.mmr([*"abcd"], [1, 0.5, 0.5, 0.5], [[1, 0], [0, 0], [1, 1], [-1, 0]])
-    assert [item for item, _ in found] == ["a", "d", "b", "c"]
+    picked = rank.mmr([*"abcd"], [1, 0.5, 0.5, 0.5], [[1, 0], [0, 0], [1, 1], [-1, 0]])
+    assert [item for item, _ in picked] == ["a", "d", "b", "c"]
 
 
 def test_mn_41_unequal_dimensions_are_named() -> None:
-    with pytest.raises(BadQuery, match="3 of 'a' and 2 of 'b'") as told:
+    with pytest.raises(BadQuery, match="3 of 'a' and 2 of 'b'") as caught:
         rank.mmr([*"ab"], [1, 1], [[1, 2, 3], [1, 2]])
-    assert told.value.hint
+    assert caught.value.hint
 
 
 def test_mn_42_the_relevance_is_the_raw_rank_fusion() -> None:
@@ -228,6 +228,6 @@ def test_mn_43_who_has_no_vector_follows_after_the_others() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_a_bad_query(call: Any) -> None:
-    with pytest.raises(BadQuery) as told:
+    with pytest.raises(BadQuery) as caught:
         call(rank)
-    assert told.value.field
+    assert caught.value.field

@@ -41,8 +41,8 @@ def test_mn_24_rows_are_pairs_or_one_for_every_leg(vectors: Memory) -> None:
 def test_mn_25_a_leg_s_rank_is_the_one_that_was_fused(vectors: Memory) -> None:
     twice = {"mine": [("m05", 1.0), ("m06", 2.0), ("m05", 3.0)]}
     rows = hybrid(vectors, limit=20, lists=twice).rows(detailed=True)
-    mine = [(row.id, row.leg_rank, row.leg_score) for row in rows if row.list_id == "mine"]
-    assert sorted(mine) == [("m05", 1, 3.0), ("m06", 2, 2.0)]
+    own = [(row.id, row.leg_rank, row.leg_score) for row in rows if row.list_id == "mine"]
+    assert sorted(own) == [("m05", 1, 3.0), ("m06", 2, 2.0)]
     for list_id in ("semantic", "text"):
         ranks = sorted(row.leg_rank for row in rows if row.list_id == list_id)
         assert ranks == list(range(1, len(ranks) + 1))
@@ -60,12 +60,12 @@ def test_mn_26_leg_scores_are_raw_with_the_distance_beside(vectors: Memory) -> N
 
 @pytest.mark.parametrize("k", [0, 1, 60, 7.5, 1000])
 def test_mn_27_the_score_follows_from_the_rows(vectors: Memory, k: float) -> None:
-    told = {"overrides": {**LEG["overrides"], "rrf_k": k}, "seeds": ["m01"]}
-    rows = hybrid(vectors, limit=20, lists={"recency": "cycle"}, **told).rows(detailed=True)
+    options = {"overrides": {**LEG["overrides"], "rrf_k": k}, "seeds": ["m01"]}
+    rows = hybrid(vectors, limit=20, lists={"recency": "cycle"}, **options).rows(detailed=True)
     for id in {row.id for row in rows}:
-        mine = [row for row in rows if row.id == id]
-        total = sum(1 / (k + row.leg_rank) for row in mine)
-        assert mine[0].score == pytest.approx(total, abs=1e-9)
+        legs = [row for row in rows if row.id == id]
+        total = sum(1 / (k + row.leg_rank) for row in legs)
+        assert legs[0].score == pytest.approx(total, abs=1e-9)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 4, 7])
@@ -95,8 +95,8 @@ def test_mn_30_every_hit_says_which_signals_brought_it(
     monkeypatch.setenv("MEMORITER_STORE", place)
     with memoriter.open(place, embedder=None) as memory:
         memory.remember_many({"text": note.text, "id": note.id} for note in CORPUS)
-        told = {"vector_index": False}
-        result = memory.recall("pricing OR berlin", recipe="mnestic", overrides=told)
+        overrides = {"vector_index": False}
+        result = memory.recall("pricing OR berlin", recipe="mnestic", overrides=overrides)
     expected = [(row.id, row.list_id, row.leg_rank, row.leg_score) for row in _rows(result)]
     assert expected[0][:3] == ("m02", "text", 1)
     shown = json.loads(json.dumps(result.to_dict()))
@@ -136,8 +136,8 @@ def test_mn_43_candidates_without_a_vector_follow_and_are_reported() -> None:
     with open_corpus(vectors=True) as memory:
         memory.remember("berlin pricing", id="bare")
         memory.remember("berlin", id="bone")
-        told = {"mmr": True, "mmr.k": 3}
-        result = hybrid(memory, overrides=told)
+        overrides = {"mmr": True, "mmr.k": 3}
+        result = hybrid(memory, overrides=overrides)
         assert [hit.id for hit in result][3:] == ["bare", "bone"]
         (step,) = [step for step in result.plan.steps if step.name == "mmr"]
         assert (step.shows["taken"], step.shows["without a vector"]) == (3, 2)
@@ -148,8 +148,8 @@ def test_mn_44_equals_go_by_id_so_that_two_runs_agree() -> None:
     for order in (ids, ids[::-1]):
         with memoriter.open(":memory:", embedder="given:2") as memory:
             memory.remember_many({"text": "same", "id": id, "vector": [1.0, 0.0]} for id in order)
-            told = {"vector_k": 2, "fts_k": 2}
-            result = memory.recall("same", recipe="mnestic", vector=[1.0, 0.0], overrides=told)
+            overrides = {"vector_k": 2, "fts_k": 2}
+            result = memory.recall("same", recipe="mnestic", vector=[1.0, 0.0], overrides=overrides)
             assert [hit.id for hit in result] == ["a", "b"]
 
 

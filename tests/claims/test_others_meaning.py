@@ -39,8 +39,8 @@ def test_mn_05_a_wider_approximate_search_finds_no_less() -> None:
         recalls: list[float] = []
         for pool in (10, 40, 160):
             recipe = alone(pool=pool, exact_up_to=0, min_cosine=-1.0)
-            found = [memory.recall("", 10, recipe=recipe, vector=q.tolist()) for q in queries]
-            hits = zip(found, best, strict=True)
+            results = [memory.recall("", 10, recipe=recipe, vector=q.tolist()) for q in queries]
+            hits = zip(results, best, strict=True)
             recalls.append(
                 sum(len({f"r{n}" for n in true} & set(ids(r))) for r, true in hits) / best.size
             )
@@ -60,7 +60,7 @@ def test_mn_06_vectors_of_32_and_of_64_bits_are_taken(vectors: Memory, kind: Any
 
 
 @pytest.mark.parametrize(
-    ("vector", "told"),
+    ("vector", "message"),
     [
         ([1.0, 0.0], "expected 4 numbers, got 2"),
         ([math.nan, 0.0, 0.0, 1.0], "NaN or infinity"),
@@ -68,9 +68,9 @@ def test_mn_06_vectors_of_32_and_of_64_bits_are_taken(vectors: Memory, kind: Any
     ],
 )
 def test_mn_06_a_vector_that_cannot_be_is_a_named_error(
-    vectors: Memory, vector: list[float], told: str
+    vectors: Memory, vector: list[float], message: str
 ) -> None:
-    with pytest.raises(BadQuery, match=told) as caught:
+    with pytest.raises(BadQuery, match=message) as caught:
         vectors.recall("", recipe=alone(), vector=vector)
     assert caught.value.field == "vector"
 
@@ -154,9 +154,9 @@ def test_co_07_without_a_vector_the_answer_is_that_of_words(corpus: Memory, quer
 def test_co_18_nearest_first_and_the_identical_text_at_its_head() -> None:
     texts = ("the meeting is on Monday", "a meeting on Tuesday", UNRELATED)
     with noted(open_empty(Static()), *texts) as memory:
-        told = scores(memory.recall(texts[0], recipe=alone(min_cosine=-1.0)), "vector")
-    assert [id_ for id_, _ in told] == ["r0", "r1", "r2"]
-    assert told[0][1] == pytest.approx(1.0, abs=1e-6)
+        cosines = scores(memory.recall(texts[0], recipe=alone(min_cosine=-1.0)), "vector")
+    assert [id_ for id_, _ in cosines] == ["r0", "r1", "r2"]
+    assert cosines[0][1] == pytest.approx(1.0, abs=1e-6)
 
 
 # --- engrava ---------------------------------------------------------------------------------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 from tests.claims.__main__ import Outcomes
-from tests.claims.table import COUNTS, NUMBERS, by_number, listed, numbers_of, said, table
+from tests.claims.table import COUNTS, NUMBERS, by_number, listed, numbers_of, sentence, table
 
 
 @pytest.mark.parametrize("system", COUNTS)
 def test_no_claim_is_missing(system: str) -> None:
-    mine = [claim for claim in table({}) if claim.number.startswith(system)]
-    assert len(mine) == COUNTS[system]
-    assert [claim.number for claim in mine if claim.state == "missing"] == []
+    claims = [claim for claim in table({}) if claim.number.startswith(system)]
+    assert len(claims) == COUNTS[system]
+    assert [claim.number for claim in claims if claim.state == "missing"] == []
 
 
 def test_numbers_are_those_of_the_documents() -> None:
@@ -25,7 +25,7 @@ def test_a_name_tells_its_numbers_and_its_sentence() -> None:
     assert numbers_of("test_jb_16_and_18_words_answer") == ["JB-16", "JB-18"]
     assert numbers_of("test_md_07_filters_change_nothing") == ["MD-07"]
     assert numbers_of("test_nothing_at_all") == []
-    assert said("test_jb_16_and_18_words_answer") == "words answer"
+    assert sentence("test_jb_16_and_18_words_answer") == "words answer"
 
 
 def test_a_file_that_cannot_be_read_fails_with_every_claim_in_it() -> None:

@@ -21,9 +21,9 @@ def test_there_is_one_for_each_recipe_and_each_kind_of_fusion() -> None:
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_a_saved_receipt_verifies(path: Path) -> None:
-    found = memoriter.verify(path)
-    assert found.ok, found.problems
-    assert found.checked
+    report = memoriter.verify(path)
+    assert report.ok, report.problems
+    assert report.checked
 
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)

@@ -42,6 +42,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("src", "tests/oracle", "tests/property", "tools", "docs"):
         skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(ROOT / folder, tree / folder, ignore=skipped)
+    shutil.copy(ROOT / "tests" / "inside.py", tree / "tests")
     return tree
 
 

@@ -59,9 +59,9 @@ def test_every_command_has_help_with_an_example(path: tuple[str, ...], cli: Cli)
     assert result.exit_code == 0
     assert re.search(r"Examples?:", result.stdout)
     assert f"memoriter {' '.join(path)}" in " ".join(result.stdout.split())
-    told = COMMANDS[path].help.strip().splitlines()[0]
-    assert told[0].isupper()
-    assert told.endswith(".")
+    first_line = COMMANDS[path].help.strip().splitlines()[0]
+    assert first_line[0].isupper()
+    assert first_line.endswith(".")
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -74,10 +74,10 @@ def test_every_command_and_its_options_are_documented(path: tuple[str, ...]) -> 
 
 
 def test_the_documentation_names_no_command_that_is_gone() -> None:
-    told = re.findall(
+    headings = re.findall(
         r"^### `memoriter ([a-z -]+?)(?: [A-Z\[].*)?`$", DOCS.read_text("utf-8"), re.M
     )
-    assert sorted(told) == sorted(" ".join(path) for path in COMMANDS)
+    assert sorted(headings) == sorted(" ".join(path) for path in COMMANDS)
 
 
 def test_every_exit_code_is_documented() -> None:
@@ -130,7 +130,7 @@ def test_a_key_makes_a_retry_harmless_and_a_change_a_conflict(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         (["remember", ""], "must not be empty"),
         (["remember", "x", "--importance", "2"], "importance"),
@@ -146,12 +146,12 @@ def test_a_key_makes_a_retry_harmless_and_a_change_a_conflict(cli: Cli) -> None:
     ],
 )
 def test_a_bad_field_is_refused_before_anything_is_made(
-    args: list[str], told: str, cli: Cli, tmp_path: Path
+    args: list[str], message: str, cli: Cli, tmp_path: Path
 ) -> None:
     result = cli(*args)
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert told in result.stderr
+    assert message in result.stderr
     if "--tenant" in args or "--created" in args:
         assert cli("browse").exit_code in (0, 3)
 
@@ -234,14 +234,14 @@ def test_forgetting_twice_under_one_key_is_harmless(cli: Cli) -> None:
 def test_a_recall_takes_limits_tests_times_overrides_and_required_lanes(cli: Cli) -> None:
     cli("remember", "the cat sleeps", "--id", "cat", "--tag", "pets", "--created", "2026-01-01")
     cli("remember", "the dog sleeps", "--id", "dog", "--tag", "pets", "--created", "2026-02-01")
-    found = cli(
+    output = cli(
         "recall", "who sleeps", "--limit", "1", "--where", '{"tags": {"any": ["pets"]}}', "--now",
         "2026-03-01", "--as-of", "2026-03-01", "--override", "fusion.weights.words=0.9",
         "--require", "words", ok=True,
     )  # fmt: skip
-    assert len(found["hits"]) == 1
-    assert found["total"] == 2
-    assert found["plan"]["steps"][0]["now"] == "2026-03-01T00:00:00Z"
+    assert len(output["hits"]) == 1
+    assert output["total"] == 2
+    assert output["plan"]["steps"][0]["now"] == "2026-03-01T00:00:00Z"
     off = cli("recall", "cat", "--override", "lanes.meaning.enabled=false", ok=True)
     assert off["used"] == ["words", "kin"]
     missing = cli(
@@ -318,9 +318,9 @@ def test_reflect_sums_up_and_reflections_show_it(cli: Cli) -> None:
     assert "would make 1 reflection," in cli("reflect", *near, "--dry-run").stdout
     assert "made 1 reflection, kept 0" in cli("reflect", *near, "--cycle", "2").stdout
     assert cli("reflect", *near, ok=True)["kept"] == [shown["created"][0]["id"]]
-    told = cli("reflections", "a journey to Berlin", "--cycle", "3", "--explain").stdout
-    assert "REFLECTION [flight, berlin, hotel]" in told
-    assert "recency" in told
+    output = cli("reflections", "a journey to Berlin", "--cycle", "3", "--explain").stdout
+    assert "REFLECTION [flight, berlin, hotel]" in output
+    assert "recency" in output
     assert "listed" in cli("reflections").stdout
     assert cli("reflect", "--similarity", "7").exit_code == 2
     assert cli("recall", "Berlin", "--override", "select.reflections=hide", ok=True)["total"] == 4
@@ -331,11 +331,11 @@ def test_bundles_show_what_hangs_on_a_hit(cli: Cli) -> None:
     cli("remember", "on the sofa", "--id", "b")
     cli("remember", "a cat again", "--id", "c")
     cli("link", "b", "a", "--kind", "derived_from")
-    found = cli("bundles", "cat", ok=True)
-    assert found["total"] == 2
-    told = {each["seed"]["record"]["id"]: each["support"] for each in found["bundles"]}
-    assert [each["record"]["id"] for each in told["a"]] == ["b"]
-    assert told["c"] == []
+    output = cli("bundles", "cat", ok=True)
+    assert output["total"] == 2
+    support = {each["seed"]["record"]["id"]: each["support"] for each in output["bundles"]}
+    assert [each["record"]["id"] for each in support["a"]] == ["b"]
+    assert support["c"] == []
     assert "a ←derived_from b" in cli("bundles", "cat").stdout
     assert len(cli("bundles", "cat", "--offset", "1", ok=True)["bundles"]) == 1
     assert cli("bundles", "cat", "--offset", "-1").exit_code == 2
@@ -345,8 +345,8 @@ def test_a_recall_may_start_from_a_seed(cli: Cli) -> None:
     cli("remember", "the cat sleeps", "--id", "a")
     cli("remember", "on the sofa", "--id", "b")
     cli("link", "b", "a", "--kind", "derived_from")
-    found = cli("recall", "dog", "--recipe", "linked", "--seed", "a", ok=True)
-    assert [hit["record"]["id"] for hit in found["hits"]] == ["b"]
+    output = cli("recall", "dog", "--recipe", "linked", "--seed", "a", ok=True)
+    assert [hit["record"]["id"] for hit in output["hits"]] == ["b"]
     shown = cli("recall", "dog", "--recipe", "linked", "--seed", "a", "--explain").stdout
     assert "a ←derived_from b" in shown
     assert cli("recall", "cat", "--seed", "a").exit_code == 2
@@ -375,9 +375,9 @@ def test_a_recall_takes_lists_and_a_budget(cli: Cli, tmp_path: Path) -> None:
     cli("remember", "the cat sleeps", "--id", "cat", "--importance", "0.1")
     cli("remember", "the dog sleeps", "--id", "dog", "--trust", "external")
     cli("remember", "the owl is awake", "--id", "owl,1")
-    found = cli("recall", "cat", "--list", "mine=dog:2,cat:1", ok=True)
-    assert found["used"] == ["words", "kin", "meaning", "mine"]
-    assert {h["record"]["id"]: h["lanes"].get("mine", {}).get("rank") for h in found["hits"]} == {
+    output = cli("recall", "cat", "--list", "mine=dog:2,cat:1", ok=True)
+    assert output["used"] == ["words", "kin", "meaning", "mine"]
+    assert {h["record"]["id"]: h["lanes"].get("mine", {}).get("rank") for h in output["hits"]} == {
         "cat": 2, "dog": 1, "owl,1": None,
     }  # fmt: skip
     listed = cli("recall", "cat", "--list", 'mine=[["owl,1", 3]]', "--list", "by=importance")
@@ -388,17 +388,17 @@ def test_a_recall_takes_lists_and_a_budget(cli: Cli, tmp_path: Path) -> None:
     assert few["plan"]["steps"][-1]["passed_over"] == 1
     block = cli("recall", "sleeps", "--mode", "bm25", "--context", "--budget-tokens", "500")
     assert "```untrusted\nthe dog sleeps\n```" in block.stdout
-    told = cli("recall", "sleeps", "--mode", "bm25", "--context", ok=True)
-    assert told["citations"] == {"1": "cat", "2": "dog"}
-    assert told["text"] + "\n" == block.stdout
+    answer = cli("recall", "sleeps", "--mode", "bm25", "--context", ok=True)
+    assert answer["citations"] == {"1": "cat", "2": "dog"}
+    assert answer["text"] + "\n" == block.stdout
     cli("recall", "sleeps", "--html", "answer.html", ok=True)
     assert (tmp_path / "answer.html").read_text("utf-8").startswith("<!doctype html>")
 
 
 def test_a_receipt_is_saved(cli: Cli, tmp_path: Path) -> None:
     cli("remember", "the cat sleeps")
-    found = cli("recall", "cat", "--receipt", "r.json", ok=True)
-    assert json.loads((tmp_path / "r.json").read_text())["digest"] == found["receipt"]
+    output = cli("recall", "cat", "--receipt", "r.json", ok=True)
+    assert json.loads((tmp_path / "r.json").read_text())["digest"] == output["receipt"]
 
 
 def test_pages_follow_each_other(cli: Cli) -> None:
@@ -426,9 +426,9 @@ def test_lines_are_imported_from_text_and_json(cli: Cli, tmp_path: Path) -> None
     (tmp_path / "b.jsonl").write_text(
         '"third"\n{"text": "fourth", "tags": ["x"]}\n', encoding="utf-8"
     )
-    told = cli("import", "a.txt", "b.jsonl", "--agent", "bot", ok=True)
-    assert [one["records"]["written"] for one in told["files"]] == [2, 2]
-    assert [one["format"] for one in told["files"]] == ["text", "jsonl"]
+    report = cli("import", "a.txt", "b.jsonl", "--agent", "bot", ok=True)
+    assert [one["records"]["written"] for one in report["files"]] == [2, 2]
+    assert [one["format"] for one in report["files"]] == ["text", "jsonl"]
     page = cli("browse", "--sort", "oldest", ok=True)
     assert {record["text"] for record in page["records"]} == {"first", "second", "third", "fourth"}
     assert {record["agent"] for record in page["records"]} == {"bot"}
@@ -440,9 +440,9 @@ def test_a_bad_line_is_named_and_keeps_no_other_out(cli: Cli, tmp_path: Path) ->
     assert drawn.exit_code == 0
     assert "read 4; written 1, already there 0, refused 3" in drawn.stdout
     assert re.search(r"b.jsonl:3 +txet: there is no such field +did you mean text\?", drawn.stdout)
-    (told,) = cli("import", "b.jsonl", ok=True)["files"]
-    assert told["records"] == {"written": 0, "already": 1, "refused": 3}
-    assert [row["where"] for row in told["refused"]] == ["b.jsonl:3", "b.jsonl:4", "b.jsonl:5"]
+    (report,) = cli("import", "b.jsonl", ok=True)["files"]
+    assert report["records"] == {"written": 0, "already": 1, "refused": 3}
+    assert [row["where"] for row in report["refused"]] == ["b.jsonl:3", "b.jsonl:4", "b.jsonl:5"]
 
 
 def test_a_file_without_one_good_row_fails(cli: Cli, tmp_path: Path) -> None:
@@ -467,8 +467,8 @@ def test_a_dry_run_tells_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:
     assert "would write 1" in drawn.stdout
     assert not (tmp_path / "memoriter.db").exists()
     cli("import", "a.jsonl", ok=True)
-    (told,) = cli("import", "a.jsonl", "--dry-run", ok=True)["files"]
-    assert told["records"] == {"written": 0, "already": 1, "refused": 0}
+    (report,) = cli("import", "a.jsonl", "--dry-run", ok=True)["files"]
+    assert report["records"] == {"written": 0, "already": 1, "refused": 0}
 
 
 def test_the_help_of_import_names_every_format(cli: Cli) -> None:
@@ -480,8 +480,8 @@ def test_an_export_comes_back_whole(cli: Cli, tmp_path: Path) -> None:
     cli("remember", "x", "--id", "x")
     cli("update", "x", "--text", "y")
     cli("export", "all.export", ok=True)
-    (told,) = cli("import", "all.export", "--store", "new.db", ok=True)["files"]
-    assert (told["format"], told["records"]["written"]) == ("memoriter", 1)
+    (report,) = cli("import", "all.export", "--store", "new.db", ok=True)["files"]
+    assert (report["format"], report["records"]["written"]) == ("memoriter", 1)
     assert cli("history", "x", "--store", "new.db", ok=True) == cli("history", "x", ok=True)
     assert cli("import", "all.export", "--store", "new.db").exit_code == 4
     assert cli("export", "all.export").exit_code == 2
@@ -492,8 +492,8 @@ def test_a_part_is_exported_as_lines_that_import_reads(cli: Cli) -> None:
     cli("remember", "a fact", "--kind", "fact")
     cli("remember", "a note")
     assert cli("export", "facts.jsonl", "--where", '{"kind": "fact"}', ok=True)["lines"] == 1
-    (told,) = cli("import", "facts.jsonl", "--store", "new.db", ok=True)["files"]
-    assert told["records"]["written"] == 1
+    (report,) = cli("import", "facts.jsonl", "--store", "new.db", ok=True)["files"]
+    assert report["records"]["written"] == 1
 
 
 # --- the rest -------------------------------------------------------------------------------
@@ -525,17 +525,17 @@ def test_recipes_are_listed_shown_checked_and_compared(cli: Cli, tmp_path: Path)
     assert "memoriter" in names
     text = cli("recipe", "show", "memoriter").stdout
     assert text.startswith("#")
-    mine = tmp_path / "mine.toml"
-    mine.write_text(text.replace("k1 = 1.2", "k1 = 1.5"), encoding="utf-8")
+    recipe_file = tmp_path / "mine.toml"
+    recipe_file.write_text(text.replace("k1 = 1.2", "k1 = 1.5"), encoding="utf-8")
     assert cli("recipe", "check", "mine.toml", ok=True)["valid"] is True
-    assert cli("recipe", "show", "mine.toml").stdout == mine.read_text(encoding="utf-8")
+    assert cli("recipe", "show", "mine.toml").stdout == recipe_file.read_text(encoding="utf-8")
     changes = cli("recipe", "diff", "memoriter", "mine.toml", ok=True)["changes"]
     assert changes == [{"path": "lanes.words.k1", "first": 1.2, "second": 1.5}]
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "term-frequency 1.2 1.5 saturation (k1)" in shown
     assert cli("recipe", "diff", "memoriter", "memoriter").stdout == "no difference\n"
     assert cli("recipe", "show", "memoriter", ok=True)["recipe"]["lanes"]["words"]["k1"] == 1.2
-    mine.write_text(
+    recipe_file.write_text(
         text.replace('boosts = ["session"]', 'boosts = ["new"]')
         + """
 [boosts.new]
@@ -559,18 +559,18 @@ kind = "mmr"
     other = text.replace(
         'kind = "weighted", scale = "max", weights = {', 'kind = "rrf", weights = {'
     )
-    mine.write_text(other, encoding="utf-8")
+    recipe_file.write_text(other, encoding="utf-8")
     shown = " ".join(cli("recipe", "diff", "memoriter", "mine.toml").stdout.split())
     assert "score weighted sum of scaled reciprocal rank" in shown
-    mine.write_text(text + "\nunknown = 1\n", encoding="utf-8")
+    recipe_file.write_text(text + "\nunknown = 1\n", encoding="utf-8")
     assert cli("recipe", "check", "mine.toml").exit_code == 2
 
 
 def test_a_pass_that_was_added_is_shown(cli: Cli, tmp_path: Path) -> None:
-    mine = tmp_path / "mine.toml"
+    recipe_file = tmp_path / "mine.toml"
     words = cli("recipe", "show", "lexical").stdout
     again = "\n[[pass]]\nhead = 20\nrerank = { timeout_ms = 500 }\n"
-    mine.write_text(words + again, encoding="utf-8")
+    recipe_file.write_text(words + again, encoding="utf-8")
     shown = " ".join(cli("recipe", "diff", "lexical", "mine.toml").stdout.split())
     assert "Second pass: the best once more" in shown
     assert "— the first 20; a reranker that reads the query and each text" in shown
@@ -583,14 +583,14 @@ def test_status_counts_what_is_there(cli: Cli) -> None:
     assert (empty["records"], empty["seq"], empty["tenants"]) == (0, 0, [])
     cli("remember", "x")
     cli("remember", "y", "--tenant", "other")
-    told = cli("status", ok=True)
-    assert told["records"] == 1
-    assert told["tenants"] == ["default", "other"]
-    assert told["bytes"]["file"] > 0
+    output = cli("status", ok=True)
+    assert output["records"] == 1
+    assert output["tenants"] == ["default", "other"]
+    assert output["bytes"]["file"] > 0
     assert "last commit" in cli("status").stdout
     cli("remember", "z", "--expires", "2020-01-01")
-    told = cli("status", ok=True)
-    assert (told["records"], told["expired"]) == (1, 1)
+    output = cli("status", ok=True)
+    assert (output["records"], output["expired"]) == (1, 1)
     assert "1, and 1 expired" in cli("status").stdout
     assert cli("maintain", ok=True)["owed"] == 0
 
@@ -599,9 +599,9 @@ def test_recall_takes_a_cycle_and_marks_what_was_superseded(cli: Cli) -> None:
     old = cli("remember", "the port is 22", ok=True)["ids"][0]
     new = cli("remember", "the port is 49222", "--supersedes", old, ok=True)["ids"][0]
     shown = ("--override", 'select.superseded="show"')
-    found = cli("recall", "port", "--cycle", "40", *shown, "--receipt", "r.json", ok=True)
-    told = {hit["record"]["id"]: hit["superseded_by"] for hit in found["hits"]}
-    assert told == {old: [new], new: []}
+    output = cli("recall", "port", "--cycle", "40", *shown, "--receipt", "r.json", ok=True)
+    superseded_by = {hit["record"]["id"]: hit["superseded_by"] for hit in output["hits"]}
+    assert superseded_by == {old: [new], new: []}
     assert json.loads(Path("r.json").read_text(encoding="utf-8"))["query"]["cycle"] == 40
     assert f"superseded by {new}" in cli("recall", "port", *shown).stdout
     assert cli("recall", "port", "--cycle", "-1").exit_code == 2
@@ -621,12 +621,12 @@ def test_settings_come_from_flag_environment_file_and_default(
     assert cli("recall", "settings", ok=True)["plan"]["recipe"] == "lexical"
     assert cli("browse", ok=True)["records"][0]["agent"] == "homer"
     monkeypatch.setenv("MEMORITER_STORE", "env.db")
-    told = cli("config", "show", "--tenant", "t", ok=True)["settings"]
-    assert told["store"] == {"value": "env.db", "origin": "MEMORITER_STORE"}
-    assert told["recipe"] == {"value": "lexical", "origin": "memoriter.toml"}
-    assert told["agent"]["origin"].endswith("config.toml")
-    assert told["tenant"] == {"value": "t", "origin": "--tenant"}
-    assert told["user"] == {"value": None, "origin": "default"}
+    settings = cli("config", "show", "--tenant", "t", ok=True)["settings"]
+    assert settings["store"] == {"value": "env.db", "origin": "MEMORITER_STORE"}
+    assert settings["recipe"] == {"value": "lexical", "origin": "memoriter.toml"}
+    assert settings["agent"]["origin"].endswith("config.toml")
+    assert settings["tenant"] == {"value": "t", "origin": "--tenant"}
+    assert settings["user"] == {"value": None, "origin": "default"}
     assert "MEMORITER_STORE" in cli("config", "show", "--origin").stdout
 
 
@@ -642,15 +642,15 @@ def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
         assert "there is no reranker 'best'" in result.stderr
         assert "onnx:<folder>" in result.stderr
     (tmp_path / "memoriter.toml").write_text(f'reranker = "{name}#tei"\n')
-    told = cli("config", "show", ok=True)["settings"]["reranker"]
-    assert told == {"value": f"{name}#tei", "origin": "memoriter.toml"}
+    setting = cli("config", "show", ok=True)["settings"]["reranker"]
+    assert setting == {"value": f"{name}#tei", "origin": "memoriter.toml"}
     monkeypatch.setenv("MEMORITER_RERANKER", "onnx:nowhere")
     assert cli("recall", "bird").exit_code == 3
     cli("browse", ok=True)  # what asks nothing needs no reranker
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('stor = "x"', "did you mean store?"),
         ("store = 7", "expected text"),
@@ -658,12 +658,12 @@ def test_a_reranker_comes_from_a_flag_the_environment_or_a_file(
         ('store = "a\\u0000b"', "NUL"),
     ],
 )
-def test_a_bad_settings_file_is_named(text: str, told: str, cli: Cli, tmp_path: Path) -> None:
+def test_a_bad_settings_file_is_named(text: str, message: str, cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "memoriter.toml").write_text(text)
     result = cli("status")
     assert result.exit_code == 2
     assert "memoriter.toml" in result.stderr
-    assert told in result.stderr
+    assert message in result.stderr
 
 
 def test_version_is_told_both_ways(cli: Cli) -> None:
@@ -738,8 +738,8 @@ def test_a_question_is_asked_in_several_spaces(
     assert hit["lanes"]["meaning"]["why"]["op"] == "max"
     monkeypatch.setenv("MEMORITER_EMBEDDER", "none")
     assert "meaning" in cli("recall", "port", ok=True)["skipped"]
-    told = cli("config", "show", ok=True)["settings"]["embedder"]
-    assert told == {"value": "none", "origin": "MEMORITER_EMBEDDER"}
+    setting = cli("config", "show", ok=True)["settings"]["embedder"]
+    assert setting == {"value": "none", "origin": "MEMORITER_EMBEDDER"}
     for name in ("best", "static,", "static,static"):
         result = cli("recall", "port", "--embedder", name)
         assert result.exit_code == 2

@@ -36,6 +36,6 @@ def test_the_readme_names_the_two_commands_first() -> None:
 
 def test_nobody_is_told_to_fetch_the_package_from_an_index() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    told = re.compile(r"pip install (?:-\S+ )*[\"']?memoriter\b")
-    assert not [page.name for page in pages if told.search(page.read_text(encoding="utf-8"))]
-    assert told.search('pip install -U "memoriter[server]"')
+    pattern = re.compile(r"pip install (?:-\S+ )*[\"']?memoriter\b")
+    assert not [page.name for page in pages if pattern.search(page.read_text(encoding="utf-8"))]
+    assert pattern.search('pip install -U "memoriter[server]"')

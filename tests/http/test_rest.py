@@ -42,12 +42,12 @@ def test_a_memory_is_kept_found_changed_and_forgotten(site: Live) -> None:
     client = site.client("write", "mine")
     kept = client.post("/v1/memories", json={"text": "The dog is called Biscuit"}).json()
     (id,) = kept["ids"]
-    found = client.post("/v1/recall", json={"query": "what is the dog called"}).json()
-    assert [hit["id"] for hit in found["hits"]] == [id]
+    reply = client.post("/v1/recall", json={"query": "what is the dog called"}).json()
+    assert [hit["id"] for hit in reply["hits"]] == [id]
     assert client.patch(f"/v1/memories/{id}", json={"title": "Dog"}).status_code == 200
     assert client.get(f"/v1/memories/{id}").json()["title"] == "Dog"
     assert len(client.get(f"/v1/memories/{id}/history").json()["versions"]) == 2
-    why = client.post("/v1/explain", json={"receipt": found["receipt"], "id": id}).json()
+    why = client.post("/v1/explain", json={"receipt": reply["receipt"], "id": id}).json()
     assert why["hit"]["rank"] == 1
     assert client.post("/v1/forget", json={"id": id}).json()["ids"] == [id]
     assert client.get(f"/v1/memories/{id}").status_code == 404
@@ -77,8 +77,8 @@ def test_fields_of_a_get_stand_in_the_address(site: Live) -> None:
     client = site.client()
     assert client.get("/v1/status", params={"by": "agent"}).json()["counts"]
     assert client.get("/v1/memories/port", params={"known_at": "2001-01-01"}).status_code == 404
-    for told in ({"bye": "x"}, {"by": "text"}):
-        assert client.get("/v1/status", params=told).status_code == 400
+    for params in ({"bye": "x"}, {"by": "text"}):
+        assert client.get("/v1/status", params=params).status_code == 400
     assert client.get("/v1/status?by=agent&by=user").status_code == 400
     answer = client.request("GET", "/v1/status", content=b"{}", headers=JSON)
     assert (answer.status_code, "no body" in answer.text) == (400, True)
@@ -112,9 +112,9 @@ def test_a_method_that_is_not_there_names_those_that_are(site: Live) -> None:
 
 def test_a_problem_is_our_error_with_what_http_knows(site: Live) -> None:
     answer = site.client().get("/v1/memories/nobody")
-    told = answer.json()
+    reply = answer.json()
     assert answer.headers["content-type"] == "application/problem+json"
-    assert told == {
+    assert reply == {
         "type": "urn:memoriter:error:NotFound",
         "title": "Not found",
         "status": 404,
@@ -161,10 +161,10 @@ def test_a_receipt_that_was_changed_is_the_senders_mistake(site: Live) -> None:
             fields = {**FIELDS[name], "receipt": receipt}
             answer = client.request(**asked(BY_NAME[name], fields))
             assert (answer.status_code, answer.json()["field"]) == (400, "receipt"), name
-        told = client.post("/v1/diff", json={"before": receipt, "after": whole})
-        assert told.status_code in (200, 400), told.text
-        told = client.post("/v1/verify", json={"receipt": receipt})
-        assert told.status_code == 400 or not told.json()["ok"]
+        reply = client.post("/v1/diff", json={"before": receipt, "after": whole})
+        assert reply.status_code in (200, 400), reply.text
+        reply = client.post("/v1/verify", json={"receipt": receipt})
+        assert reply.status_code == 400 or not reply.json()["ok"]
     assert client.post("/v1/replay", json={"receipt": whole}).json()["same"]
 
 
@@ -198,11 +198,11 @@ def test_a_bug_of_ours_is_a_500_without_a_trace(
     answer = client.post("/v1/plan", json={"query": "x"})
     assert answer.status_code == 500
     assert answer.json()["error"] == "MemoriterError"
-    told = client.post(
+    reply = client.post(
         "/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "plan", "params": {"query": "x"}}
     ).json()
-    assert told["error"]["code"] == -32603
-    for text in (answer.text, json.dumps(told), caplog.text):
+    assert reply["error"]["code"] == -32603
+    for text in (answer.text, json.dumps(reply), caplog.text):
         assert "secret" not in text
         assert "Traceback" not in text
 
@@ -248,25 +248,27 @@ def test_metrics_count_requests_and_tell_a_tenant_its_own(site: Live) -> None:
 
 
 def test_the_description_follows_from_the_table() -> None:
-    told = document()
-    assert told["openapi"] == "3.1.0"
-    found = {
-        (method.upper(), path): said
-        for path, methods in told["paths"].items()
-        for method, said in methods.items()
+    description = document()
+    assert description["openapi"] == "3.1.0"
+    operations = {
+        (method.upper(), path): operation
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
     }
-    assert {key: said["operationId"] for key, said in found.items()} == {
+    assert {key: operation["operationId"] for key, operation in operations.items()} == {
         (each.method, each.path): each.name for each in OPERATIONS
     }
-    for said in found.values():
-        assert said["x-right"] == BY_NAME[said["operationId"]].right
-        assert {"400", "401", "403", "404", "413", "421", "429", "503"} <= set(said["responses"])
-    assert refs(told) <= {
+    for operation in operations.values():
+        assert operation["x-right"] == BY_NAME[operation["operationId"]].right
+        assert {"400", "401", "403", "404", "413", "421", "429", "503"} <= set(
+            operation["responses"]
+        )
+    assert refs(description) <= {
         f"#/components/{kind}/{name}"
         for kind in ("schemas", "responses")
-        for name in told["components"][kind]
+        for name in description["components"][kind]
     }
-    assert "$defs" not in json.dumps(told)
+    assert "$defs" not in json.dumps(description)
 
 
 def refs(node: Any) -> set[str]:
@@ -301,10 +303,10 @@ def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
 
     client = site.client("read")
     monkeypatch.setattr("memoriter.doors.http.rpc._framed", broken)
-    told = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
-    assert (told.status_code, told.json()["error"]) == (500, "MemoriterError")
-    assert told.headers["content-type"] == "application/problem+json"
-    assert "secret" not in told.text
+    reply = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
+    assert (reply.status_code, reply.json()["error"]) == (500, "MemoriterError")
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert "secret" not in reply.text
     monkeypatch.undo()
     assert client.get("/v1/status").status_code == 200
 
@@ -314,13 +316,13 @@ def test_tokens_that_cannot_be_read_are_told_without_their_file(tmp_path: Path) 
         site.server_state.tokens = Tokens.for_store(tmp_path / "agent.db")
         (tmp_path / "agent.db.tokens").write_text("{")
         with httpx.Client(base_url=site.url) as client:
-            told = client.get("/v1/status", headers={"Authorization": "Bearer mem_a_b"})
-    assert (told.status_code, told.json()["error"]) == (500, "Corrupt")
-    assert "agent.db" not in told.text
+            reply = client.get("/v1/status", headers={"Authorization": "Bearer mem_a_b"})
+    assert (reply.status_code, reply.json()["error"]) == (500, "Corrupt")
+    assert "agent.db" not in reply.text
 
 
 def test_a_header_may_name_the_own_tenant_in_any_script(site: Live) -> None:
     client = site.client("read", "tenänt-東")
     for name, status in (("tenänt-東", 200), ("tenant", 403)):
-        told = client.get("/v1/status", headers=[(b"X-Tenant", name.encode())])
-        assert told.status_code == status
+        reply = client.get("/v1/status", headers=[(b"X-Tenant", name.encode())])
+        assert reply.status_code == status

@@ -31,17 +31,17 @@ BESIDE = {"/mcp"}
 
 def test_every_route_has_a_rule(site: Live) -> None:
     guarded = application.app(site.server_state, mounts=[mcp_mount(site.server_state, "core")])
-    found: set[tuple[str, str]] = set()
+    routes: set[tuple[str, str]] = set()
     apart: set[str] = set()
     for route in routes_of(guarded):
         assert isinstance(route, Route | Mount)
         methods = getattr(route, "methods", None)
         if methods is None:
             apart.add(route.path)
-        found |= {(method, route.path) for method in methods or () if method != "HEAD"}
+        routes |= {(method, route.path) for method in methods or () if method != "HEAD"}
     assert apart == BESIDE
     own = {(method, path) for path, (method, _) in OWN.items()}
-    assert found == own | {(each.method, each.path) for each in OPERATIONS}
+    assert routes == own | {(each.method, each.path) for each in OPERATIONS}
     assert set(FIELDS) == set(BY_NAME)
     assert {path for path, (_, right) in OWN.items() if right is None} == OPEN
 
@@ -105,10 +105,10 @@ def test_a_call_needs_the_right_of_its_operation(site: Live, held: str) -> None:
         "memory.delete": {"ids": ["nothing"]},
     }
     for name, offered in methods().items():
-        told = rpc(client, name, **(FIELDS.get(name) or params.get(name, {})))
+        reply = rpc(client, name, **(FIELDS.get(name) or params.get(name, {})))
         refused = RIGHTS.index(offered.right) > RIGHTS.index(held)  # type: ignore[arg-type]
-        error = told.get("error", {}).get("data", {}).get("error")
-        assert (error == "Forbidden") == refused, (name, told)
+        error = reply.get("error", {}).get("data", {}).get("error")
+        assert (error == "Forbidden") == refused, (name, reply)
     assert set(methods()) == {*BY_NAME, *(each.name for each in METHODS)}
 
 
@@ -131,14 +131,14 @@ def test_a_tenant_in_a_request_that_is_not_the_tokens_is_refused(site: Live, key
     for each in OPERATIONS:
         how = request(each.name)
         place = "params" if each.method == "GET" else "json"
-        told = client.request(**{**how, place: {**how[place], key: "other"}})
-        assert (told.status_code, told.json()["error"]) == (403, "Forbidden"), each.name
+        reply = client.request(**{**how, place: {**how[place], key: "other"}})
+        assert (reply.status_code, reply.json()["error"]) == (403, "Forbidden"), each.name
         spelled = client.request(**{**how, "params": {**how.get("params", {}), key: "other"}})
         assert spelled.status_code == 403, each.name
         own = client.request(**{**how, place: {**how[place], key: "acme"}})
         assert own.status_code in (200, 404), (each.name, own.text)
-    told = rpc(client, "memory.search", query="ssh", **{key: "other"})
-    assert told["error"]["data"]["error"] == "Forbidden"
+    reply = rpc(client, "memory.search", query="ssh", **{key: "other"})
+    assert reply["error"]["data"]["error"] == "Forbidden"
     assert "result" in rpc(client, "memory.search", query="ssh", **{key: "acme"})
 
 
@@ -159,11 +159,11 @@ def test_a_receipt_of_another_tenant_is_refused(site: Live) -> None:
     theirs = site.client("read", "other")
     handle = theirs.post("/v1/recall", json={"query": "secret"}).json()["receipt"]
     whole = theirs.post("/v1/receipt", json={"receipt": handle}).json()
-    mine = site.client("read")
-    assert mine.post("/v1/receipt", json={"receipt": handle}).status_code == 404
-    answer = mine.post("/v1/replay", json={"receipt": whole})
+    reader = site.client("read")
+    assert reader.post("/v1/receipt", json={"receipt": handle}).status_code == 404
+    answer = reader.post("/v1/replay", json={"receipt": whole})
     assert answer.status_code in (400, 403, 404), answer.text
-    answer = mine.post("/v1/explain", json={"receipt": whole, "id": "secret"})
+    answer = reader.post("/v1/explain", json={"receipt": whole, "id": "secret"})
     assert answer.status_code in (400, 403, 404), answer.text
 
 
@@ -185,5 +185,5 @@ def test_a_path_nobody_has_needs_a_token_too(site: Live) -> None:
     assert httpx.get(f"{site.url}/nothing").status_code == 401
     assert httpx.get(f"{site.url}/healthz/").status_code == 401
     assert httpx.get(f"{site.url}/%68ealthz").status_code == 401
-    found = site.client("read").post("/nothing", content=b"{}", headers=JSON)
-    assert (found.status_code, found.json()["error"]) == (404, "NotFound")
+    response = site.client("read").post("/nothing", content=b"{}", headers=JSON)
+    assert (response.status_code, response.json()["error"]) == (404, "NotFound")

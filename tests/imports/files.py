@@ -69,8 +69,8 @@ def engrava(path: Path, version: int = 21) -> Path:
         for row in thoughts:
             names, marks = ", ".join(row), ", ".join("?" * len(row))
             db.execute(f"INSERT INTO thought ({names}) VALUES ({marks})", list(row.values()))  # noqa: S608  # ours
-        told = "edge_id, from_thought_id, to_thought_id, edge_type, weight, decay_multiplier"
-        sql = f"INSERT INTO edge ({told}, metadata_json) VALUES (?,?,?,?,?,?,?)"  # noqa: S608  # ours
+        columns = "edge_id, from_thought_id, to_thought_id, edge_type, weight, decay_multiplier"
+        sql = f"INSERT INTO edge ({columns}, metadata_json) VALUES (?,?,?,?,?,?,?)"  # noqa: S608  # ours
         db.executemany(sql, edges)
         blob = struct.pack("<3f", 1.0, 0.5, 0.0)
         for name, blob_of in (("t-1", blob), ("t-2", struct.pack("<3f", 0, 0, 0))):
@@ -275,6 +275,6 @@ DIALOGS: list[dict[str, Any]] = [
 def write(path: Path, value: object) -> Path:
     """A JSON file: lines for a .jsonl of a list, else one value."""
     lines = path.suffix == ".jsonl" and isinstance(value, list)
-    told = [json.dumps(one) for one in value] if lines else [json.dumps(value, indent=1)]  # pyright: ignore[reportGeneralTypeIssues]  # a list
-    path.write_text("\n".join(told) + "\n", encoding="utf-8")
+    lines_out = [json.dumps(one) for one in value] if lines else [json.dumps(value, indent=1)]  # pyright: ignore[reportGeneralTypeIssues]  # a list
+    path.write_text("\n".join(lines_out) + "\n", encoding="utf-8")
     return path

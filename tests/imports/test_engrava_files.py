@@ -32,11 +32,11 @@ def rows(place: Path, table: str) -> list[dict[str, Any]]:
     with sqlite3.connect(place) as db:
         cursor = db.execute(f"SELECT * FROM {table}")  # noqa: S608  # ours
         names = [column[0] for column in cursor.description]
-        found = [dict(zip(names, row, strict=True)) for row in cursor]
+        dicts = [dict(zip(names, row, strict=True)) for row in cursor]
     db.close()
     return [
         {k: base64.b64encode(v).decode() if isinstance(v, bytes) else v for k, v in row.items()}
-        for row in found
+        for row in dicts
     ]
 
 
@@ -47,8 +47,8 @@ def snapshot(place: Path, name: str = "_type", version: int = 21) -> Path:
 
 
 def export(place: Path) -> Path:
-    told = {"thoughts": rows(place, "thought"), "edges": rows(place, "edge"), "stats": {}}
-    whole = {"format": "engrava-export", "version": "0.1.0", **told}
+    data = {"thoughts": rows(place, "thought"), "edges": rows(place, "edge"), "stats": {}}
+    whole = {"format": "engrava-export", "version": "0.1.0", **data}
     path = place.with_suffix(".export.json")
     path.write_text(json.dumps(whole, indent=2), encoding="utf-8")
     return path
@@ -58,15 +58,15 @@ def held(memory: Memory) -> list[Any]:
     """Every record and edge, but for when they came here."""
     records = sorted(memory.browse(archived="show", limit=99).records, key=lambda r: r.id)
     data = [{**r.to_dict(), "created": r.id == "t-1" and r.created} for r in records]
-    mine = [
+    own = [
         {key: value for key, value in row.items() if key not in ("committed", "seq", "row")}
         for row in data
     ]
     edges = [(e.source, e.target, e.kind, e.weight) for r in records for e in memory.links(r.id)]
-    return [mine, sorted(edges)]
+    return [own, sorted(edges)]
 
 
-def told(done: Imported) -> tuple[Any, ...]:
+def summary(done: Imported) -> tuple[Any, ...]:
     return (
         done.format, done.records, done.links,
         sorted((one.field, one.count, one.became) for one in done.left.values()),
@@ -80,7 +80,7 @@ def test_a_snapshot_brings_what_its_database_brings(
     place = files.engrava(tmp_path / "theirs.db")
     done = memory.import_file(snapshot(place, name))
     with memoriter.open(":memory:", embedder="given:3") as other:
-        assert told(done) == told(other.import_file(place))
+        assert summary(done) == summary(other.import_file(place))
         assert held(memory) == held(other)
     assert [hit.id for hit in memory.recall("", recipe="semantic", vector=[1, 0.5, 0])] == ["t-1"]
     assert memory.import_file(place.with_suffix(".snapshot.jsonl")).records.already == 2

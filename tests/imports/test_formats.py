@@ -31,7 +31,7 @@ def refused(done: Imported) -> dict[str, str]:
     return {row.where: row.reason for row in done.refused}
 
 
-def told(memory: Memory) -> dict[str, dict[str, Any]]:
+def by_text(memory: Memory) -> dict[str, dict[str, Any]]:
     """Every record, by its text."""
     page = memory.browse(limit=1000)
     return {record.text: record.to_dict() for record in page.records}
@@ -95,8 +95,8 @@ def test_vectors_of_theirs_can_be_searched(tmp_path: Path) -> None:
         done = memory.import_file(theirs)
     assert 'embedder="given:3"' in done.notes[0]
     with memoriter.open(tmp_path / "ours.db", embedder="given:3") as memory:
-        found = memory.recall("", recipe="semantic", vector=[1.0, 0.5, 0.0])
-        assert [hit.id for hit in found] == ["t-1"]
+        result = memory.recall("", recipe="semantic", vector=[1.0, 0.5, 0.0])
+        assert [hit.id for hit in result] == ["t-1"]
     with memoriter.open(":memory:", embedder="given:5") as memory:
         done = memory.import_file(theirs)
         assert (done.records.written, left(done)["vector"][0]) == (2, 2)
@@ -170,11 +170,11 @@ def test_a_memory_md_comes_line_by_line(tmp_path: Path, memory: Memory) -> None:
     path.write_text(files.MEMORY_MD, encoding="utf-8")
     done = memory.import_file(path)
     assert (done.format, done.records.written) == ("mentisdb", 3)
-    found = told(memory)
-    first = found["We picked LRU (for the cache)"]
+    records = by_text(memory)
+    first = records["We picked LRU (for the cache)"]
     assert (first["kind"], first["agent"], first["importance"]) == ("Decision", "ann", 0.75)
     assert (first["confidence"], first["tags"]) == (0.9, ["cache", "eviction"])
-    assert found["Two lines\n  of text"]["role"] == "summary"
+    assert records["Two lines\n  of text"]["role"] == "summary"
     assert memory.agents.get("ann").owner == "ops"
     assert memory.import_file(path).records.already == 3
 
@@ -190,8 +190,8 @@ def test_a_dump_of_relations_comes_with_its_vectors(tmp_path: Path) -> None:
         one = memory.get("m-1")
         assert (one.text, one.created) == ("Prices rise", to_datetime(1776420000000000))
         assert one.metadata["topic"] == "money"
-        found = memory.recall("", recipe="semantic", vector=[0.5, 0.25])
-        assert [hit.id for hit in found] == ["m-1"]
+        result = memory.recall("", recipe="semantic", vector=[0.5, 0.25])
+        assert [hit.id for hit in result] == ["m-1"]
         assert refused(done)["memories"] == "has more or fewer columns than headers"
         assert left(done)["relation db_meta"] == (1, "left out")
         assert left(done)["vector"] == (1, "left out")
@@ -270,8 +270,8 @@ def test_a_brain_comes_with_paths_links_and_what_was_replaced(
     assert left(done)["generated files"] == (2, "left out")
     assert left(done)["links to notes that are not here"] == (1, "left out")
     ask = {"pathPrefix": "memory/global/"}
-    found = memory.recall("what do I prefer in coffee", recipe="jeffs-brain", overrides=ask)
-    assert found[0].id == coffee["id"]
+    result = memory.recall("what do I prefer in coffee", recipe="jeffs-brain", overrides=ask)
+    assert result[0].id == coffee["id"]
 
 
 def test_one_note_of_a_brain_keeps_its_path(tmp_path: Path, memory: Memory) -> None:
@@ -357,9 +357,9 @@ def test_notes_are_kept_section_by_section(tmp_path: Path, memory: Memory) -> No
     )
     done = memory.import_file(note)
     assert (done.format, done.records.written) == ("markdown", 2)
-    found = {r.title: r for r in memory.browse().records}
-    assert set(found) == {"Berlin › Plan", "Berlin › Plan › Hotel"}
-    plan = found["Berlin › Plan"]
+    by_title = {r.title: r for r in memory.browse().records}
+    assert set(by_title) == {"Berlin › Plan", "Berlin › Plan › Hotel"}
+    plan = by_title["Berlin › Plan"]
     assert (plan.text, plan.source.path) == ("Take the train.", "trip.md")
     assert plan.created == to_datetime(1777593600000000)
     assert left(done)["weather"] == (2, "metadata")
@@ -484,9 +484,9 @@ def test_a_heading_inside_a_text_of_a_memory_md_is_part_of_it(
     ]  # fmt: skip
     path.write_text("\n".join(lines), encoding="utf-8")
     assert memory.import_file(path).records.written == 3
-    found = told(memory)
-    assert set(found) == {"first\n## Steps\nthen", "bare", "x"}
-    assert found["first\n## Steps\nthen"]["importance"] == 0.9
+    records = by_text(memory)
+    assert set(records) == {"first\n## Steps\nthen", "bare", "x"}
+    assert records["first\n## Steps\nthen"]["importance"] == 0.9
 
 
 def test_a_blank_word_costs_no_other(tmp_path: Path, memory: Memory) -> None:

@@ -73,8 +73,8 @@ def imported(data: bytes, name: str, asked: str) -> None:
                     assert error.message  # noqa: PT017  # any of ours will do
                     continue
                 assert json.dumps(done.to_dict(), allow_nan=False)
-                told = done.records
-                assert done.read == told.written + told.already + told.refused
+                counts = done.records
+                assert done.read == counts.written + counts.already + counts.refused
             assert memory.verify_store().sound
 
 

@@ -60,8 +60,8 @@ def test_every_format_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
         plain = path if path.is_dir() else path.rename(path.with_name(f"{name}.bin"))
         if name == "markdown":  # only its name tells it from lines of text
             plain = plain.rename(path)
-        found = detect_format(plain)
-        assert (found.format.name, bool(found.why)) == (name, True)
+        importer = detect_format(plain)
+        assert (importer.format.name, bool(importer.why)) == (name, True)
 
 
 def test_every_format_is_harmless_twice_and_tells_a_dry_run_truly(tmp_path: Path) -> None:
@@ -86,17 +86,17 @@ def test_every_format_is_harmless_twice_and_tells_a_dry_run_truly(tmp_path: Path
 def test_a_file_that_may_be_two_things_is_refused_with_both(tmp_path: Path) -> None:
     row = {"role": "user", "content": "x", "trustLevel": "learned", "memoryType": "semantic"}
     path = files.write(tmp_path / "both.jsonl", [row])
-    with pytest.raises(InputError, match=r"comis .*; chat ") as told:
+    with pytest.raises(InputError, match=r"comis .*; chat ") as caught:
         detect_format(path)
-    assert told.value.hint == "choose one with --format"
+    assert caught.value.hint == "choose one with --format"
     assert detect_format(path, "chat").format.name == "chat"
 
 
 def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no format 'marckdown'") as told:
+    with pytest.raises(InputError, match="no format 'marckdown'") as caught:
         detect_format(tmp_path, "marckdown")
-    assert "did you mean markdown?" in told.value.hint
-    assert all(name in told.value.hint for name in format_names())
+    assert "did you mean markdown?" in caught.value.hint
+    assert all(name in caught.value.hint for name in format_names())
 
 
 # --- what cannot be read ----------------------------------------------------------------------
@@ -151,9 +151,9 @@ def test_a_file_that_cannot_be_read_is_refused_in_words(
 ) -> None:
     make, kind, text = BAD[name]
     make(tmp_path / name)
-    with pytest.raises(kind, match=text) as told:
+    with pytest.raises(kind, match=text) as caught:
         memory.import_file(tmp_path / name)
-    error: Any = told.value
+    error: Any = caught.value
     assert error.hint
     assert memory.status().seq == 0
 
@@ -163,9 +163,9 @@ def test_hints_say_how_to_get_out_of_other_stores(tmp_path: Path) -> None:
              "chain.tcbin": "MEMORY.md"}  # fmt: skip
     for name, hint in hints.items():
         BAD[name][0](tmp_path / name)
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as caught:
             detect_format(tmp_path / name)
-        assert hint in told.value.hint
+        assert hint in caught.value.hint
 
 
 def test_a_missing_file_and_a_path_through_a_file(tmp_path: Path, memory: Memory) -> None:
@@ -307,9 +307,9 @@ def test_rows_that_are_there_are_not_embedded_again(tmp_path: Path) -> None:
 
 
 def test_a_scope_stamps_rows_and_refuses_those_of_others(tmp_path: Path, memory: Memory) -> None:
-    mine = memory.scoped(agent="bot")
+    own = memory.scoped(agent="bot")
     rows = [{"id": "a", "text": "plain"}, {"text": "of another", "agent": "other"}]
-    done = mine.import_file(files.write(tmp_path / "notes.jsonl", rows))
+    done = own.import_file(files.write(tmp_path / "notes.jsonl", rows))
     assert (done.records.written, done.records.refused) == (1, 1)
     assert memory.get("a").agent == "bot"
 
@@ -371,8 +371,8 @@ def test_ids_that_no_record_may_have_still_hold_links_together(
     ]
     done = memory.import_file(files.write(tmp_path / "chain.jsonl", rows))
     assert (done.records.written, done.links.written) == (2, 1)
-    (found,) = memory.browse(where={"metadata.origin.id": long}).records
-    assert memory.links("y")[0].target == found.id
+    (record,) = memory.browse(where={"metadata.origin.id": long}).records
+    assert memory.links("y")[0].target == record.id
 
 
 def test_nothing_but_a_switch_is_a_dry_run(tmp_path: Path, memory: Memory) -> None:
@@ -449,13 +449,13 @@ def test_a_total_is_shown_only_where_every_line_is_a_row(
         yield lambda *_: None
 
     monkeypatch.setattr("memoriter.memory.importing.show_progress", watched)
-    said = {"role": "user", "content": "hello"}
+    message = {"role": "user", "content": "hello"}
     for name, text in {
         "notes.jsonl": '"one"\n"two"\n"three"',
         "todo.txt": "milk\nbread\n",
         "plan.md": "# Trip\nBy train.\n\n## Hotel\nNear.\n",
-        "chat.json": json.dumps({"messages": [said, said]}),
-        "chats.jsonl": f"{json.dumps({'messages': [said, said]})}\n" * 2,
+        "chat.json": json.dumps({"messages": [message, message]}),
+        "chats.jsonl": f"{json.dumps({'messages': [message, message]})}\n" * 2,
     }.items():
         (tmp_path / name).write_text(text)
         memory.import_file(tmp_path / name)

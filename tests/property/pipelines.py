@@ -75,7 +75,7 @@ def lived(memory: Memory, clock: HandClock, world: World) -> Memory:
         _try(lambda a=source, b=target, k=kind, w=weight: memory.link(a, b, k, weight=w))
     for verb, name, draft in changes:
         if verb == "update":
-            _try(lambda one=name, told=draft: memory.update(one, **told))
+            _try(lambda one=name, fields=draft: memory.update(one, **fields))
         else:
             _try(lambda one=name: memory.forget(one))
     return memory
@@ -91,16 +91,16 @@ def _try(act: Any) -> None:
 @st.composite
 def asks(draw: st.DrawFn) -> Data:
     """What a call may say beside its question."""
-    told: Data = {}
+    options: Data = {}
     if draw(st.booleans()):
-        told["cycle"] = draw(one_of([0, 5, 50]))
+        options["cycle"] = draw(one_of([0, 5, 50]))
     if draw(st.integers(0, 4)) == 0:
-        told["where"] = draw(
+        options["where"] = draw(
             one_of([{"kind": "note"}, {"session": "s"}, {"not": {"agent": "bot"}}])
         )
     if draw(st.integers(0, 4)) == 0:
-        told["as_of"] = START + draw(one_of([-2, 0, 2])) * DAY
-    return told
+        options["as_of"] = START + draw(one_of([-2, 0, 2])) * DAY
+    return options
 
 
 _pairs = st.lists(st.tuples(one_of(IDS), one_of([3.0, 0.1, -2.0, 1])), max_size=4)
@@ -112,8 +112,8 @@ def known(memory: Memory, lists: Data) -> Data:
     """The lists without what this memory does not hold."""
     there = {record.id for record in world_of(memory).records}
     return {
-        label: told if isinstance(told, str) else [pair for pair in told if pair[0] in there]
-        for label, told in lists.items()
+        label: ids if isinstance(ids, str) else [pair for pair in ids if pair[0] in there]
+        for label, ids in lists.items()
     }
 
 
@@ -237,18 +237,18 @@ def pipelines(draw: st.DrawFn) -> Data:
     passes = [first, *draw(_second(lanes, free, scored))]
     if len(passes) > 1 and "fuse" in passes[1]:
         passes[1] |= draw(st.fixed_dictionaries({}, optional={"ties": ties}))
-    told: Data = {
+    data: Data = {
         "name": "any", "version": 1, "analyzer": "memoriter", "lanes": lanes, "boosts": boosts,
         "pass": passes, "order": draw(st.lists(_ORDERINGS, max_size=2)),
         "window": draw(one_of([1, 3, 10])),
         "ties": ["row"] if draw(st.booleans()) else draw(ties),
     }  # fmt: skip
     if draw(st.integers(0, 3)) == 0:
-        told["final"] = {"min_score": draw(one_of([0.0, 0.2, 1.0]))}
+        data["final"] = {"min_score": draw(one_of([0.0, 0.2, 1.0]))}
     if len(lanes) > 1 and draw(st.integers(0, 2)) == 0:
-        told["otherwise"] = draw(one_of([n for n in lanes if n not in SEEDED] or list(lanes)))
-    told["modes"] = {MODE: draw(_modes(list(lanes)))}
-    return told
+        data["otherwise"] = draw(one_of([n for n in lanes if n not in SEEDED] or list(lanes)))
+    data["modes"] = {MODE: draw(_modes(list(lanes)))}
+    return data
 
 
 @st.composite
@@ -293,8 +293,8 @@ def _fusions(draw: st.DrawFn, scored: list[str], boosts: list[str]) -> tuple[Dat
                 _SCALES | st.fixed_dictionaries({}, optional=dict.fromkeys(scored, _SCALES))
             )
             weights = {label: draw(_WEIGHTS) for label in (*scored, *weighed)}
-            told = {"kind": "weighted", "scale": scale, "weights": weights, "absent": absent}
-            return told, weighed
+            spec = {"kind": "weighted", "scale": scale, "weights": weights, "absent": absent}
+            return spec, weighed
         case "rrf":
             weights = {label: draw(_WEIGHTS) for label in draw(_some(scored, 3))}
             base = draw(one_of([0, 1]))
@@ -320,18 +320,18 @@ def _second(
         return []
     count = draw(one_of([1, 2, 50]))
     by = draw(_some([f"{label}.score" for label in lanes], 2))
-    told: Data = {"head": {"count": count, "by": by} if draw(st.booleans()) else count}
+    spec: Data = {"head": {"count": count, "by": by} if draw(st.booleans()) else count}
     if which == "fuse":
         if draw(st.integers(0, 4)) == 0:
-            del told["head"]
+            del spec["head"]
         fuse, _ = draw(_fusions(scored, []))
-        return [{**told, "fuse": fuse, "boosts": draw(_some([*boosts, *scored], 3))}]
+        return [{**spec, "fuse": fuse, "boosts": draw(_some([*boosts, *scored], 3))}]
     rerank: Data = {"timeout_ms": 60_000, "score": draw(one_of(["replace", "keep"]))}
     if len(scored) > 1 and draw(st.booleans()):
         pair = draw(st.lists(one_of(scored), min_size=2, max_size=2, unique=True))
         rerank["unless"] = {"lanes": pair, **draw(_AGREEMENT)}
     more = draw(_some([*boosts, *scored], 3)) if rerank["score"] == "replace" else []
-    return [{**told, "rerank": rerank, "boosts": more}]
+    return [{**spec, "rerank": rerank, "boosts": more}]
 
 
 _AGREEMENT = st.fixed_dictionaries(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from tests.inside import reranker_of
 from tests.property.refusals import REFUSALS
 from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
@@ -79,7 +80,7 @@ def asked(memory: Memory, random: Random) -> Result | None:
         ask["where"] = {"kind": {"in": random.sample(KINDS, 2)}}
     if random.random() < 0.2:
         ask[random.choice(["budget_chars", "budget_tokens"])] = random.randint(60, 600)
-    reranker = memory._engine.reranker  # the one that `store` gave
+    reranker = reranker_of(memory)  # the one that `store` gave
     assert isinstance(reranker, ToyReranker)
     reranker.failing = random.random() < 0.2
     words = " ".join(random.choices(WORDS, k=random.randint(1, 5)))

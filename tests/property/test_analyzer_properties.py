@@ -151,6 +151,6 @@ def test_a_document_is_found_by_any_of_its_own_words_in_12_scripts(
     held = set(analyzer(name).analyse({"text": [sentence]}).terms)
     for word in UNSPACED.get(language, sentence).split():
         assert word in sentence
-        found = analyzer(name).terms(word)
-        assert found
-        assert held.issuperset(found)
+        query_terms = analyzer(name).terms(word)
+        assert query_terms
+        assert held.issuperset(query_terms)

@@ -28,7 +28,7 @@ HOSTILE = st.one_of(
     ),
     st.text(max_size=80),
 )
-SAID = st.builds(
+CONTENTS = st.builds(
     lambda text, title, trust, channel, created: Content(
         text=text,
         title=title or None,
@@ -42,7 +42,7 @@ SAID = st.builds(
     HOSTILE,
     st.integers(0, 2**50),
 )
-SAYINGS = st.lists(st.tuples(SAID, st.booleans()), max_size=12)
+SAYINGS = st.lists(st.tuples(CONTENTS, st.booleans()), max_size=12)
 BUDGETS = st.builds(
     Budget,
     st.none() | st.integers(1, 400),
@@ -52,13 +52,13 @@ BUDGETS = st.builds(
 
 @given(SAYINGS, BUDGETS)
 def test_a_block_never_exceeds_its_budget_and_keeps_entries_whole(
-    said: list[tuple[Content, bool]], budget: Budget
+    entries: list[tuple[Content, bool]], budget: Budget
 ) -> None:
-    pieces = pack_entries(said, budget)
+    pieces = pack_entries(entries, budget)
     text = prompt_block(pieces)
     assert budget.holds(estimate_tokens(text), len(text))
     number = 0
-    for (content, superseded), piece in zip(said, pieces, strict=True):
+    for (content, superseded), piece in zip(entries, pieces, strict=True):
         assert piece.text == prompt_entry(content, number + 1, superseded=superseded)
         assert (piece.text in text) or not piece.kept
         number += piece.kept
@@ -68,44 +68,44 @@ def test_a_block_never_exceeds_its_budget_and_keeps_entries_whole(
 
 @given(SAYINGS, BUDGETS)
 def test_sizes_add_up_and_what_is_passed_over_had_no_room(
-    said: list[tuple[Content, bool]], budget: Budget
+    entries: list[tuple[Content, bool]], budget: Budget
 ) -> None:
     used = estimate_tokens(HEAD), len(HEAD)
-    for piece in pack_entries(said, budget):
+    for piece in pack_entries(entries, budget):
         after = used[0] + piece.tokens, used[1] + piece.chars
         assert piece.kept == budget.holds(*after)
         used = after if piece.kept else used
-    text = prompt_block(pack_entries(said, budget))
+    text = prompt_block(pack_entries(entries, budget))
     assert (estimate_tokens(text), len(text)) == (used if text else (0, 0))
 
 
 @given(SAYINGS, SAYINGS, BUDGETS)
 def test_more_candidates_change_nothing_above_them(
-    said: list[tuple[Content, bool]], more: list[tuple[Content, bool]], budget: Budget
+    entries: list[tuple[Content, bool]], more: list[tuple[Content, bool]], budget: Budget
 ) -> None:
-    assert pack_entries([*said, *more], budget)[: len(said)] == pack_entries(said, budget)
+    assert pack_entries([*entries, *more], budget)[: len(entries)] == pack_entries(entries, budget)
 
 
-@given(SAID, st.integers(1, 10_000))
-def test_no_text_closes_its_fence_or_gets_outside(said: Content, number: int) -> None:
-    lines = prompt_entry(said, number).split("\n")
+@given(CONTENTS, st.integers(1, 10_000))
+def test_no_text_closes_its_fence_or_gets_outside(content: Content, number: int) -> None:
+    lines = prompt_entry(content, number).split("\n")
     channel = r"(, [\w#@.:/+-]{1,64})?"
     head = rf"\[{number}\] (system|learned|external \(untrusted\)), \d{{4}}-\d\d-\d\d{channel}"
     assert re.fullmatch(head, lines[0], re.ASCII)
-    if said.trust == "system":
+    if content.trust == "system":
         return
     opened = re.fullmatch(r"(`{3,})(memory|untrusted)", lines[1])
     assert opened is not None
-    assert (opened[2] == "untrusted") == (said.trust == "external")
+    assert (opened[2] == "untrusted") == (content.trust == "external")
     assert lines[-1] == opened[1]
     assert opened[1] not in "\n".join(lines[2:-1])
 
 
 @given(HOSTILE)
 def test_nothing_in_a_block_steers_a_terminal_or_hides(text: str) -> None:
-    told = prompt_entry(Content(text=text, created=to_datetime(0)), 1)
-    assert safe(told) == told
-    assert not set(told) & set("\x1b\x07\r\x00\u202e\u2066\u2028\U000e0041")
+    context = prompt_entry(Content(text=text, created=to_datetime(0)), 1)
+    assert safe(context) == context
+    assert not set(context) & set("\x1b\x07\r\x00\u202e\u2066\u2028\U000e0041")
 
 
 @given(st.lists(st.text(max_size=40), max_size=6))
@@ -128,11 +128,11 @@ def test_a_recall_within_a_budget_is_what_its_context_shows(
             memory.remember(f"port {text}", id=str(n))
         ask = {**budget.to_dict(), "recipe": "lexical"}
         result = memory.recall("port", limit, **ask)
-        told = result.context()
-        assert list(told.citations.values()) == [hit.id for hit in result]
-        assert told.left_out == ()
-        assert budget.holds(told.tokens, len(told))
+        context = result.context()
+        assert list(context.citations.values()) == [hit.id for hit in result]
+        assert context.left_out == ()
+        assert budget.holds(context.tokens, len(context))
         free = memory.recall("port", limit, recipe="lexical")
-        assert free.context(**budget.to_dict()) == told
+        assert free.context(**budget.to_dict()) == context
         shorter = memory.recall("port", max(limit - 1, 1), **ask)
         assert [hit.id for hit in shorter] == [hit.id for hit in result][: len(shorter)]

@@ -109,8 +109,8 @@ TABLE = table()
 def sqlite_finds(expression: str) -> set[int] | None:
     """The rows that FTS5 finds, or None where it sees a mistake."""
     try:
-        found = TABLE.execute("select rowid from t where t match ?", (expression,))
-        return {rowid - 1 for (rowid,) in found}
+        cursor = TABLE.execute("select rowid from t where t match ?", (expression,))
+        return {rowid - 1 for (rowid,) in cursor}
     except apsw.SQLError:
         return None
 
@@ -197,7 +197,7 @@ def test_words_spelt_alike_are_those_that_the_definition_names(
 @given(texts)
 def test_the_words_of_a_second_try_are_words_of_the_query(text: str) -> None:
     assert sanitised(sanitised(text)) == sanitised(text)
-    found = content_words(text)
-    assert len(set(found)) == len(found)
+    words_of_query = content_words(text)
+    assert len(set(words_of_query)) == len(words_of_query)
     strong = longest_word(text, lambda word: len(word) % 2)
-    assert (strong in found) if found else strong is None
+    assert (strong in words_of_query) if words_of_query else strong is None

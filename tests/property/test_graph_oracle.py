@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.inside import clock_of, engine_of, log_of
 from tests.oracle.graph import Land, Link
 from tests.oracle.lanes.walk import reach
 from tests.property.strategies import EXAMPLES, MOMENTS, fields, wheres
-from tests.property.worlds import LIMIT, foreseen, log_of, open_toy, world_of
+from tests.property.worlds import LIMIT, foreseen, open_toy, world_of
 
 from memoriter.core.errors import MemoriterError, NothingToRun
 from memoriter.memory.facade import Memory
@@ -93,9 +94,9 @@ _KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 def lanes(draw: st.DrawFn, seeding: tuple[str, ...]) -> dict[str, Any]:
     """A graph lane of any kind."""
     kind = draw(st.sampled_from(sorted(_KINDS)))
-    told = {key: draw(value) for key, value in {**_COMMON, **_KINDS[kind]}.items()}
+    spec = {key: draw(value) for key, value in {**_COMMON, **_KINDS[kind]}.items()}
     wanted = draw(st.lists(st.sampled_from(seeding), min_size=1, unique=True))
-    return {"kind": kind, "seeds": wanted, **told}
+    return {"kind": kind, "seeds": wanted, **spec}
 
 
 @st.composite
@@ -125,17 +126,17 @@ def lived(memory: Memory, corpus: Any, done: Any) -> Memory:
     """A memory after some writes."""
     for name, draft in zip(IDS, corpus, strict=True):
         memory.remember(id=name, **draft)
-    for verb, told in done:
-        memory._engine.clock.move(1)  # type: ignore[attr-defined]  # ours
+    for verb, change in done:
+        clock_of(memory).move(1)
         try:
             match verb:
                 case "link":
-                    source, target, kind, fields = told
+                    source, target, kind, fields = change
                     memory.link(source, target, kind, **fields)
                 case "forget":
-                    memory.forget(told)
+                    memory.forget(change)
                 case "update":
-                    memory.update(told[0], **told[1])
+                    memory.update(change[0], **change[1])
                 case _:
                     memory.maintain()
         except MemoriterError:
@@ -166,11 +167,11 @@ def paths_of(hit: Hit, label: str) -> list[Any]:
     return [hit.lanes[label].why.facts["path"]] if label in hit.lanes else []
 
 
-def check_facts(memory: Memory, result: Result, told: Any) -> None:
+def check_facts(memory: Memory, result: Result, oracle: Any) -> None:
     """What the evidence says of a hit is what the oracle says."""
     names = {record.position: record.id for record in world_of(memory).records}
     for hit in result:
-        for label, walk in told.walks.items():
+        for label, walk in oracle.walks.items():
             if label not in hit.lanes:
                 continue
             facts = hit.lanes[label].why.facts
@@ -188,39 +189,39 @@ def test_any_graph_lane_answers_as_the_oracle_does(
     with tempfile.TemporaryDirectory() as folder:
         memory = lived(open_toy(Path(folder) / "m.db"), corpus, done)
         scoped = data.draw(scopes)
-        mine = memory.scoped(agent=scoped) if scoped else memory
-        for known_at in (None, memory._engine.clock.now() - 4_000_000):
+        own = memory.scoped(agent=scoped) if scoped else memory
+        for known_at in (None, clock_of(memory).now() - 4_000_000):
             ask = {
                 "where": data.draw(filters | wheres()),
                 "as_of": data.draw(times),
                 "known_at": known_at,
                 "seeds": {
-                    label: [one for one in data.draw(seeds) if _may_start(mine, one, known_at)]
+                    label: [one for one in data.draw(seeds) if _may_start(own, one, known_at)]
                     for label in ("near", "far")
                 },
             }
             if ask["as_of"] is not None:
                 ask["seeds"] = {}
-            told = foreseen(mine, text, recipe, **ask)
+            oracle = foreseen(own, text, recipe, **ask)
             try:
-                result = mine.recall(text, LIMIT, recipe=recipe, **ask)
+                result = own.recall(text, LIMIT, recipe=recipe, **ask)
             except NothingToRun:
-                assert not told.used
+                assert not oracle.used
                 continue
-            assert [(hit.id, hit.score) for hit in result] == told.ranked
-            assert list(result.used) == told.used
-            check_paths(mine, result, ask)
+            assert [(hit.id, hit.score) for hit in result] == oracle.ranked
+            assert list(result.used) == oracle.used
+            check_paths(own, result, ask)
             if known_at is None:
-                check_facts(mine, result, told)
+                check_facts(own, result, oracle)
         memory.close()
 
 
 def _may_start(memory: Memory, id: str, known_at: int | None) -> bool:
     try:
-        found = memory.get(id) if known_at is None else memory.get(id, known_at=known_at)
+        record = memory.get(id) if known_at is None else memory.get(id, known_at=known_at)
     except MemoriterError:
         return False
-    return all(getattr(found, key) == value for key, value in memory.scope.filters().items())
+    return all(getattr(record, key) == value for key, value in memory.scope.filters().items())
 
 
 @given(corpora, corpora, acts, acts, recipes())
@@ -230,17 +231,17 @@ def test_a_walk_never_leaves_the_tenant(
     with tempfile.TemporaryDirectory() as folder:
         place, clock = Path(folder) / "m.db", HandClock()
         alone = lived(open_toy(), ours, done)
-        mine = lived(open_toy(place, clock), ours, done)
+        own = lived(open_toy(place, clock), ours, done)
         stranger = open_toy(place, clock, CountedEntropy("theirs"), tenant="theirs")
         lived(stranger, theirs, other)
         moment = clock.now()
-        told = [
+        answers = [
             [(hit.id, hit.to_dict()["lanes"]) for hit in memory.recall("port", 99, **ask)]
-            for memory in (alone, mine)
+            for memory in (alone, own)
             for ask in ({"recipe": recipe, "now": moment},)
         ]
-        assert told[0] == told[1]
-        mine.close()
+        assert answers[0] == answers[1]
+        own.close()
         stranger.close()
 
 
@@ -250,8 +251,8 @@ def test_the_edges_of_every_view_equal_a_naive_list(corpus: Any, done: Any) -> N
         memory = lived(open_toy(Path(folder) / "m.db"), corpus, done)
         head = log_of(memory).head("default").seq
         for seq in {head, head - 3, head // 2}:
-            edges = memory._engine.index_cache.view("default", seq).graph.edges
-            told = [
+            edges = engine_of(memory).index_cache.view("default", seq).graph.edges
+            indexed = [
                 Link(seq_, s, t, edges.names[k], w, None, None)
                 for seq_, s, t, k, w in zip(
                     edges.seqs.tolist(), edges.sources.tolist(), edges.targets.tolist(),
@@ -259,7 +260,7 @@ def test_the_edges_of_every_view_equal_a_naive_list(corpus: Any, done: Any) -> N
                 )
             ]  # fmt: skip
             naive = world_of(memory, seq).links
-            assert [(x.seq, x.source, x.target, x.kind, x.weight) for x in told] == [
+            assert [(x.seq, x.source, x.target, x.kind, x.weight) for x in indexed] == [
                 (x.seq, x.source, x.target, x.kind, x.weight) for x in naive
             ]
         memory.close()
@@ -276,18 +277,18 @@ def dense(dice: Random) -> Memory:
         memory.remember(dice.choice(TEXTS), id=f"r{n}", agent=dice.choice(OWNERS), tags=tags)
     for _ in range(dice.choice([20, 40, 80])):
         ends = [f"r{min(dice.randrange(12), dice.randrange(12))}" for _ in range(2)]
-        told: dict[str, Any] = {"weight": dice.choice(WEIGHTS)}
+        spec: dict[str, Any] = {"weight": dice.choice(WEIGHTS)}
         if dice.random() < 0.2:
-            told["valid_from"] = dice.choice(MOMENTS)
+            spec["valid_from"] = dice.choice(MOMENTS)
         kind = dice.choice(("derived_from", "related_to", "continues_from", "mine"))
-        memory.link(ends[0], ends[1], kind, **told)
+        memory.link(ends[0], ends[1], kind, **spec)
     memory.forget(f"r{dice.randrange(12)}")
     return memory
 
 
 def lane(dice: Random, seeds: list[str]) -> dict[str, Any]:
     """A graph lane of any kind."""
-    told: dict[str, Any] = {
+    spec: dict[str, Any] = {
         "seeds": seeds,
         "seed_count": dice.choice([1, 3, 20]),
         "direction": dice.choice(["out", "in", "both"]),
@@ -297,13 +298,13 @@ def lane(dice: Random, seeds: list[str]) -> dict[str, Any]:
     match dice.choice(["walk", "hops", "cheapest"]):
         case "walk":
             bounds = {"max_depth": dice.choice([1, 2, 3]), "max_visited": dice.choice([3, 6, 99])}
-            return {**told, **bounds, "kind": "walk", "include_seeds": dice.random() < 0.5}
+            return {**spec, **bounds, "kind": "walk", "include_seeds": dice.random() < 0.5}
         case "hops":
-            return {**told, "kind": "hops", "max_hops": dice.choice([1, 2, 3])}
+            return {**spec, "kind": "hops", "max_hops": dice.choice([1, 2, 3])}
         case kind:
             bounds = {"max_hops": dice.choice([1, 2, 4]), "max_nodes": dice.choice([3, 6, 99])}
             cost = {"cost": dice.choice(["weight", "weight", "hop"])}
-            return {**told, **bounds, **cost, "kind": kind, "max_cost": dice.choice([None, 0.8])}
+            return {**spec, **bounds, **cost, "kind": kind, "max_cost": dice.choice([None, 0.8])}
 
 
 @pytest.mark.parametrize("seed", range(EXAMPLES // 5))
@@ -320,17 +321,17 @@ def test_on_dense_graphs_too(seed: int) -> None:
             "lanes": made, "pass": [{"fuse": fuse}],
         }  # fmt: skip
         where = {"tags": {"any": ["x"]}} if dice.random() < 0.4 else None
-        mine = memory.scoped(agent="default") if dice.random() < 0.4 else memory
+        own = memory.scoped(agent="default") if dice.random() < 0.4 else memory
         ask = {"where": where, "as_of": dice.choice([None, None, *MOMENTS]), "known_at": None}
-        told = foreseen(mine, "port", recipe, **ask)
-        result = mine.recall("port", LIMIT, recipe=recipe, **ask)
-        assert [(hit.id, hit.score) for hit in result] == told.ranked
+        oracle = foreseen(own, "port", recipe, **ask)
+        result = own.recall("port", LIMIT, recipe=recipe, **ask)
+        assert [(hit.id, hit.score) for hit in result] == oracle.ranked
         assert {
             label: {hit.id: hit.lanes[label].score for hit in result if label in hit.lanes}
-            for label in told.walks
-        } == {label: {n: f.score for n, f in walk.items()} for label, walk in told.walks.items()}
-        check_paths(mine, result, ask)
-        check_facts(mine, result, told)
+            for label in oracle.walks
+        } == {label: {n: f.score for n, f in walk.items()} for label, walk in oracle.walks.items()}
+        check_paths(own, result, ask)
+        check_facts(own, result, oracle)
 
 
 @pytest.mark.parametrize("seed", range(EXAMPLES // 5))
@@ -349,11 +350,11 @@ def test_bundles_hold_what_a_naive_walk_from_each_hit_reaches(seed: int) -> None
         hits = [bundle.seed.record.position for bundle in page]
         inside = {r.position for r in world.records if where is None or "x" in r.tags}
         passed = inside if walk["through"] == "selection" else set(names)
-        now = memory._engine.clock.now()
+        now = clock_of(memory).now()
         links = [link for link in world.links if link.holds(now)]
         land = Land(walk, links, passed, inside, hits)
         for n, bundle in enumerate(page):
-            found = reach(land, hits[n]) if n < walk["seed_count"] else {}
-            near = sorted((len(path), node) for node, path in found.items())
-            told = [(names[at], depth) for depth, at in near if at in inside and at not in hits]
-            assert [(each.record.id, each.depth) for each in bundle.support] == told
+            reached = reach(land, hits[n]) if n < walk["seed_count"] else {}
+            near = sorted((len(path), node) for node, path in reached.items())
+            support = [(names[at], depth) for depth, at in near if at in inside and at not in hits]
+            assert [(each.record.id, each.depth) for each in bundle.support] == support

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.inside import view_of
 
 import memoriter
 from memoriter.index.graph import Graph
@@ -57,17 +58,17 @@ def same(graph: Graph, whole: Graph) -> None:
 
 @given(acts, st.sets(st.integers(0, 13)))
 def test_a_graph_that_grew_is_the_graph_built_at_once(
-    told: list[tuple[Any, ...]], walked: set[int]
+    history: list[tuple[Any, ...]], walked: set[int]
 ) -> None:
     with memoriter.open(
         ":memory:", embedder=None, clock=HandClock(), entropy=CountedEntropy()
     ) as memory:
         for letter in "abc":
             memory.remember(letter, id=letter)
-        for n, act in enumerate(told):
+        for n, act in enumerate(history):
             done(memory, act, n)
             if n in walked:
-                view = memory._engine.view("default", None)
+                view = view_of(memory)
                 fresh = Graph(view.seq, view.segments, view.visible, view.tombs)
                 same(view.graph, fresh)
 
@@ -77,12 +78,12 @@ def test_a_write_without_links_sorts_nothing_anew() -> None:
         for letter in "abc":
             memory.remember(letter, id=letter)
         memory.link("a", "b")
-        before = memory._engine.view("default", None).graph
+        before = view_of(memory).graph
         assert before.adjacency.to.tolist() == [1, 0]
         memory.remember("d", id="d")
-        after = memory._engine.view("default", None).graph
+        after = view_of(memory).graph
         assert after.edges is before.edges
         assert (after.adjacency.to is before.adjacency.to, after.rows.size) == (True, 4)
         memory.link("d", "a")
-        grown = memory._engine.view("default", None).graph
+        grown = view_of(memory).graph
         assert grown.adjacency.to.tolist() == [1, 3, 0, 0]

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+from tests.inside import engine_of
 from tests.property.worlds import open_toy
 
 from memoriter import MemoriterError
@@ -131,15 +132,15 @@ def memory() -> Iterator[Memory]:
 
 def searching(memory: Memory, how: Recipe) -> Callable[[str], object]:
     """The word lane of a recipe, bound to the memory once; it does not explain."""
-    parts, lane, reader = memory._engine, how.lanes["words"], analyzer_of(how.analyzer)
+    parts, lane, reader = engine_of(memory), how.lanes["words"], analyzer_of(how.analyzer)
     query, _ = build_query("", None, {"recipe": how}, (memory.scope, parts.clock.now))
     tenant = memory.scope.tenant
     view, unread = parts.view_through(reader, tenant, None)
     ctx = bind(query, how, view, Effects(parts.fetch(tenant)), Wording(reader, unread))
 
     def search(text: str) -> object:
-        mine = replace(ctx, query=replace(query, text=checked(text, "query")))
-        return lane.rank(mine) if isinstance(lane.ready(mine), Ready) else None
+        call = replace(ctx, query=replace(query, text=checked(text, "query")))
+        return lane.rank(call) if isinstance(lane.ready(call), Ready) else None
 
     return search
 
@@ -183,9 +184,9 @@ def test_the_longest_queries_visit_a_bounded_number_of_postings(
 
     def counted(*asked: Any) -> Any:
         nonlocal visited
-        found = find(*asked)
-        visited += 0 if found is None else found.docs.size
-        return found
+        hits = find(*asked)
+        visited += 0 if hits is None else hits.docs.size
+        return hits
 
     monkeypatch.setattr(field_stats, "occurrences", counted)
     search = searching(memory, recipe(dialect, ANALYZERS[dialect][0]))

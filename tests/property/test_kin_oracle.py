@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.inside import clock_of
 from tests.property.strategies import EXAMPLES, queries, wheres
 from tests.property.test_words_oracle import changes, lived
 from tests.property.worlds import LIMIT, expected, open_toy
@@ -22,14 +23,14 @@ WORDS: tuple[str, ...] = (
     "wedding", "married", "sister", "brother", "siblings", "cache", "memory", "port", "harbour",
     "camping", "tent", "hiking", "the", "did", "was", "running", "Straße", "49222", "zzyzx",
 )  # fmt: skip
-said = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
-long = st.tuples(said, st.integers(0, 140), said, st.integers(0, 70), said).map(
-    lambda told: f"{told[0]} {'of ' * told[1]}{told[2]} {'of ' * told[3]}{told[4]}"
+phrases = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+long = st.tuples(phrases, st.integers(0, 140), phrases, st.integers(0, 70), phrases).map(
+    lambda drawn: f"{drawn[0]} {'of ' * drawn[1]}{drawn[2]} {'of ' * drawn[3]}{drawn[4]}"
 )
 drafts = st.builds(
     lambda text, title, session: {"text": text, "session": session, **title},
-    said | long,
-    st.just({}) | said.map(lambda title: {"title": title}),
+    phrases | long,
+    st.just({}) | phrases.map(lambda title: {"title": title}),
     st.sampled_from(["one", "two"]),
 )
 histories = st.tuples(st.lists(drafts, min_size=1, max_size=9), changes, st.just([]))
@@ -55,22 +56,22 @@ filters = st.none() | st.just({"session": "one"}) | wheres()
 
 
 @settings(max_examples=2 * EXAMPLES)
-@given(histories, recipes(), said | queries, filters, st.sampled_from([0, 2_000]))
+@given(histories, recipes(), phrases | queries, filters, st.sampled_from([0, 2_000]))
 def test_the_kin_lane_answers_as_the_oracle_does(
     history: Any, recipe: dict[str, Any], text: str, where: Any, short: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(kin_scan, "_SHORT", short)  # the race is for long lists; here for any
         memory = lived(Path(folder), history)
-        for known_at in (None, memory._engine.clock.now() - 2_000_000):
+        for known_at in (None, clock_of(memory).now() - 2_000_000):
             ask = {"where": where, "known_at": known_at}
-            told, used = expected(memory, text, recipe, **ask)
+            oracle, used = expected(memory, text, recipe, **ask)
             try:
                 result = memory.recall(text, LIMIT, recipe=recipe, **ask)
             except NothingToRun:
                 assert not used
                 continue
-            assert [(hit.id, hit.score) for hit in result] == told
+            assert [(hit.id, hit.score) for hit in result] == oracle
         memory.close()
 
 
@@ -92,9 +93,9 @@ def test_no_row_is_left_behind_in_the_race(race: tuple[list[str], list[str], Any
     memory.remember_many(texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kin_scan, "_SHORT", 0)
-        told, _ = expected(memory, " ".join(asked), recipe)
+        oracle, _ = expected(memory, " ".join(asked), recipe)
         result = memory.recall(" ".join(asked), LIMIT, recipe=recipe)
-        assert [(hit.id, hit.score) for hit in result] == told
+        assert [(hit.id, hit.score) for hit in result] == oracle
 
 
 tokens = st.lists(st.integers(0, 5), max_size=3) | st.integers(0, 300).map(

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.inside import reranker_of
 from tests.oracle.wheres import passes
 from tests.property.pipelines import Data, World, any_recipes, asks, lived, questions, worlds
 from tests.property.refusals import REFUSALS
@@ -23,6 +25,7 @@ from memoriter.memory.facade import Memory
 from memoriter.testing.fakes import HandClock, ToyReranker
 from memoriter.why.result import Hit
 
+ROOT = Path(__file__).parents[2]
 corpora = st.lists(drafts(), min_size=1, max_size=8)
 weights = st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, 3.0, 1000.0])
 Corpus = list[dict[str, Any]]
@@ -40,7 +43,7 @@ def at(world: World) -> Memory:
 
 
 def _reranker(memory: Memory) -> ToyReranker:
-    reranker = memory._engine.reranker
+    reranker = reranker_of(memory)
     assert isinstance(reranker, ToyReranker)
     return reranker
 
@@ -75,6 +78,7 @@ def test_determinism_of_any_record(
 _SCRIPT = """
 import hashlib, memoriter
 from memoriter.testing.fakes import CountedEntropy, HandClock
+from tests.inside import log_of
 memory = memoriter.open(":memory:", clock=HandClock(), entropy=CountedEntropy())
 memory.remember_many({"text": f"port {n % 7} of ssh cache {n % 3}", "tags": ["ops", f"t{n % 5}"],
     "metadata": {"b": n, "a": [1, n]}} for n in range(60))
@@ -83,23 +87,24 @@ for recipe in ("memoriter", "lexical", "semantic"):
     for text in ("ssh port 3", "cache ops", "memory of ports"):
         result = memory.recall(text, 30, recipe=recipe, where={"tags": {"any": {"ops", "t1"}}})
         state.update(repr(result.to_dict()).encode() + result.receipt.to_bytes())
-state.update(repr(memory._parts.log.dump("default")).encode())
+state.update(repr(log_of(memory).dump("default")).encode())
 print(state.hexdigest())
 """
 
 
 def test_determinism_across_hash_seeds_and_threads() -> None:
-    told = {
+    outputs = {
         subprocess.run(  # noqa: S603  # our own interpreter
             [sys.executable, "-c", _SCRIPT],
             env={**os.environ, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads},
             capture_output=True,
             text=True,
             check=True,
+            cwd=ROOT,
         ).stdout
         for seed, threads in (("0", "1"), ("1", "2"), ("4242", "4"))
     }
-    assert len(told) == 1
+    assert len(outputs) == 1
 
 
 @settings(max_examples=2 * EXAMPLES)
@@ -129,9 +134,11 @@ def _nodes(node: Explanation) -> Iterator[Explanation]:
 
 
 @given(corpora, queries, st.fixed_dictionaries({"words": weights, "meaning": weights}))
-def test_reconciliation_of_any_weights(corpus: Corpus, text: str, told: dict[str, float]) -> None:
+def test_reconciliation_of_any_weights(
+    corpus: Corpus, text: str, by_lane: dict[str, float]
+) -> None:
     memory = filled(corpus)
-    overrides: dict[str, object] = {f"pass.0.fuse.weights.{k}": v for k, v in told.items()}
+    overrides: dict[str, object] = {f"pass.0.fuse.weights.{k}": v for k, v in by_lane.items()}
     overrides["pass.1.enabled"] = False  # no reranker: the score is that of the first pass
     try:
         result = memory.recall(text, 100, overrides=overrides)

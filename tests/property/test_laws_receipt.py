@@ -43,19 +43,19 @@ Change = tuple[str, int, str]
 def test_receipt(part: int) -> None:
     seed = SystemRandom().randrange(2**32) if NIGHT else part
     random = Random(seed)
-    told, changed = 0, 0
-    while told < COUNT // PARTS:
+    noticed, changed = 0, 0
+    while noticed < COUNT // PARTS:
         memory = store(random)
         for _ in range(A_STORE):
             result = asked(memory, random)
             if result is not None:
                 body = json.loads(result.receipt.to_bytes())
-                found = verify(body)
-                assert found.ok, (seed, told, found.problems[:5], body["recipe"]["data"])
-                changed += _tampered(body, found.checked, random, (seed, told))
-                told += 1
+                report = verify(body)
+                assert report.ok, (seed, noticed, report.problems[:5], body["recipe"]["data"])
+                changed += _tampered(body, report.checked, random, (seed, noticed))
+                noticed += 1
         memory.close()
-    assert changed > told
+    assert changed > noticed
 
 
 def _tampered(body: Data, checked: tuple[str, ...], random: Random, seed: object) -> int:

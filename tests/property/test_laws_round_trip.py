@@ -64,14 +64,14 @@ def test_every_library_recipe_is_its_toml() -> None:
 
 
 @given(st.sampled_from(["memoriter", "lexical"]), overrides)
-def test_round_trip_of_overrides(name: str, told: dict[str, Any]) -> None:
-    comes_back(overridden(recipe_of(name), told))
+def test_round_trip_of_overrides(name: str, options: dict[str, Any]) -> None:
+    comes_back(overridden(recipe_of(name), options))
 
 
 @settings(max_examples=3 * EXAMPLES)
 @given(pipelines())
-def test_round_trip(told: Data) -> None:
-    comes_back(recipe_of(told))
+def test_round_trip(data: Data) -> None:
+    comes_back(recipe_of(data))
 
 
 def comes_back(recipe: Recipe) -> None:

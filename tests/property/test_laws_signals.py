@@ -40,7 +40,7 @@ def asked(memory: Memory, text: str, recipe: Any, **ask: Any) -> Result | None:
         return None
 
 
-def told(result: Result | None) -> list[object]:
+def details(result: Result | None) -> list[object]:
     """Every hit with its score and its reasons, in whatever order the reasons are told."""
     if result is None:
         return []
@@ -64,7 +64,9 @@ def test_lane_order(world: World, text: str, recipe: Any, ask: Data, random: Any
     random.shuffle(order)
     permuted = {**data, "lanes": {label: data["lanes"][label] for label in order}}
     assert list(recipe_of(permuted).lanes) == order
-    assert told(asked(memory, text, permuted, **ask)) == told(asked(memory, text, recipe, **ask))
+    assert details(asked(memory, text, permuted, **ask)) == details(
+        asked(memory, text, recipe, **ask)
+    )
 
 
 def redistributing(recipe: Any) -> Data:
@@ -85,13 +87,13 @@ def _absent(data: Data, how: str) -> Data:
 @settings(max_examples=2 * EXAMPLES)
 @given(worlds, questions, any_recipes, asks())
 def test_silence(world: World, text: str, recipe: Any, ask: Data) -> None:
-    memory, mine = at(world), redistributing(recipe)
-    with_it = asked(memory, text, mine, lists={"nobody": []}, **ask)
-    without = asked(memory, text, mine, **ask)
+    memory, own = at(world), redistributing(recipe)
+    with_it = asked(memory, text, own, lists={"nobody": []}, **ask)
+    without = asked(memory, text, own, **ask)
     if without is not None:
         assert with_it is not None
         assert "nobody" in with_it.used
-        assert told(with_it) == told(without)
+        assert details(with_it) == details(without)
 
 
 @st.composite
@@ -138,8 +140,8 @@ def test_a_lane_that_cannot_run_never_weighs(
 ) -> None:
     memory = at(world, embedder=None)
     data = recipe_of(recipe).to_data()
-    mine = recipe_of({**data, "pass": [_absent(data, absent), *data["pass"][1:]]})
-    if "meaning" not in mine.lanes or mine.otherwise == "meaning":
+    own = recipe_of({**data, "pass": [_absent(data, absent), *data["pass"][1:]]})
+    if "meaning" not in own.lanes or own.otherwise == "meaning":
         return
-    off = overridden(mine, {"lanes.meaning.enabled": False})
-    assert told(asked(memory, text, mine, **ask)) == told(asked(memory, text, off, **ask))
+    off = overridden(own, {"lanes.meaning.enabled": False})
+    assert details(asked(memory, text, own, **ask)) == details(asked(memory, text, off, **ask))

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.inside import log_of
 from tests.property.pipelines import any_recipes
 from tests.property.strategies import drafts, fields, queries, wheres
-from tests.property.worlds import asked, dump_of, expected, log_of, open_toy
+from tests.property.worlds import asked, dump_of, expected, open_toy
 
 import memoriter
 from memoriter.core.errors import BadQuery, Expired, MemoriterError
@@ -33,19 +34,19 @@ changes = st.lists(
 
 def change(memory: Memory, clock: HandClock, done: list[Change], ids: list[str]) -> None:
     """Apply changes to the records that are still there."""
-    for verb, at, told in done:
+    for verb, at, details in done:
         clock.move(1)
         one, other = ids[at % len(ids)], ids[(at + 1) % len(ids)]
         try:
             match verb:
                 case "update":
-                    memory.update(one, **told)
+                    memory.update(one, **details)
                 case "forget":
                     memory.forget(one)
                 case "link":
                     memory.link(one, other, "supersedes")
                 case _:
-                    memory.remember("port ssh cache", **told)
+                    memory.remember("port ssh cache", **details)
         except MemoriterError:
             continue
 
@@ -63,19 +64,19 @@ def test_isolation(
     folder = Path(tempfile.mkdtemp())
     try:
         alone = open_toy()
-        mine, other = tenants_of(folder / "m.db", HandClock())
+        own, other = tenants_of(folder / "m.db", HandClock())
         for n, draft in enumerate(ours):
-            told: dict[str, Any] = {**draft, "id": f"r{n}"}
-            alone.remember(**told)
-            mine.remember(**told)
+            draft_fields: dict[str, Any] = {**draft, "id": f"r{n}"}
+            alone.remember(**draft_fields)
+            own.remember(**draft_fields)
             other.remember_many({**d, "id": f"r{n}-{k}"} for k, d in enumerate(theirs))
         other.remember("port ssh", id="r0")
-        mine.maintain()
+        own.maintain()
         other.maintain()
-        assert asked(mine, text, recipe, where=where) == asked(alone, text, recipe, where=where)
-        assert dump_of(mine) == dump_of(alone)
-        assert mine.browse(where=where).total == alone.browse(where=where).total
-        mine.close()
+        assert asked(own, text, recipe, where=where) == asked(alone, text, recipe, where=where)
+        assert dump_of(own) == dump_of(alone)
+        assert own.browse(where=where).total == alone.browse(where=where).total
+        own.close()
         other.close()
     finally:
         shutil.rmtree(folder)
@@ -155,7 +156,7 @@ def test_parity(
 ) -> None:
     folder = Path(tempfile.mkdtemp())
     try:
-        told = []
+        answers = []
         for place in (":memory:", folder / "m.db"):
             clock = HandClock()
             memory = open_toy(place, clock)
@@ -165,9 +166,9 @@ def test_parity(
                 receipt = memory.recall(text, recipe=recipe, where=where).receipt.to_bytes()
             except MemoriterError as error:
                 receipt = str(error).encode()
-            told.append((asked(memory, text, recipe, where=where), receipt, dump_of(memory)))
+            answers.append((asked(memory, text, recipe, where=where), receipt, dump_of(memory)))
             memory.close()
-        assert told[0] == told[1]
+        assert answers[0] == answers[1]
     finally:
         shutil.rmtree(folder)
 
@@ -197,8 +198,8 @@ def test_an_end_is_remembered_through_every_merge(tmp_path: Path) -> None:
     memory.maintain()
     fresh = open_toy(tmp_path / "m.db")
     for text in ("port", "harbour"):
-        told = expected(memory, text, "lexical")
-        assert asked(memory, text, "lexical") == asked(fresh, text, "lexical") == told
+        oracle = expected(memory, text, "lexical")
+        assert asked(memory, text, "lexical") == asked(fresh, text, "lexical") == oracle
     assert len(asked(fresh, "harbour", "lexical")[0]) == 8
     assert asked(fresh, "port", "lexical")[0] == []
     memory.close()
@@ -228,10 +229,10 @@ def test_a_late_vector_of_a_published_record_is_published_too(tmp_path: Path) ->
     memory.remember_many(f"more {n}" for n in range(3))
     assert memory.maintain().published
     fresh = open_toy(tmp_path / "m.db")
-    told = expected(memory, "port", "semantic")
-    assert {"r0", "r1", "r2"} <= {name for name, _ in told[0]}
+    oracle = expected(memory, "port", "semantic")
+    assert {"r0", "r1", "r2"} <= {name for name, _ in oracle[0]}
     for handle in (memory, fresh):
-        assert asked(handle, "port", "semantic") == told
+        assert asked(handle, "port", "semantic") == oracle
         handle.close()
 
 

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from tests.inside import log_of
 from tests.oracle.answer import browse
 from tests.oracle.world import Ask, embedded
 from tests.property.pipelines import Data, asks, pipelines, questions
@@ -37,7 +38,6 @@ from tests.property.worlds import (
     asked,
     dump_of,
     expected,
-    log_of,
     open_toy,
     world_of,
 )
@@ -152,8 +152,8 @@ class Histories(RuleBasedStateMachine):
     def remember(
         self, which: int, draft: dict[str, Any], given: str | None, key: str | None
     ) -> None:
-        told: dict[str, Any] = {**draft, "id": given or self.name(), "key": key}
-        self.both(which, lambda memory: memory.remember(**told))
+        written: dict[str, Any] = {**draft, "id": given or self.name(), "key": key}
+        self.both(which, lambda memory: memory.remember(**written))
 
     @rule(which=st.integers(0, 1), draft=drafts(), whom=ids, since=st.none() | moments,
           kind=st.sampled_from(["supersedes", "corrects", "invalidates"]),
@@ -170,8 +170,8 @@ class Histories(RuleBasedStateMachine):
         more: dict[str, Any] = {"id": given or self.name()}
         if since is not None:
             more |= {"valid_from": since, "valid_until": None}
-        told = {**draft, **more, kind: [whom]}
-        self.both(which, lambda memory: memory.remember(**told))
+        written = {**draft, **more, kind: [whom]}
+        self.both(which, lambda memory: memory.remember(**written))
 
     @rule(which=st.integers(0, 1), many=st.lists(drafts(), max_size=4),
           refs=st.lists(st.integers(0, 6), max_size=2))  # fmt: skip
@@ -185,8 +185,12 @@ class Histories(RuleBasedStateMachine):
     def update(
         self, which: int, whom: str, changes: dict[str, Any], text: str | None, clear: str
     ) -> None:
-        told = {**changes, **({"text": text} if text else {}), **({clear: None} if clear else {})}
-        self.both(which, lambda memory: memory.update(whom, **told))
+        written = {
+            **changes,
+            **({"text": text} if text else {}),
+            **({clear: None} if clear else {}),
+        }
+        self.both(which, lambda memory: memory.update(whom, **written))
 
     @rule(which=st.integers(0, 1), source=ids, whom=ids, since=st.none() | moments,
           kind=st.sampled_from(["related_to", "supersedes", "corrects", "Custom"]),
@@ -194,8 +198,8 @@ class Histories(RuleBasedStateMachine):
     def link(
         self, which: int, source: str, whom: str, since: int | None, kind: str, weight: float
     ) -> None:
-        told = {"weight": weight, "valid_from": since}
-        self.both(which, lambda memory: memory.link(source, whom, kind, **told))
+        options = {"weight": weight, "valid_from": since}
+        self.both(which, lambda memory: memory.link(source, whom, kind, **options))
 
     @rule(which=st.integers(0, 1), whom=ids, key=st.none() | ids)
     def forget(self, which: int, whom: str, key: str | None) -> None:
@@ -220,9 +224,9 @@ class Histories(RuleBasedStateMachine):
     def change_all_and_maintain(
         self, which: int, changes: dict[str, Any], text: str | None
     ) -> None:
-        told = {**changes, **({"text": text} if text else {})}
+        written = {**changes, **({"text": text} if text else {})}
         for whom in IDS:
-            self.both(which, lambda memory, one=whom: memory.update(one, **told))
+            self.both(which, lambda memory, one=whom: memory.update(one, **written))
         self.maintain(which)
 
     # -- the world around ----------------------------------------------------------------------
@@ -234,7 +238,7 @@ class Histories(RuleBasedStateMachine):
     @rule(failing=st.booleans())
     def embedder_turns(self, *, failing: bool) -> None:
         for memory in (self.ram, *self.handles):
-            memory._engine.vectors.embedder.failing = failing  # type: ignore[union-attr]
+            embedder_of(memory).failing = failing
 
     @rule(which=st.integers(0, 1))
     def maintain(self, which: int) -> None:
@@ -245,12 +249,12 @@ class Histories(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1), rebuild=st.booleans())
     def reopen(self, which: int, *, rebuild: bool) -> None:
         which %= len(self.handles)
-        failing = self.ram._engine.vectors.embedder.failing  # type: ignore[union-attr]
+        failing = embedder_of(self.ram).failing
         self.handles[which].close()
         if rebuild and len(self.handles) == 1:
             shutil.rmtree(self.folder / "m.db.idx", ignore_errors=True)
         self.handles[which] = self.fresh()
-        self.handles[which]._engine.vectors.embedder.failing = failing  # type: ignore[union-attr]
+        embedder_of(self.handles[which]).failing = failing
 
     # -- asking --------------------------------------------------------------------------------
 
@@ -288,7 +292,7 @@ class Histories(RuleBasedStateMachine):
             "reflections": "show",
         }  # fmt: skip
         ask = Ask("", {"select": select}, self.clock.now(), where=where)
-        told = browse(world_of(self.ram), ask, newest=newest)
+        oracle = browse(world_of(self.ram), ask, newest=newest)
         for memory in (self.ram, *self.handles):
             page = memory.browse(sort, where=where, limit=limit)
             shown, total = [record.id for record in page.records], page.total
@@ -296,7 +300,7 @@ class Histories(RuleBasedStateMachine):
                 page = memory.browse(sort, where=where, limit=limit, cursor=page.cursor)
                 shown += [record.id for record in page.records]
                 assert page.total == total
-            assert (shown, total) == (told, len(told))
+            assert (shown, total) == (oracle, len(oracle))
 
     @rule()
     def note_the_moment(self) -> None:
@@ -316,13 +320,13 @@ class Histories(RuleBasedStateMachine):
         self.look_back_to(data.draw(st.sampled_from(self.past)))
 
     def look_back_to(self, noted: Noted) -> None:
-        failing = self.ram._engine.vectors.embedder.failing  # type: ignore[union-attr]
+        failing = embedder_of(self.ram).failing
         # Under a clock that was set back, later commits carry the noted time as well.
         alone = log_of(self.ram).seq_at("default", noted.moment) == noted.seq
         for text, recipe, then in noted.seen:
-            told = self.same(text, recipe, known_at=noted.moment, now=noted.now)
+            answer = self.same(text, recipe, known_at=noted.moment, now=noted.now)
             if alone and noted.forgets == self.forgets and not failing and "meaning" in then[1]:
-                assert told == then
+                assert answer == then
 
     @invariant()
     def all_agree(self) -> None:
@@ -343,8 +347,8 @@ class Histories(RuleBasedStateMachine):
         owed = {debt.row for debt in log_of(self.ram).debts("default", 10_000)}
         for record in world.records:
             (made,) = toy.embed([embedded(record)], "record")
-            told = [] if made is None or record.row in owed else [made.tolist()]
-            assert [list(vector) for vector in world.vectors.get(record.row, [])] == told
+            stored = [] if made is None or record.row in owed else [made.tolist()]
+            assert [list(vector) for vector in world.vectors.get(record.row, [])] == stored
 
     def teardown(self) -> None:
         try:

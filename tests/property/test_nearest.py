@@ -60,11 +60,11 @@ def test_100_000_vectors_stand_as_brute_force_has_them(share: int) -> None:
     masks = [wanted[a:b] for a, b in pairwise(starts)]
     rows = np.arange(1, 100_001)
     for query in [*units(random.standard_normal((3, 64))), matrix[4_800]]:
-        found, scores, scan = Nearest(view, masks, query).best(POOL, -1.0, 300_000)
-        order = top(scores, found, POOL)
-        told = list(zip(found[order].tolist(), scores[order].tolist(), strict=True))
+        picked, scores, scan = Nearest(view, masks, query).best(POOL, -1.0, 300_000)
+        order = top(scores, picked, POOL)
+        values = list(zip(picked[order].tolist(), scores[order].tolist(), strict=True))
         assert scan == "exact"
-        assert told == brute(matrix[wanted], query, rows[wanted], POOL)
+        assert values == brute(matrix[wanted], query, rows[wanted], POOL)
 
 
 numbers = st.integers(-8, 8).map(float)
@@ -78,22 +78,20 @@ vectors = st.lists(numbers, min_size=3, max_size=3).filter(any)
     st.sampled_from([None, {"session": "in"}]),
 )
 def test_a_lane_over_a_store_stands_as_brute_force_has_it(
-    told: list[tuple[list[float], bool]], asked: list[float], pool: int, where: Any
+    stored: list[tuple[list[float], bool]], asked: list[float], pool: int, where: Any
 ) -> None:
     with memoriter.open(":memory:", embedder="given:3", maintenance="manual") as memory:
-        for n, (vector, kept) in enumerate(told):
+        for n, (vector, kept) in enumerate(stored):
             memory.remember("x", id=f"r{n}", vector=vector, session="in" if kept else "out")
         lane = {"lanes.meaning.pool": pool, "lanes.meaning.min_cosine": -1.0}
         result = memory.recall(
             "", 100, recipe="semantic", overrides=lane, vector=asked, where=where
         )
-    chosen = [n for n, (_, kept) in enumerate(told) if kept or where is None]
-    found = sorted(
-        (hit.lanes["meaning"].rank, hit.id, hit.lanes["meaning"].score) for hit in result
-    )
-    made = [unit(np.array(told[n][0])) for n in chosen]
+    chosen = [n for n, (_, kept) in enumerate(stored) if kept or where is None]
+    rows = sorted((hit.lanes["meaning"].rank, hit.id, hit.lanes["meaning"].score) for hit in result)
+    made = [unit(np.array(stored[n][0])) for n in chosen]
     query = unit(np.array(asked))
     assert query is not None
     matrix = np.array([one for one in made if one is not None], np.float32).reshape(-1, 3)
     expected = brute(matrix, query, np.array(chosen, np.int64), pool)
-    assert [(id_, score) for _, id_, score in found] == [(f"r{n}", s) for n, s in expected]
+    assert [(id_, score) for _, id_, score in rows] == [(f"r{n}", s) for n, s in expected]

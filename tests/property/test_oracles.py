@@ -29,7 +29,7 @@ WORST: dict[str, float] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _told() -> Iterator[None]:
+def _log_worst() -> Iterator[None]:
     yield
     for name, worst in WORST.items():
         logging.getLogger(__name__).info("worst difference to %s: %.3g", name, worst)
@@ -95,8 +95,8 @@ class Fts5(NamedTuple):
         names = ", ".join(self.columns)
         made = apsw.Connection(":memory:")
         made.execute(f'create virtual table docs using fts5({names}, tokenize="{self.tokenize}")')
-        told = f"insert into docs(rowid, {names}) values (?{', ?' * len(self.columns)})"  # noqa: S608  # names of ours
-        made.executemany(told, [(nth, *row) for nth, row in enumerate(rows)])
+        statement = f"insert into docs(rowid, {names}) values (?{', ?' * len(self.columns)})"  # noqa: S608  # names of ours
+        made.executemany(statement, [(nth, *row) for nth, row in enumerate(rows)])
         return made
 
 

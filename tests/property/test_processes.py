@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.inside import engine_of, log_of
 from tests.oracle.answer import answer
 from tests.oracle.world import Ask, World
-from tests.property.worlds import OWN, asked, log_of, query_vector
+from tests.property.worlds import OWN, asked, query_vector
 
 import memoriter
 from memoriter.embed.vector_space import space_of
@@ -65,31 +66,31 @@ def together(path: Path, workers: int, count: int) -> list[tuple[int, int, list[
         )
         for n in range(workers)
     ]  # fmt: skip
-    told = []
+    outputs = []
     for process in running:
         out, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         assert err == "", err
-        told.append(tuple(json.loads(out)))
-    return told
+        outputs.append(tuple(json.loads(out)))
+    return outputs
 
 
 def check(path: Path, workers: int, count: int) -> None:
-    told = together(path, workers, count)
+    outputs = together(path, workers, count)
     with memoriter.open(path, maintenance="manual") as memory:
-        kept = sorted(name for _, _, names in told for name in names)
+        kept = sorted(name for _, _, names in outputs for name in names)
         page = memory.browse("oldest", limit=10_000)
         assert sorted(record.id for record in page.records) == kept
         dump = log_of(memory).dump("default")
         verify_log("default", dump)
-        assert dump.head.positions == sum(wrote for wrote, _, _ in told)
-        assert len(dump.tombs) == sum(gone for _, gone, _ in told)
+        assert dump.head.positions == sum(wrote for wrote, _, _ in outputs)
+        assert len(dump.tombs) == sum(gone for _, gone, _ in outputs)
         assert [c.time for c in dump.commits] == sorted(c.time for c in dump.commits)
         assert dump.head.published > 0, "segments were published on the way"
         assert list(path.with_name(path.name + ".idx").glob("*.seg"))
-        space = space_of(memory._engine.vectors.embedder)  # the name of the space
+        space = space_of(engine_of(memory).vectors.embedder)  # the name of the space
         world = World.at(dump, dump.head.seq, OWN, space)
-        now = memory._engine.clock.now()  # the answer is for one moment
+        now = engine_of(memory).clock.now()  # the answer is for one moment
         ours = {}
         for text in ("port ssh", "memory of the queue"):
             for recipe in ("memoriter", "lexical", "semantic"):

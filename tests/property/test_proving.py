@@ -91,19 +91,19 @@ later = st.lists(st.tuples(verbs, st.integers(0, 7), fields(3)), max_size=8)
 
 
 def write(memory: Memory, clock: HandClock, ids: list[str], done: list[Any]) -> None:
-    for verb, at, told in done:
+    for verb, at, change in done:
         clock.move(1)
         one, other = ids[at % len(ids)], ids[(at + 1) % len(ids)]
         try:
             match verb:
                 case "update":
-                    memory.update(one, **told)
+                    memory.update(one, **change)
                 case "link":
                     memory.link(one, other, "supersedes")
                 case "maintain":
                     memory.maintain()
                 case _:
-                    memory.remember_many([{"text": "port ssh cache", **told}] * 3)
+                    memory.remember_many([{"text": "port ssh cache", **change}] * 3)
         except MemoriterError:
             continue
 
@@ -126,9 +126,9 @@ def test_a_replay_has_the_same_bytes_whatever_was_written_since(
         if store == "opened again":
             memory.close()
             memory = open_toy(folder / "m.db", clock)
-        found = memory.replay(receipt)
-        assert found.same, found.differences
-        assert canonical(found.result.receipt.body) == canonical(receipt)
+        report = memory.replay(receipt)
+        assert report.same, report.differences
+        assert canonical(report.result.receipt.body) == canonical(receipt)
         memory.close()
     finally:
         shutil.rmtree(folder)
@@ -149,16 +149,16 @@ def test_every_record_that_is_no_hit_has_a_reason_and_a_change_that_lets_it_in(
         return
     hits = {hit.id: hit.rank for hit in result}
     for id in ids:
-        found = memory.why_not(result, id)
-        assert found.admits, found.to_dict()
-        assert found.change is not None
+        report = memory.why_not(result, id)
+        assert report.admits, report.to_dict()
+        assert report.change is not None
         if id in hits:
-            assert (found.stage, found.rank_then) == ("hit", hits[id])
+            assert (report.stage, report.rank_then) == ("hit", hits[id])
             continue
-        assert found.stage not in ("hit", "view", "scope", "run")
-        assert found.reason
-        again = memory.recall(text, **found.changed(ask))
-        assert {hit.id: hit.rank for hit in again}[id] == found.rank_then
+        assert report.stage not in ("hit", "view", "scope", "run")
+        assert report.reason
+        again = memory.recall(text, **report.changed(ask))
+        assert {hit.id: hit.rank for hit in again}[id] == report.rank_then
 
 
 # --- queries --------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ QUERY: dict[str, st.SearchStrategy[Any]] = {
 
 
 @settings(max_examples=5 * EXAMPLES)
-@given(st.fixed_dictionaries(QUERY).map(lambda told: Query(**told)))
+@given(st.fixed_dictionaries(QUERY).map(lambda fields: Query(**fields)))
 def test_a_query_is_read_back_as_it_was_written(query: Query) -> None:
     again = Query.of(json.loads(canonical(query.to_dict())))
     assert again == query
@@ -208,8 +208,8 @@ def test_every_part_of_a_query_is_read_back() -> None:
 
 @given(texts, plain_text)
 def test_a_deep_filter_is_read_back(title: str, text: str) -> None:
-    told: dict[str, Any] = {"title": title}
+    nested: dict[str, Any] = {"title": title}
     for _ in range(15):
-        told = {"text": text, "not": told}
-    query = Query(text=text, scope=Scope(), now=0, limit=1, where=parse_where(told))
+        nested = {"text": text, "not": nested}
+    query = Query(text=text, scope=Scope(), now=0, limit=1, where=parse_where(nested))
     assert Query.of(query.to_dict()) == query

@@ -69,9 +69,9 @@ def test_the_order_of_lists_and_of_their_entries_changes_nothing(
 def test_the_legs_of_an_item_sum_to_its_score(made: Lists) -> None:
     rows = rank.rrf(made, detailed=True)
     for item, score in rank.rrf(made):
-        mine = [row for row in rows if row.item == item]
-        assert sum(snap_one(1 / (60 + row.leg_rank)) for row in mine) == score
-        assert [row.list_id for row in mine] == sorted(row.list_id for row in mine)
+        legs = [row for row in rows if row.item == item]
+        assert sum(snap_one(1 / (60 + row.leg_rank)) for row in legs) == score
+        assert [row.list_id for row in legs] == sorted(row.list_id for row in legs)
 
 
 @given(lists, st.sampled_from(["max", "min_max"]))
@@ -101,10 +101,10 @@ def naive_mmr(rows: list[tuple[float, list[int]]], trade: float) -> list[int]:
     vectors = [unit(np.array(vector, float)) for _, vector in rows]
 
     def alike(one: int, other: int) -> float:
-        mine, theirs = vectors[one], vectors[other]
-        if mine is None or theirs is None:
+        own, theirs = vectors[one], vectors[other]
+        if own is None or theirs is None:
             return 0.0
-        parts = zip(mine.tolist(), theirs.tolist(), strict=True)
+        parts = zip(own.tolist(), theirs.tolist(), strict=True)
         return float(sum(Fraction(a) * Fraction(b) for a, b in parts))
 
     taken: list[int] = []
@@ -127,10 +127,10 @@ def test_diversity_is_what_exact_loops_make_of_it(
 ) -> None:
     names, worth = range(len(rows)), [value for value, _ in rows]
     vectors = [vector for _, vector in rows]
-    found = rank.mmr(names, worth, vectors, trade=trade)
-    assert [item for item, _ in found] == naive_mmr(rows, trade)
-    assert [place for _, place in found] == list(range(1, len(rows) + 1))
-    assert rank.mmr(names, worth, vectors, trade=trade, limit=limit) == found[:limit]
+    picked = rank.mmr(names, worth, vectors, trade=trade)
+    assert [item for item, _ in picked] == naive_mmr(rows, trade)
+    assert [place for _, place in picked] == list(range(1, len(rows) + 1))
+    assert rank.mmr(names, worth, vectors, trade=trade, limit=limit) == picked[:limit]
 
 
 @given(candidates, st.sampled_from([0.25, 0.9, 1.0]))

@@ -6,9 +6,10 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.inside import log_of
 from tests.oracle.wheres import passes
 from tests.property.strategies import EXAMPLES, conditions, drafts, wheres
-from tests.property.worlds import log_of, open_toy
+from tests.property.worlds import open_toy
 
 from memoriter.core.where import parse_where
 
@@ -29,8 +30,8 @@ def browsed(corpus: list[dict[str, Any]], where: object) -> tuple[set[str], list
 @settings(max_examples=5 * EXAMPLES)
 @given(st.lists(drafts(), min_size=1, max_size=5), conditions() | wheres())
 def test_columns_and_records_agree(corpus: list[dict[str, Any]], where: dict[str, Any]) -> None:
-    found, records = browsed(corpus, where)
-    assert found == {record.id for record in records if passes(where, record)}
+    hits, records = browsed(corpus, where)
+    assert hits == {record.id for record in records if passes(where, record)}
 
 
 @given(st.lists(drafts(), min_size=1, max_size=5), wheres(), wheres())
@@ -40,16 +41,16 @@ def test_boolean_algebra_holds(
     memory = open_toy()
     memory.remember_many(corpus)
 
-    def found(where: dict[str, Any]) -> set[str]:
+    def ids_where(where: dict[str, Any]) -> set[str]:
         page = memory.browse(where=where, archived="show", expired="show", limit=100)
         return {record.id for record in page.records}
 
-    everything = found({})
-    assert found({"not": a}) == everything - found(a)
-    assert found({"all": [a, b]}) == found(a) & found(b)
-    assert found({"any": [a, b]}) == found(a) | found(b)
-    assert found({"not": {"all": [a, b]}}) == found({"any": [{"not": a}, {"not": b}]})
-    assert (found({"all": []}), found({"any": []})) == (everything, set())
+    everything = ids_where({})
+    assert ids_where({"not": a}) == everything - ids_where(a)
+    assert ids_where({"all": [a, b]}) == ids_where(a) & ids_where(b)
+    assert ids_where({"any": [a, b]}) == ids_where(a) | ids_where(b)
+    assert ids_where({"not": {"all": [a, b]}}) == ids_where({"any": [{"not": a}, {"not": b}]})
+    assert (ids_where({"all": []}), ids_where({"any": []})) == (everything, set())
 
 
 @given(wheres())

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.inside import clock_of, engine_of, log_of
 from tests.property.strategies import (
     AGENTS,
     EXAMPLES,
@@ -19,7 +20,7 @@ from tests.property.strategies import (
     wheres,
 )
 from tests.property.test_laws_views import change
-from tests.property.worlds import LIMIT, expected, log_of, open_toy, world_of
+from tests.property.worlds import LIMIT, expected, open_toy, world_of
 
 from memoriter.core.errors import NothingToRun
 from memoriter.index.field_stats import FieldStats
@@ -88,7 +89,7 @@ def lived(place: Path, history: tuple[Any, Any, Any]) -> Memory:
     memory.maintain()
     for agent, text in registry:
         memory.agents.describe(agent, text)
-    change(memory, memory._engine.clock, done, ids)  # type: ignore[arg-type]  # ours
+    change(memory, clock_of(memory), done, ids)
     return memory
 
 
@@ -102,15 +103,15 @@ def test_any_word_lane_answers_as_the_oracle_does(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         memory = lived(Path(folder), history)
-        for known_at in (None, memory._engine.clock.now() - 2_000_000):
+        for known_at in (None, clock_of(memory).now() - 2_000_000):
             ask = {"aliases": other, "where": where, "known_at": known_at}
-            told, used = expected(memory, text, recipe, **ask)
+            oracle, used = expected(memory, text, recipe, **ask)
             try:
                 result = memory.recall(text, LIMIT, recipe=recipe, **ask)
             except NothingToRun:
                 assert not used
                 continue
-            assert [(hit.id, hit.score) for hit in result] == told
+            assert [(hit.id, hit.score) for hit in result] == oracle
         memory.close()
 
 
@@ -124,7 +125,7 @@ def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, liste
         memory = lived(Path(folder), history)
         head = log_of(memory).head("default").seq
         for seq in {head, head // 2, max(head - 1, 0)}:
-            view = memory._engine.index_cache.view("default", seq, reader)
+            view = engine_of(memory).index_cache.view("default", seq, reader)
             ground = FieldStats(view, wanted, reader)
             pages = world_of(memory, seq, reader=reader).pages(wanted)
             assert ground.total == len(pages)
@@ -133,5 +134,6 @@ def test_counts_of_every_view_equal_a_naive_count(history: Any, name: str, liste
                 assert ground.means[place] == (sum(lengths) / len(lengths) if lengths else 0.0)
             seen = [{t for f in wanted for t in page.spots[f]} for page in pages.values()]
             for term in set[str]().union(*seen):
-                assert ground.df(PhrasePattern(((term, 0),))) == sum(term in mine for mine in seen)
+                held = sum(term in column for column in seen)
+                assert ground.df(PhrasePattern(((term, 0),))) == held
         memory.close()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from tests.inside import context_of, engine_of, log_of
 from tests.oracle.answer import Answer, answer
 from tests.oracle.world import Ask, World
 
@@ -15,7 +16,7 @@ from memoriter.core.query import parse_lists
 from memoriter.memory.facade import Memory
 from memoriter.memory.search import run_recipe
 from memoriter.pipeline.load import overridden, recipe_of, with_lists
-from memoriter.store.port import Dump, Log
+from memoriter.store.port import Dump
 from memoriter.testing.fakes import CountedEntropy, HandClock, ToyEmbedder, ToyReranker
 from memoriter.text.analyzers import analyzer
 from memoriter.text.default import DefaultAnalyzer
@@ -64,13 +65,8 @@ def open_toy(
     }
     memory = memoriter.open(place, **options)
     return Lenient(
-        memory._engine, memory._writer.context, memory.scope
+        engine_of(memory), context_of(memory), memory.scope
     )  # random recipes need not rerank
-
-
-def log_of(memory: Memory) -> Log:
-    """The store beneath a memory."""
-    return memory._engine.log  # the oracle reads the log, not the index
 
 
 def dump_of(memory: Memory) -> Dump:
@@ -107,7 +103,7 @@ def world_of(
 
 def query_vector(memory: Memory, text: str) -> Any:
     """What the embedder answers, if it does."""
-    embedder = memory._engine.vectors.embedder  # the outcome of the one effect
+    embedder = engine_of(memory).vectors.embedder  # the outcome of the one effect
     if embedder is None or not text.strip() or getattr(embedder, "failing", False):
         return None
     (vector,) = embedder.embed([text], "query")
@@ -116,8 +112,8 @@ def query_vector(memory: Memory, text: str) -> Any:
 
 def expected(memory: Memory, text: str, recipe: Any, **ask: Any) -> Shown:
     """What the oracle answers to the same question."""
-    found = foreseen(memory, text, recipe, **ask)
-    return found.ranked, found.used
+    oracle = foreseen(memory, text, recipe, **ask)
+    return oracle.ranked, oracle.used
 
 
 def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> Answer:
@@ -126,12 +122,12 @@ def foreseen(memory: Memory, text: str, recipe: Any, **ask: Any) -> Answer:
     seq = None if known_at is None else log_of(memory).seq_at(memory.scope.tenant, known_at)
     now = ask.get("now")
     lists = parse_lists(ask.get("lists"))
-    told = with_lists(overridden(recipe_of(recipe), ask.get("overrides", {})), lists).to_data()
-    reranker = memory._engine.reranker  # the outcome of the other effect
+    changed = with_lists(overridden(recipe_of(recipe), ask.get("overrides", {})), lists).to_data()
+    reranker = engine_of(memory).reranker  # the outcome of the other effect
     question = Ask(
         text,
-        told,
-        memory._engine.clock.now() if now is None else now,  # as above
+        changed,
+        engine_of(memory).clock.now() if now is None else now,  # as above
         query_vector(memory, text),
         ask.get("where"),
         ask.get("as_of"),

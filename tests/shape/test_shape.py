@@ -54,8 +54,10 @@ def long_function(source: str) -> Iterator[str]:
 
 def wide_signature(source: str) -> Iterator[str]:
     for function in functions(source):
-        told = function.args
-        names = [each.arg for each in (*told.posonlyargs, *told.args, *told.kwonlyargs)]
+        arguments = function.args
+        names = [
+            each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        ]
         if names[:1] in (["self"], ["cls"]):
             names = names[1:]
         if len(names) > MAX_PARAMETERS:
@@ -67,8 +69,8 @@ def silenced_complexity(source: str) -> Iterator[str]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type != tokenize.COMMENT:
             continue
-        found = re.search(r"#\s*(?:ruff:\s*)?noqa(?::\s*(?P<codes>[A-Z0-9, ]+))?", token.string)
-        if found and (found["codes"] is None or re.search(r"C90|PLR09", found["codes"])):
+        match = re.search(r"#\s*(?:ruff:\s*)?noqa(?::\s*(?P<codes>[A-Z0-9, ]+))?", token.string)
+        if match and (match["codes"] is None or re.search(r"C90|PLR09", match["codes"])):
             yield f"line {token.start[0]}: {token.string}"
 
 
@@ -128,13 +130,13 @@ class A:
 
 @pytest.mark.parametrize("check", BAD_SAMPLES, ids=lambda check: check.__name__)
 def test_every_source_file_keeps_its_shape(check: Check) -> None:
-    found = [
+    findings = [
         f"{path.relative_to(ROOT)}: {finding}"
         for path in sorted(SRC.rglob("*.py"))
         for finding in check(path.read_text(encoding="utf-8"))
         if not (check is swallowed_error and may_catch_everything(path))
     ]
-    assert not found, "\n".join(found)
+    assert not findings, "\n".join(findings)
 
 
 def may_catch_everything(path: Path) -> bool:
@@ -254,8 +256,8 @@ def malformed(name: str, text: str) -> Iterator[str]:
 
 def test_every_decision_has_its_four_sections() -> None:
     paths = sorted((ROOT / "docs" / "adr").glob("*.md"))
-    found = [each for path in paths for each in malformed(path.name, path.read_text("utf-8"))]
-    assert not found, "\n".join(found)
+    findings = [each for path in paths for each in malformed(path.name, path.read_text("utf-8"))]
+    assert not findings, "\n".join(findings)
     assert [int(path.name[:4]) for path in paths] == list(range(1, len(paths) + 1))
 
 
@@ -297,12 +299,12 @@ def in_order(names: list[str]) -> list[str]:
 
 
 def test_all_is_sorted_and_is_what_the_package_exports() -> None:
-    told = list(memoriter.__all__)
-    assert told == in_order(told)
-    assert len(told) == len(set(told))
-    assert not [name for name in told if not hasattr(memoriter, name)]
+    exported = list(memoriter.__all__)
+    assert exported == in_order(exported)
+    assert len(exported) == len(set(exported))
+    assert not [name for name in exported if not hasattr(memoriter, name)]
     bound = bound_names((SRC / "__init__.py").read_text(encoding="utf-8"))
-    assert {name for name in told if not name.startswith("_")} == bound
+    assert {name for name in exported if not name.startswith("_")} == bound
 
 
 def test_an_unlisted_name_is_noticed() -> None:

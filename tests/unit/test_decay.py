@@ -40,15 +40,15 @@ def on_grid(values: np.ndarray) -> bool:
     ],
 )
 def test_recency_by_position(length: int, positions: list[float], expected: list[float]) -> None:
-    told = by_position(np.array(positions), length, 0.05)
-    assert told.tolist() == pytest.approx(expected, abs=1e-6)
-    assert on_grid(told)
+    values = by_position(np.array(positions), length, 0.05)
+    assert values.tolist() == pytest.approx(expected, abs=1e-6)
+    assert on_grid(values)
 
 
 def test_recency_by_cycle_halves_with_every_half_life() -> None:
     cycles = np.array([0.0, 50.0, 90.0, 100.0, 101.0, -1e15, NAN])
-    told = by_cycle(cycles, 100, 50.0).tolist()
-    assert told == pytest.approx([0.25, 0.5, 2.0**-0.2, 1.0, 1.0, 0.0, 0.0], abs=1e-9)
+    values = by_cycle(cycles, 100, 50.0).tolist()
+    assert values == pytest.approx([0.25, 0.5, 2.0**-0.2, 1.0, 1.0, 0.0, 0.0], abs=1e-9)
     assert on_grid(by_cycle(cycles, 100, 50.0))
 
 
@@ -56,17 +56,19 @@ def test_recency_by_clock_counts_seconds_and_knows_no_future() -> None:
     week, second = 604_800.0, 1_000_000
     now = 1_790_000_000 * second
     times = np.array([now - week * second, now, now + 5 * second, now - second, NAN])
-    told = by_clock(times, now, week).tolist()
+    values = by_clock(times, now, week).tolist()
     expected = [0.5, 1.0, 1.0, math.exp(-math.log(2.0) / week), 0.0]
-    assert told == pytest.approx(expected, abs=2 * STEP)
+    assert values == pytest.approx(expected, abs=2 * STEP)
 
 
 def test_the_worth_of_importance_hangs_on_the_words() -> None:
     values = np.array([0.3, 0.8, 1.0, 0.0, NAN, 0.9])
     lexical = np.array([0.364643, 1.140980, 0.0, NAN, 2.0, -1.0])
-    told = importance(values, lexical, 0.3, 0.1)
-    assert told.tolist() == pytest.approx([-0.0218786, 0.1026882, 0.05, -0.05, 0.0, 0.04], abs=1e-6)
-    assert on_grid(told)
+    worth = importance(values, lexical, 0.3, 0.1)
+    assert worth.tolist() == pytest.approx(
+        [-0.0218786, 0.1026882, 0.05, -0.05, 0.0, 0.04], abs=1e-6
+    )
+    assert on_grid(worth)
 
 
 def test_confidence_and_priority() -> None:
@@ -74,29 +76,29 @@ def test_confidence_and_priority() -> None:
         [0.1, 0.01, 0.0, 0.0], abs=STEP
     )
     table = {"P1": 1.0, "P2": 0.6, "P3": 0.3, "P4": 0.0}
-    told = priority(["P1", "P2", "P3", "P4", "P9", None], table)
-    assert told.tolist() == pytest.approx([1.0, 0.6, 0.3, 0.0, 0.0, 0.0], abs=STEP)
-    assert on_grid(told)
+    values = priority(["P1", "P2", "P3", "P4", "P9", None], table)
+    assert values.tolist() == pytest.approx([1.0, 0.6, 0.3, 0.0, 0.0, 0.0], abs=STEP)
+    assert on_grid(values)
     assert priority([], table).tolist() == []
 
 
 def test_cohesion_falls_with_distance_and_ends_at_the_radius() -> None:
     positions = np.array([100.0, *(100.0 + d for d in range(1, 15))])
     lexical = np.array([3.0, *([NAN] * 14)])
-    told = near_strong(positions, lexical, REACH)
-    assert told[0] == 0.0
-    assert told[1:].tolist() == pytest.approx(
+    values = near_strong(positions, lexical, REACH)
+    assert values[0] == 0.0
+    assert values[1:].tolist() == pytest.approx(
         [1.1, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0, 0.0, 0.0], abs=1e-9
     )
-    assert on_grid(told)
+    assert on_grid(values)
 
 
 @pytest.mark.parametrize(
     ("lexical", "gain"), [(0.0, 1.1), (2.999, 1.1), (3.0, 0.0), (4.0, 0.0), (5.0, 0.0), (NAN, 1.1)]
 )
 def test_cohesion_is_for_rows_that_the_words_found_badly(lexical: float, gain: float) -> None:
-    told = near_strong(np.array([7.0, 8.0]), np.array([9.0, lexical]), REACH)
-    assert told.tolist() == pytest.approx([0.0, gain], abs=1e-9)
+    values = near_strong(np.array([7.0, 8.0]), np.array([9.0, lexical]), REACH)
+    assert values.tolist() == pytest.approx([0.0, gain], abs=1e-9)
 
 
 def test_cohesion_without_seeds_rows_or_places_is_nothing() -> None:
@@ -142,5 +144,7 @@ def test_cohesion_equals_the_slow_way(seed: int) -> None:
     radius = dice.choice([1, 3, 12])
     sessions = [dice.randrange(-1, 3) for _ in range(count)] if dice.random() < 0.5 else None
     codes = None if sessions is None else np.array(sessions)
-    told = near_strong(np.array(positions), np.array(lexical), REACH._replace(radius=radius), codes)
-    assert told.tolist() == slow_cohesion(positions, lexical, radius, sessions)
+    values = near_strong(
+        np.array(positions), np.array(lexical), REACH._replace(radius=radius), codes
+    )
+    assert values.tolist() == slow_cohesion(positions, lexical, radius, sessions)

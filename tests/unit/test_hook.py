@@ -125,9 +125,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_the_json_of_a_coding_agent_is_answered_in_json(run: Run) -> None:
     asked = {"prompt": "which port for ssh?", "hook_event_name": "UserPromptSubmit"}
     code, out, _ = run(json.dumps(asked), "recall")
-    told = json.loads(out)["hookSpecificOutput"]
-    assert (code, told["hookEventName"]) == (0, "UserPromptSubmit")
-    assert "49222" in told["additionalContext"]
+    reply = json.loads(out)["hookSpecificOutput"]
+    assert (code, reply["hookEventName"]) == (0, "UserPromptSubmit")
+    assert "49222" in reply["additionalContext"]
 
 
 def test_a_reranker_is_asked_or_the_hook_says_why_not(

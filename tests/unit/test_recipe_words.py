@@ -20,54 +20,54 @@ from memoriter.text.analyzers import all_analyzers, analyzer_names
 from memoriter.text.dialects import dialect, dialect_names
 
 
-def _told(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
+def _compared(first: str, second: str) -> dict[str, dict[str, tuple[str, str]]]:
     one, two = recipe_of(first), recipe_of(second)
-    found = recipe_sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
+    parts = recipe_sections(one.to_data(), two.to_data(), (one.spelled_out(), two.spelled_out()))
     return {
         part.title.partition(":")[0]: {
             row.label.strip(): (row.first, row.second) for row in part.rows
         }
-        for part in found
+        for part in parts
     }
 
 
 def test_engrava_and_comis_read_like_two_systems() -> None:
-    told = _told("engrava", "comis")
-    assert list(told) == [
+    shown = _compared("engrava", "comis")
+    assert list(shown) == [
         "In general", "Select", "Lanes", "Fusion", "Boosts", "Second pass", "Order", "Final",
         "Its users' language",
     ]  # fmt: skip
-    assert told["Select"]["trusted sources (trust)"] == ("all", "system, learned")
-    assert told["Fusion"]["score"] == (
+    assert shown["Select"]["trusted sources (trust)"] == ("all", "system, learned")
+    assert shown["Fusion"]["score"] == (
         "weighted sum of scaled scores",
         "reciprocal rank fusion: Σ weight / (k + rank)",
     )
-    assert told["Fusion"]["weight of a lane that finds nothing (absent)"] == (
+    assert shown["Fusion"]["weight of a lane that finds nothing (absent)"] == (
         "is lost",
         "goes to the others",
     )
-    assert told["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
-    assert told["Lanes"]["listing"] == (
+    assert shown["Lanes"]["stop words (stop)"] == ("none", "English ones are dropped")
+    assert shown["Lanes"]["listing"] == (
         "all records, by an attribute; attribute, smallest first (a leading -: largest first): "
         "cycle, largest first; all score 0, only their order counts",
         "—",
     )
-    assert told["Boosts"]["priority"][0].endswith(
+    assert shown["Boosts"]["priority"][0].endswith(
         "share by value: P1 1, P2 0.6, P3 0.3, P4 0; weight in the fusion: 0.05"
     )
-    assert told["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert told["Order"]["1."][1].endswith("keeps: the newest, at the best place")
-    assert told["Final"]["minimum score, on the scale of the first pass (min_score)"] == (
+    assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
+    assert shown["Order"]["1."][1].endswith("keeps: the newest, at the best place")
+    assert shown["Final"]["minimum score, on the scale of the first pass (min_score)"] == (
         "—",
         "0.1",
     )
 
 
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
-    told = _told("engrava", "comis")["Boosts"]
-    assert told["half-life (half_life)"] == ("50", "—")
-    assert "share that a link passes on: 0.5; maximum links of a record" in told["graph"][0]
-    walk = _told("mentisdb", "comis")["Lanes"]["links"][0]
+    shown = _compared("engrava", "comis")["Boosts"]
+    assert shown["half-life (half_life)"] == ("50", "—")
+    assert "share that a link passes on: 0.5; maximum links of a record" in shown["graph"][0]
+    walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
     assert "best rows taken from each of them: 20" in walk
     assert "worth of the best link on the path, by kind: continues_from 0.6" in walk
     one, two = recipe_of("engrava").to_data(), recipe_of("comis").to_data()
@@ -77,8 +77,8 @@ def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual
 
 
 def test_how_a_query_is_read_is_told_as_it_is() -> None:
-    told = _told("jeffs-brain", "mnestic")["Lanes"]
-    assert "any of the words but stop words" in told["words"][0]
+    shown = _compared("jeffs-brain", "mnestic")["Lanes"]
+    assert "any of the words but stop words" in shown["words"][0]
     memory = memoriter.open(":memory:", embedder=None)
     memory.remember("pricing", id="one")
     any_word = memory.recall("pricing berlin", recipe="jeffs-brain")
@@ -88,15 +88,15 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 
 
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
-    told = _told("mentisdb", "jeffs-brain")["Fusion"]
-    assert told["lane whose low score lifts the other (base)"] == ("words", "—")
-    assert told["the best rank counts as (base)"] == ("—", "1")
+    shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
+    assert shown["lane whose low score lifts the other (base)"] == ("words", "—")
+    assert shown["the best rank counts as (base)"] == ("—", "1")
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:
     for first in library():
         for second in library():
-            assert bool(_told(first, second)) == (first != second)
+            assert bool(_compared(first, second)) == (first != second)
 
 
 def test_what_no_stage_tells_is_still_a_difference() -> None:

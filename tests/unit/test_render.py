@@ -148,7 +148,7 @@ def test_a_tree_shows_the_lanes_of_a_hit_that_was_scored_again(moved: Result) ->
 
 def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result) -> None:
     text = " ".join(drawn(plan_tree(moved.plan), 300).split())
-    for told in (
+    for line in (
         "kind weighted · absent redistribute · scale max · weights words 0.3",
         "boosts session",
         "session 2 rows weight 0.3",
@@ -157,12 +157,12 @@ def test_a_plan_shows_every_number_of_passes_boosts_and_orderings(moved: Result)
         "collapse 4 rows by fingerprint · cosine 0.95 · most 1 · keep best · head 1000 · dropped 0",
         "min_score 4 rows min_score 0.01",
     ):
-        assert told in text
+        assert line in text
     for step in moved.plan.steps:
         assert step.name in text
 
 
-def found(text: str, query: str) -> Hit:
+def only_hit(text: str, query: str) -> Hit:
     """The one memory, found by a query."""
     with memoriter.open(":memory:", embedder=None) as memory:
         memory.remember(text)
@@ -170,16 +170,16 @@ def found(text: str, query: str) -> Hit:
 
 
 def test_matches_are_marked_by_stem_and_long_texts_are_cut_around_them() -> None:
-    text = marked_text(found("All the Cats, sleeping", "cat sleep"), 80)
+    text = marked_text(only_hit("All the Cats, sleeping", "cat sleep"), 80)
     assert [text.plain[span.start : span.end] for span in text.spans] == ["Cats", "sleeping"]
-    late = marked_text(found("filler " * 50 + "needle at last", "needles"), 40)
+    late = marked_text(only_hit("filler " * 50 + "needle at last", "needles"), 40)
     assert late.plain.startswith("…")
     assert "needle" in late.plain
     assert late.cell_len <= 40
 
 
 def test_wide_letters_are_cut_by_columns_not_by_count() -> None:
-    text = marked_text(found("記憶の検索は遅い" * 10, "検索"), 21)
+    text = marked_text(only_hit("記憶の検索は遅い" * 10, "検索"), 21)
     assert text.cell_len <= 21
 
 
@@ -211,10 +211,10 @@ def test_a_card_leaves_out_defaults_and_a_history_shows_changes() -> None:
     card = drawn(record_card(memory.get("a")))
     assert '{"n": 1}' in card
     assert "importance" not in card
-    told = drawn(history_list(memory.history("a")))
-    assert "version 2" in told
-    assert "two" in told
-    assert "—" in told
+    drawing = drawn(history_list(memory.history("a")))
+    assert "version 2" in drawing
+    assert "two" in drawing
+    assert "—" in drawing
 
 
 def test_links_point_away_or_towards() -> None:

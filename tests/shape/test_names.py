@@ -1,0 +1,193 @@
+"""Do names say what they hold, and does each public name have one home?"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+SRC = ROOT / "src" / "memoriter"
+
+VAGUE = frozenset({"told", "found", "said", "mine"})
+"""Words that say nothing about the value; no name consists of one of them."""
+RECIPE_KEYS: dict[tuple[str, str], str] = {
+    ("src/memoriter/pipeline/spoken.py", "found"): "the key `found` of `[labels]`",
+    ("src/memoriter/pipeline/recipe.py", "found"): "reads that key",
+}
+"""Names that a recipe file has fixed, by file."""
+
+
+# --- vague names -----------------------------------------------------------------------------
+
+
+def names(source: str) -> Iterator[tuple[int, str]]:
+    """Every identifier of a file with its line; text in strings and comments is not looked at."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                yield node.lineno, name
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+                | ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
+                yield node.lineno, name
+            case ast.keyword(arg=str(name)):
+                yield node.lineno, name
+            case ast.alias(name=module, asname=name):
+                yield node.lineno, name or module
+            case _:
+                pass
+
+
+def vague(source: str, path: str = "") -> list[str]:
+    return [
+        f"line {line}: {name}"
+        for line, name in names(source)
+        if name.strip("_").lower() in VAGUE and (path, name) not in RECIPE_KEYS
+    ]
+
+
+def test_no_name_is_a_word_that_says_nothing() -> None:
+    findings = [
+        f"{path.relative_to(ROOT)}: {finding}"
+        for folder in ("src", "tests", "bench", "tools")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for finding in vague(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
+    ]
+    assert not findings, f"{len(findings)} vague names\n" + "\n".join(findings)
+
+
+def test_a_vague_name_is_noticed_wherever_it_stands() -> None:
+    for source in (
+        "found = 1\n",
+        "def f(told): ...\n",
+        "def _said(): ...\n",
+        "class Found: ...\n",
+        "x.mine\n",
+        "f(told=1)\n",
+        "import a as mine\n",
+        "from a import told\n",
+        "try: ...\nexcept E as told: ...\n",
+        "match x:\n    case [*said]: ...\n",
+        "f'{found}'\n",
+    ):
+        assert vague(source), source
+    assert not vague("founder = 'found'  # told\ndef test_it_is_found(): ...\n")
+
+
+# --- one home for each public name -----------------------------------------------------------
+
+
+class Allowed(NamedTuple):
+    """Why a function name may have several homes, and which files may be one of them."""
+
+    reason: str
+    homes: str
+    """A pattern of paths below src/memoriter, without `.py`."""
+
+
+VERB = Allowed(
+    "the same verb: the method of Memory, its handler, its command",
+    r"doors/handlers|doors/cli/\w+|memory/\w+|testing/acts",
+)
+PROOF = Allowed(
+    "the same verb; the function that does the work has its name too",
+    r"doors/handlers|doors/cli/\w+|memory/\w+|why/(diff|receipt|whynot|verify/__init__)",
+)
+TOOL = Allowed(
+    "another system's tool or method, which has that system's own name",
+    r"systems/\w+/(tools|methods)|doors/handlers|doors/cli/\w+|memory/\w+",
+)
+PORT = Allowed(
+    "a function of the port that every importer and every dialect has",
+    r"imports/\w+|text/dialects/\w+|systems/\w+/(importer|dialect|rows)",
+)
+SECOND = Allowed(
+    "the verifier writes each formula a second time and imports nothing of ours",
+    r"why/verify/.+|why/receipt|core/canonical|rank/\w+",
+)
+LISTS = Allowed("rank.lists has for lists what its neighbour has for arrays", r"rank/\w+")
+
+SEVERAL_HOMES: dict[str, Allowed] = {
+    **dict.fromkeys(
+        (
+            "bundles", "expire", "explain", "forget", "get", "history", "link", "links",
+            "maintain", "reflect", "reflections", "remember", "replay", "status", "update",
+        ),
+        VERB,
+    ),
+    **dict.fromkeys(("diff", "verify", "why_not"), PROOF),
+    **dict.fromkeys(("browse", "keywords", "recall", "search"), TOOL),
+    **dict.fromkeys(("advise", "read", "recognise"), PORT),
+    **dict.fromkeys(("canonical", "idf", "snap"), SECOND),
+    **dict.fromkeys(("mmr", "rrf", "smooth", "weighted"), LISTS),
+    "plan": Allowed("the same verb, and the function that makes the plan",
+                    r"doors/handlers|doors/cli/ask|pipeline/plan"),
+    "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/tune"),
+}  # fmt: skip
+"""Public functions whose name may have several homes."""
+
+Homes = Mapping[str, list[str]]
+Definition = type[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]
+CLASS: tuple[Definition, ...] = (ast.ClassDef,)
+FUNCTION: tuple[Definition, ...] = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def homes(kinds: tuple[Definition, ...], sources: Mapping[str, str]) -> Homes:
+    """In which modules each public name of these kinds is defined at the top level."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for path, source in sources.items():
+        defined = {node.name for node in ast.parse(source).body if isinstance(node, kinds)}
+        for name in defined:
+            if not name.startswith("_"):
+                by_name[name].append(path)
+    return by_name
+
+
+def misplaced(by_name: Homes, allowed: Mapping[str, Allowed]) -> Iterator[str]:
+    """Names with several homes, but for those homes that the list allows."""
+    for name, paths in sorted(by_name.items()):
+        entry = allowed.get(name)
+        others = [p for p in paths if entry is None or not re.fullmatch(entry.homes, p)]
+        if len(paths) > 1 and others:
+            yield f"{name}: {', '.join(sorted(paths))}"
+
+
+def modules() -> dict[str, str]:
+    return {
+        path.relative_to(SRC).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(SRC.rglob("*.py"))
+    }
+
+
+def test_a_public_class_has_one_home() -> None:
+    findings = list(misplaced(homes(CLASS, modules()), {}))
+    assert not findings, "\n".join(findings)
+
+
+def test_a_public_function_has_one_home_or_a_reason() -> None:
+    findings = list(misplaced(homes(FUNCTION, modules()), SEVERAL_HOMES))
+    assert not findings, f"{len(findings)} names\n" + "\n".join(findings)
+
+
+def test_every_exception_is_still_needed() -> None:
+    by_name = homes(FUNCTION, modules())
+    assert not [name for name in SEVERAL_HOMES if len(by_name.get(name, [])) < 2]
+
+
+def test_a_second_home_is_noticed() -> None:
+    sources = {"a/x": "def f(): ...\nclass A: ...\n", "b/y": "def f(): ...\nclass A: ...\n"}
+    assert list(misplaced(homes(CLASS, sources), {})) == ["A: a/x, b/y"]
+    assert list(misplaced(homes(FUNCTION, sources), {})) == ["f: a/x, b/y"]
+    assert not list(misplaced(homes(FUNCTION, sources), {"f": Allowed("", "a/x|b/y")}))
+    assert list(misplaced(homes(FUNCTION, sources), {"f": Allowed("", "a/x")}))
+    assert not list(misplaced(homes(FUNCTION, {"a/x": "def _f(): ...\n" * 2}), {}))
