@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
-from tests.inside import log_of
+from tests.inside import embedder_of, log_of
 from tests.oracle.answer import browse
 from tests.oracle.world import Ask, embedded
 from tests.property.pipelines import Data, asks, pipelines, questions
