@@ -115,7 +115,6 @@ SECOND = Allowed(
     "the verifier writes each formula a second time and imports nothing of ours",
     r"why/verify/.+|why/receipt|core/canonical|rank/\w+",
 )
-LISTS = Allowed("rank.lists has for lists what its neighbour has for arrays", r"rank/\w+")
 
 SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(
@@ -129,7 +128,6 @@ SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(("browse", "keywords", "recall", "search"), TOOL),
     **dict.fromkeys(("advise", "read", "recognise"), PORT),
     **dict.fromkeys(("canonical", "idf", "snap"), SECOND),
-    **dict.fromkeys(("mmr", "rrf", "smooth", "weighted"), LISTS),
     "plan": Allowed("the same verb, and the function that makes the plan",
                     r"doors/handlers|doors/cli/ask|pipeline/plan"),
     "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/tune"),

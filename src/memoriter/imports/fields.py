@@ -98,7 +98,7 @@ class FieldMap:
             self.drop(called, value)
         else:
             self.origin[called] = value
-            self.lost.append(Lost(called, excerpt(value), kept=True))
+            self.lost.append(Lost(called, value_excerpt(value), kept=True))
 
     def keep_rest(self, row: Mapping[str, Any], *taken: str) -> None:
         """Keep every field of the row that is not among `taken`."""
@@ -108,7 +108,7 @@ class FieldMap:
 
     def drop(self, called: str, value: object) -> None:
         """Leave a value out and report it."""
-        self.lost.append(Lost(called, excerpt(value)))
+        self.lost.append(Lost(called, value_excerpt(value)))
 
     def finish(self, key: str) -> Iterator[Entry | Lost]:
         """Yield the record, then what was lost or only kept in the metadata.
@@ -182,7 +182,7 @@ def edge_kind(spelled: str) -> str:
     return out.lstrip("_").replace("__", "_")
 
 
-def excerpt(value: object) -> str:
+def value_excerpt(value: object) -> str:
     """A value in at most 60 characters, for the report."""
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from typing import Any, Final, NamedTuple
 
-from memoriter.imports.fields import FieldMap, edge_kind, excerpt, record_id
+from memoriter.imports.fields import FieldMap, edge_kind, record_id, value_excerpt
 from memoriter.imports.port import Extracted, Format, ImportedEdge, Lost
 from memoriter.imports.shapes import is_list, is_object, list_or_empty
 from memoriter.imports.source import JSON, BadRow, InputFile
@@ -96,7 +96,7 @@ def read(source: InputFile) -> Iterator[Extracted]:
         if relation.ends:
             yield from _edges(relation, relation.ends)
         elif relation not in texts:
-            headers = excerpt(relation.headers)
+            headers = value_excerpt(relation.headers)
             yield Lost(f"relation {relation.name}", headers, times=len(relation.rows))
 
 
