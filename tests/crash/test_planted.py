@@ -53,7 +53,7 @@ def test_a_segment_published_unsynced_and_unchecked_fails_the_power_cut(
 
 
 @pytest.mark.parametrize(
-    ("bug", "how"), [("unguarded", "named"), ("keyless", "named"), ("keyless", "random")]
+    ("bug", "how"), [("unguarded", "named"), ("keyless", "named"), ("keyless", "syscall")]
 )
 def test_a_commit_that_is_not_whole_or_not_once_fails_the_kill_loop(
     bug: str, how: str, quick: Path, tmp_path: Path
