@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
-from memoriter.core.errors import Unavailable
+from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.options import takes
 from memoriter.core.other_words import no_such_verb
 from memoriter.core.scope import Scope
@@ -91,6 +91,16 @@ class AsyncEmbedding(_AsyncWrapper[Embedding]):
 
 class AsyncMemory(_AsyncWrapper[Memory]):
     """A memory whose methods are coroutines."""
+
+    def __init__(
+        self, inner: Memory | None = None, threads: ThreadPoolExecutor | None = None
+    ) -> None:
+        if not isinstance(inner, Memory) or threads is None:
+            raise InputError(
+                "an AsyncMemory is opened, not constructed",
+                hint='memory = await memoriter.aopen("agent.db")',
+            )
+        super().__init__(inner, threads)
 
     if not TYPE_CHECKING:  # type checkers know what is there
 

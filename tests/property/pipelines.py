@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from hypothesis import strategies as st
@@ -9,7 +10,9 @@ from tests.property.strategies import DAY, recipes
 from tests.property.worlds import world_of
 
 from memoriter.core.errors import MemoriterError
+from memoriter.lanes.port import Seeded
 from memoriter.memory.facade import Memory
+from memoriter.pipeline.kinds import kinds
 from memoriter.testing.fakes import START, HandClock
 
 Data = dict[str, Any]
@@ -161,6 +164,23 @@ _LANES: dict[str, st.SearchStrategy[Data]] = {
     ),
 }  # fmt: skip
 SEEDED = ("links", "shared", "origins")
+
+
+def unlisted(group: str, listed: Collection[str]) -> list[str]:
+    """Kinds of ours that need no option and that nobody listed here, so that none is left out."""
+    out: list[str] = []
+    for each in kinds(group):
+        own = each.__module__.startswith("memoriter.") and not issubclass(each, Seeded)
+        needs = {name for name, field in each.model_fields.items() if field.is_required()}
+        if own and each.kind_name() not in listed and needs <= {"kind", "pool"}:
+            out.append(each.kind_name())
+    return out
+
+
+_LANES |= {
+    kind: st.fixed_dictionaries({"kind": st.just(kind), "pool": pools})
+    for kind in unlisted("lanes", {"bm25", "vector", "kin", "moment", "by", "list"})
+}
 MODE = "some"
 """The mode that every recipe here has."""
 
@@ -168,7 +188,11 @@ _ALPHA = {"alpha": one_of([0.1, 1.0])}
 _WEIGHT = {"weight": one_of([0.05, 0.3, 1.0])}
 
 
+_LISTED = {"neighbours"}
+
+
 def _boost(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Data]:
+    _LISTED.add(kind)
     return st.fixed_dictionaries({"kind": st.just(kind)}, optional=fields)
 
 
@@ -200,6 +224,7 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     "wanted": _boost("intent", head=one_of([1, 1000])),
     "when": _boost("moment", **_WEIGHT, **_ALPHA),
 }  # fmt: skip
+_BOOSTS |= {kind: _boost(kind) for kind in unlisted("boosts", frozenset(_LISTED))}
 
 _ORDERINGS = st.one_of(
     st.fixed_dictionaries(

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from tests.inside import reranker_of
+from tests.property.pipelines import unlisted
 from tests.property.refusals import REFUSALS
 from tests.property.strategies import DAY
 from tests.property.worlds import open_toy
@@ -165,7 +166,7 @@ def _lanes(random: Random) -> Data:
 def _boosts(random: Random) -> Data:
     alpha = random.choice([None, 0.3])
     unit = random.choice(["position", "cycle", "seconds", "days"])
-    return {
+    listed: Data = {
         "recency": {
             "kind": "recency", "unit": unit, "alpha": alpha, "half_life": 7e5, "weight": 0.7,
             "of": random.choice(["created", "occurred"]),
@@ -185,6 +186,8 @@ def _boosts(random: Random) -> Data:
         "intent": {"kind": "intent", "head": random.choice([2, 1000])},
         "when": {"kind": "moment"},
     }  # fmt: skip
+    rest = unlisted("boosts", {spec["kind"] for spec in listed.values()})
+    return {**listed, **{kind: {"kind": kind} for kind in rest}}
 
 
 def _some(random: Random, boosts: Data, lanes: list[str], weighed: list[str]) -> list[str]:

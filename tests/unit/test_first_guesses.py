@@ -233,3 +233,9 @@ def test_diff_takes_before_and_after_everywhere() -> None:
     assert list(BY_NAME["diff"].request.model_fields) == ["before", "after"]
     usage = CliRunner().invoke(app, ["diff", "--help"]).stdout
     assert usage.index("BEFORE") < usage.index("AFTER")
+
+
+def test_an_async_memory_is_opened_and_not_constructed() -> None:
+    with pytest.raises(MemoriterError) as caught:
+        memoriter.AsyncMemory("agent.db")  # type: ignore[arg-type]  # the first guess
+    assert "aopen" in caught.value.hint

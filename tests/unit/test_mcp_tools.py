@@ -190,7 +190,7 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(
 ) -> None:
     async def asked() -> None:
         async with Client(mcp_server("core", LocalCaller(tenant_session, "read"))) as client:
-            with pytest.raises(MCPError, match="there is no tool 'nope'"):
+            with pytest.raises(MCPError, match=r"there is no tool 'nope'; there are: .*recall"):
                 await client.call_tool("nope", {})
 
     asyncio.run(asked())

@@ -327,7 +327,7 @@ RRF = {"kind": "rrf"}
     ("more", "message"),
     [
         ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "takes no ties"),
-        ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "no boosts"),
+        ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "cannot have boosts"),
         ({"second": {"rerank": {}}}, "says how many rows"),
         ({"second": {"head": 2}}, "by one of them"),
         ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "by one of them"),
@@ -345,7 +345,7 @@ RRF = {"kind": "rrf"}
             },
             "weighs already",
         ),
-        ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "names of steps"),
+        ({"lanes": {"boosted": {"kind": "list"}}, "fuse": RRF}, "the name is reserved"),
         ({"order": [{"kind": "collapse", "by": "key", "keys": ["colour"]}]}, "no attribute"),
     ],
 )  # fmt: skip

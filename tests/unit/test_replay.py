@@ -225,7 +225,7 @@ def test_a_view_behind_the_horizon_is_expired(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "named"),
     [
-        ("outcomes.generations.words", "the analyzer other/1 is gone"),
+        ("outcomes.generations.words", "the analyzer of this receipt, other/1"),
         ("outcomes.generations.kin", "the table of words other/1 is gone"),
         ("outcomes.generations.vectors", "the vectors of space other/1 are gone"),
     ],

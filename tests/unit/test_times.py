@@ -246,3 +246,32 @@ def test_a_receipt_may_be_verified_by_its_result(memory: Memory) -> None:
     result = memory.recall("port", now=datetime(2030, 1, 1, tzinfo=UTC))
     assert memoriter.verify(result).ok
     assert memoriter.verify(receipt=result.receipt).ok
+
+
+@pytest.mark.parametrize("seconds", [1_700_000_000, 1_700_000_000_000])
+def test_seconds_and_milliseconds_are_not_taken_for_microseconds(
+    memory: Memory, seconds: int
+) -> None:
+    for act in (
+        lambda: memory.remember("x", created=seconds),
+        lambda: memory.recall("port", as_of=seconds),
+    ):
+        with pytest.raises(InputError, match="counts microseconds") as caught:
+            act()
+        assert "fromtimestamp" in caught.value.hint
+
+
+def test_a_time_that_equals_a_duration_is_refused_with_a_comparison(memory: Memory) -> None:
+    with pytest.raises(InputError) as caught:
+        memory.recall("port", where={"created": "7d"})
+    assert '{"gte": "7d"}' in caught.value.hint
+    assert memory.recall("port", where={"created": {"gte": "7d"}}).status == "complete"
+
+
+def test_a_store_that_is_verified_as_a_receipt_leads_to_the_check_of_stores(
+    tmp_path: Path,
+) -> None:
+    with memoriter.open(tmp_path / "agent.db") as memory:
+        memory.remember("x")
+    with pytest.raises(InputError, match="verify_store"):
+        memoriter.verify(tmp_path / "agent.db")

@@ -59,7 +59,9 @@ class Content(Hinting):
     title: Annotated[str | None, Field(TEXT, "A short title.")] = None
     summary: Annotated[str | None, Field(TEXT, "The text in brief.")] = None
     kind: Annotated[str, Field(NAME, "note, fact, decision, task or a word of your own.")] = "note"
-    role: Annotated[str, Field(NAME, "memory, reflection or a word of your own.")] = "memory"
+    role: Annotated[
+        str, Field(NAME, "What it is for: memory, reflection or a word of your own.")
+    ] = "memory"
     memory_type: Annotated[
         str, Field(one_of(MEMORY_TYPES), "working, episodic, semantic or procedural.")
     ] = "semantic"
@@ -71,11 +73,15 @@ class Content(Hinting):
     entity_type: Annotated[
         str | None, Field(NAME, "What its entities are: person, service and so on.")
     ] = None
-    source_episode: Annotated[str | None, Field(LABEL, "The episode it came from.")] = None
+    source_episode: Annotated[
+        str | None, Field(LABEL, "Your id of the conversation or event it came from.")
+    ] = None
     importance: Annotated[float, Field(SHARE, "From 0 to 1.")] = 0.5
     confidence: Annotated[float | None, Field(SHARE, "From 0 to 1.")] = None
     priority: Annotated[str, Field(one_of(PRIORITIES), "P1, P2, P3 or P4.")] = "P3"
-    trust: Annotated[str, Field(one_of(TRUST), "system, learned or external.")] = "learned"
+    trust: Annotated[
+        str, Field(one_of(TRUST), "How far it is trusted: system, learned or external.")
+    ] = "learned"
     source: Annotated[Source, Field(SOURCE, "Who said it, on which channel, in which file.")] = (
         NOWHERE
     )
@@ -84,15 +90,19 @@ class Content(Hinting):
     session: Annotated[str | None, Field(NAME, "The conversation it belongs to.")] = None
     created: Annotated[datetime, Field(TIME, "When it was made (default: now).")]
     occurred: Annotated[datetime | None, Field(TIME, "When it happened.")] = None
-    valid_from: Annotated[datetime | None, Field(TIME, "When it begins to hold.")] = None
-    valid_until: Annotated[datetime | None, Field(LATER, "When it no longer holds.")] = None
-    expires: Annotated[datetime | None, Field(LATER, "When it leaves all answers.")] = None
-    cycle: Annotated[int | None, Field(WHOLE, "The cycle it belongs to.")] = None
+    valid_from: Annotated[datetime | None, Field(TIME, "From when on it is true.")] = None
+    valid_until: Annotated[datetime | None, Field(LATER, "Until when it is true.")] = None
+    expires: Annotated[
+        datetime | None, Field(LATER, "When it expires: searches no longer return it.")
+    ] = None
+    cycle: Annotated[
+        int | None, Field(WHOLE, "Your own time counter, for recipes that count age in cycles.")
+    ] = None
     metadata: Annotated[dict[str, Json], Field(OBJECT, "Fields of your own.")] = field(
         default_factory=dict[str, Json]
     )
     archived: Annotated[bool, Field(FLAG, "Keep it out of recalls.")] = False
-    pinned: Annotated[bool, Field(FLAG, "Mark it as pinned.")] = False
+    pinned: Annotated[bool, Field(FLAG, "A flag that filters and recipes can use.")] = False
     refs: Annotated[tuple[int, ...], Field(REFS, "Positions of memories it refers to.", None)] = ()
 
     @property

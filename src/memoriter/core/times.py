@@ -53,6 +53,13 @@ def micros(
     7200000000
     """
     if isinstance(value, int) and not isinstance(value, bool):
+        if value in _SECONDS_OR_MILLIS:
+            raise error(
+                f"{field}: an integer counts microseconds, and {value} of them end in"
+                f" {to_datetime(value).year}",
+                hint=_SECONDS,
+                field=field,
+            )
         return _in_range(value, field, error)
     if (length := duration(value, ahead=ahead)) is not None:
         if now is None:
@@ -77,8 +84,14 @@ def micros(
     raise error(f"{field}: {type(when).__name__} is not a time", hint=hint, field=field)
 
 
+_SECONDS_OR_MILLIS: Final = range(10**9, 10**14)
+"""As seconds or milliseconds since 1970 these are times of our days; as microseconds they would be
+before April 1973, which nobody means."""
 _SECONDS: Final = "for seconds since 1970 use datetime.fromtimestamp(seconds, timezone.utc)"
-_HINT: Final = "give ISO 8601 text, an aware datetime, a date, or a duration such as 30d or 2h"
+_HINT: Final = (
+    "give ISO 8601 text, an aware datetime, a date, or a duration: a whole number and one of"
+    " s, m (minutes), h, d, w, y, such as 30d or 90m"
+)
 
 
 def duration(value: object, *, ahead: bool) -> int | None:

@@ -381,12 +381,18 @@ def dated(data: object, now: Now) -> object:
     return data
 
 
-def _moments(value: object, now: Now) -> object:
+def _moments(value: object, now: Now, *, compared: bool = False) -> object:
     if isinstance(value, Mapping):
         mapping = cast("Mapping[object, object]", value)
-        return {key: _moments(each, now) for key, each in mapping.items()}
+        return {key: _moments(each, now, compared=True) for key, each in mapping.items()}
     if isinstance(value, list | tuple):
-        return [_moments(each, now) for each in cast("Sequence[object]", value)]
+        return [_moments(each, now, compared=compared) for each in cast("Sequence[object]", value)]
     if duration(value, ahead=False) is None:
         return value
+    if not compared:
+        raise BadFilter(
+            f"where: {value} alone would mean that very microsecond",
+            hint=f'compare with it: {{"gte": "{value}"}} is "since then", {{"lt": …}} "before"',
+            field="where",
+        )
     return iso(micros(value, "where", BadFilter, now))  # readable if an error shows it

@@ -91,7 +91,10 @@ class RecordWords:
         try:
             return cls._decode(body)
         except (struct.error, UnicodeDecodeError, IndexError) as error:
-            raise Corrupt(f"the analysed words of a record cannot be read: {error}") from error
+            raise Corrupt(
+                f"the word index of a record cannot be read: {error}",
+                hint="run `memoriter doctor`, which rebuilds it",
+            ) from error
 
     @classmethod
     def _decode(cls, body: bytes) -> RecordWords:
@@ -148,14 +151,20 @@ class Sketch:
             placed = flags & _PLACED
             places = np.frombuffer(body, kind, total, at + ordinals.nbytes) if placed else None
         except (struct.error, UnicodeDecodeError, ValueError) as error:
-            raise Corrupt(f"the analysed words of a record cannot be read: {error}") from error
+            raise Corrupt(
+                f"the word index of a record cannot be read: {error}",
+                hint="run `memoriter doctor`, which rebuilds it",
+            ) from error
         return cls(terms, surfaces, sizes[0::2], sizes[1::2], ordinals, places)
 
 
 def _split(blob: bytes, count: int) -> tuple[str, ...]:
     parts = tuple(blob.decode().split("\n")) if count else ()
     if len(parts) != count:
-        raise Corrupt(f"{count} analysed words announced, {len(parts)} found")
+        raise Corrupt(
+            f"the word index of a record is damaged: {count} words expected, {len(parts)} read",
+            hint="run `memoriter doctor`, which rebuilds it",
+        )
     return parts
 
 

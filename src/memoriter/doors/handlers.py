@@ -262,7 +262,7 @@ def update(tenant_session: TenantSession, request: requests.UpdateBase) -> Plain
 
 
 def expire(tenant_session: TenantSession, request: requests.ExpireRequest) -> Plain:
-    """Hide a memory from all answers from a time on."""
+    """Make a memory expire: searches no longer return it."""
     memory = tenant_session.memory(request)
     return memory.expire(request.id, request.at, key=request.key).to_dict()
 

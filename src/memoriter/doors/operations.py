@@ -144,7 +144,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
               "Change fields of a memory; the old version stays in its history."),
     Operation("expire", "write", "POST /v1/memories/{id}/expire",
               _q.ExpireRequest, _r.CommitReply, handlers.expire,
-              "Hide a memory from all answers from a time on."),
+              "Make a memory expire: searches no longer return it."),
     Operation("link", "write", "POST /v1/links",
               _q.LinkRequest, _r.CommitReply, handlers.link,
               "Link two memories."),

@@ -161,7 +161,10 @@ class BrowseBase(ScopedRequest):
     """A page of memories by date; its options are those of `Memory.browse`."""
 
     sort: Annotated[Literal["newest", "oldest"], Field(description="Which come first.")] = "newest"
-    cursor: Annotated[str | None, Field(description="The cursor of the previous page.")] = None
+    cursor: Annotated[
+        str | None,
+        Field(description="The cursor that the previous page ended with: continue after it."),
+    ] = None
     limit: Annotated[int, Field(description=_LIMIT)] = 20
 
 

@@ -73,7 +73,12 @@ class HttpEmbedder:
 
     def __init__(self, model: str, base: str, **options: Unpack[HttpEmbedderOptions]) -> None:
         if unknown := set(options) - set(HttpEmbedderOptions.__annotations__):
-            raise InputError(f"{min(unknown)}: no such option", field=min(unknown))
+            known = ", ".join(HttpEmbedderOptions.__annotations__)
+            raise InputError(
+                f"HttpEmbedder has no option {min(unknown)!r}",
+                hint=f"known: {known}",
+                field=min(unknown),
+            )
         self._model = name(model, "model", InputError, 256)
         self._server = parse_base_url(base, _ROLE)
         self._key = key_for(self._server, options.get("key"), _ROLE)
@@ -155,7 +160,9 @@ class HttpEmbedder:
         # Two threads may get the first answers at once; both must see the same dimension.
         with self._lock:
             if self._dimension not in {None, dimension}:
-                raise self._unusable(f"vectors of {self._dimension} and of {dimension} numbers")
+                raise self._unusable(
+                    f"vectors had {self._dimension} dimensions before and have {dimension} now"
+                )
             self._dimension = dimension
 
     def _unusable(self, why: str) -> Unavailable:

@@ -96,7 +96,7 @@ def _checked(source: InputFile, form: Format) -> Recognised:
     why = form.recognise(source)
     if source.kind not in form.kinds or (form.strict and why is None):
         raise InputError(
-            f"{source.path} is not {form.about}",
+            f"{source.path} is not in the format {form.name} ({form.about})",
             hint="leave --format out to detect the format",
             field="format",
         )

@@ -1,6 +1,6 @@
 """Statistics of some fields of a view: postings, term and document frequencies, field lengths.
 
-This is what BM25 and the fuzzy lane read. The fields are those of the analyzer, and
+BM25 and its fuzzy rung read these. The fields are those of the analyzer, and
 `agent_registry`: the registry's text about a record's agent. That text is analysed once per agent
 and joined by the agent column, so that an edit of the registry re-indexes no record.
 """

@@ -1,7 +1,7 @@
 """Which rows a search may return: scope, hidden kinds, supersession, time and filter.
 
 `select` runs once per search, before any lane and any limit; lanes rank only rows under its masks.
-A **superseded** record is hidden by `_drop_hidden`: `_ReplacedPositions` asks the view for the
+A **superseded** record is hidden by `_drop_hidden`: `_Replacement` asks the view for the
 replacing edges in force at the time in question, and rows at their targets are masked out.
 """
 
@@ -69,14 +69,15 @@ class Selection:
 
 
 def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
-    """Apply scope, hidden kinds, supersession, time and filter to a view, in this order."""
+    """Apply scope, what the recipe hides (superseded records too), time and filter in order."""
     masks = scoped = list(view.visible)
     funnel = [("view", view.total)]
-    then = _ReplacedPositions.of(view, criteria)
+    replaced = _Replacement.of(view, criteria)
     steps = (("scope", _in_scope), ("hidden", _drop_hidden), ("as_of", _as_of))
     for name, narrow in steps:
         masks = [
-            narrow(criteria, s, mask, then) for s, mask in zip(view.segments, masks, strict=True)
+            narrow(criteria, s, mask, replaced)
+            for s, mask in zip(view.segments, masks, strict=True)
         ]
         funnel.append((name, sum(int(mask.sum()) for mask in masks)))
         scoped = masks if name == "scope" else scoped
@@ -87,7 +88,7 @@ def select(view: View, criteria: Criteria, fetch: Fetch) -> Selection:
     ]
     funnel.append(("where", sum(int(mask.sum()) for mask in masks)))
     readable = [
-        _valid(criteria, s, mask, then) for s, mask in zip(view.segments, scoped, strict=True)
+        _valid(criteria, s, mask, replaced) for s, mask in zip(view.segments, scoped, strict=True)
     ]
     return Selection(tuple(masks), tuple(funnel), tuple(readable))
 
@@ -97,29 +98,29 @@ def first_exclusion(view: View, criteria: Criteria, row: int, fetch: Fetch) -> s
 
     One of "view", "scope", the names in `HIDING`, "as_of" and "where".
     """
-    then = _ReplacedPositions.of(view, criteria)
+    replaced = _Replacement.of(view, criteria)
     for segment in view.segments:
         mask = np.zeros(len(segment), np.bool_)
         mask[segment.places(np.array([row]))[0]] = True
         if not mask.any():
             continue
-        if not _in_scope(criteria, segment, mask, then).any():
+        if not _in_scope(criteria, segment, mask, replaced).any():
             return "scope"
         for name in HIDING:
             alone = replace(
                 Criteria(criteria.scope, now=criteria.now), **{name: getattr(criteria, name)}
             )
-            if not _drop_hidden(alone, segment, mask, then).any():
+            if not _drop_hidden(alone, segment, mask, replaced).any():
                 return name
-        if not _as_of(criteria, segment, mask, then).any():
+        if not _as_of(criteria, segment, mask, replaced).any():
             return "as_of"
         return None if passing(criteria.where, segment, mask, fetch).any() else "where"
     return "view"
 
 
 @dataclass(frozen=True, slots=True)
-class _ReplacedPositions:
-    """Positions of records that are superseded, or not yet in force, at the time in question."""
+class _Replacement:
+    """The ends of replacing edges at the time in question: the replaced, and early replacers."""
 
     superseded: NDArray[np.int64]
     """Targets of replacing edges in force: another record took their place."""
@@ -127,7 +128,7 @@ class _ReplacedPositions:
     """Sources of replacing edges that begin later: they had not taken over yet."""
 
     @classmethod
-    def of(cls, view: View, criteria: Criteria) -> _ReplacedPositions:
+    def of(cls, view: View, criteria: Criteria) -> _Replacement:
         superseded = view.superseding_edges(criteria.time, criteria.recorded).targets
         edges = view.replacing_edges
         late = (edges.since != NO_TIME) & (edges.since > criteria.time)
@@ -143,14 +144,12 @@ def _no_fetch(_: object) -> list[None]:
     raise AssertionError("scope, trust and kind are columns")
 
 
-def _in_scope(criteria: Criteria, segment: Segment, mask: Mask, _: _ReplacedPositions) -> Mask:
+def _in_scope(criteria: Criteria, segment: Segment, mask: Mask, _: _Replacement) -> Mask:
     tests = tuple(Test(key, "eq", value) for key, value in criteria.scope.filters().items())
     return passing(AllOf(tests), segment, mask, _no_fetch)
 
 
-def _drop_hidden(
-    criteria: Criteria, segment: Segment, mask: Mask, then: _ReplacedPositions
-) -> Mask:
+def _drop_hidden(criteria: Criteria, segment: Segment, mask: Mask, replaced: _Replacement) -> Mask:
     """Drop what the recipe hides: trust, reflections, archived, expired, superseded."""
     out = mask
     if criteria.trust is not None:
@@ -165,20 +164,20 @@ def _drop_hidden(
         expires = segment.arrays["expires"]
         out = out & ((expires == NO_TIME) | (expires > criteria.now))
     # This is where a superseded record disappears from a search.
-    return _without(out, segment, then.superseded) if criteria.superseded == "hide" else out
+    return _without(out, segment, replaced.superseded) if criteria.superseded == "hide" else out
 
 
-def _as_of(criteria: Criteria, segment: Segment, mask: Mask, then: _ReplacedPositions) -> Mask:
+def _as_of(criteria: Criteria, segment: Segment, mask: Mask, replaced: _Replacement) -> Mask:
     """Keep what was valid at `as_of`; by append time also drop what was superseded by then."""
-    out = _valid(criteria, segment, mask, then)
-    return out if criteria.recorded is None else _without(out, segment, then.superseded)
+    out = _valid(criteria, segment, mask, replaced)
+    return out if criteria.recorded is None else _without(out, segment, replaced.superseded)
 
 
-def _valid(criteria: Criteria, segment: Segment, mask: Mask, then: _ReplacedPositions) -> Mask:
+def _valid(criteria: Criteria, segment: Segment, mask: Mask, replaced: _Replacement) -> Mask:
     """Keep what was valid, or by append time written, at `as_of`; everything without `as_of`."""
     if criteria.as_of is None:
         return mask
     if criteria.recorded is not None:
         return mask & (segment.born <= criteria.recorded)
     since, until = segment.arrays["valid_from"], segment.arrays["valid_until"]
-    return _without(mask & holds_at(since, until, criteria.as_of), segment, then.early)
+    return _without(mask & holds_at(since, until, criteria.as_of), segment, replaced.early)

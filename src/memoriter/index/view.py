@@ -1,9 +1,9 @@
 """A view: the snapshot of a tenant's index at one sequence number, which every search reads.
 
 It sees a row if begin ≤ seq < end (`Segment.seen`), so an updated version is hidden from later
-views and a forgotten one from all. Document counts, lengths and frequencies are counted over these
-rows, so updates, past views and tenants need no code of their own. `superseding_edges` tells which
-records others have replaced; `selection` hides those. Views come from `TenantIndex.view`.
+views and a forgotten one from all. `field_stats` counts documents, lengths and frequencies over
+these rows, so updates, past views and tenants need no code of their own. `superseding_edges` tells
+which records others have replaced; `selection` hides those. Views come from `TenantIndex.view`.
 """
 
 from __future__ import annotations

@@ -219,8 +219,8 @@ class Embedding:
         vectors = VectorSpace(embedder_of(embedder), self._engine.vectors.patience)
         if not vectors.embeds:
             raise InputError(
-                "embedder: needs one that can embed",
-                hint="vectors of your own come with each record",
+                "embedder: this one computes no vectors",
+                hint="name an embedding model, for example static or http:MODEL@URL",
                 field="embedder",
             )
         return vectors

@@ -57,10 +57,11 @@ class SelectOptions(ScopeOptions, total=False):
         ),
     ]
     as_of: Annotated[
-        "TimeLike | None", Option("Only what was valid at this time.", str, metavar="TIME")
+        "TimeLike | None",
+        Option("Only what was valid at this time (docs/time.md).", str, metavar="TIME"),
     ]
     known_at: Annotated[
-        "TimeLike | None", Option("Only what was known at this time.", str, metavar="TIME")
+        "TimeLike | None", Option("Search the memory as it was at this time.", str, metavar="TIME")
     ]
 
 
@@ -70,7 +71,7 @@ class SearchKwargs(SelectOptions, total=False):
     recipe: Annotated[
         "str | Path | Recipe | Mapping[str, object] | None",
         Option(
-            "A recipe by name or as data; in Python and on the command line also a .toml file.",
+            "The name of a recipe, or a .toml file of your own; in Python and over HTTP also data.",
             str | Object,
         ),
     ]
@@ -83,7 +84,7 @@ class SearchKwargs(SelectOptions, total=False):
     overrides: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "Numbers of the recipe to change, by path.",
+            "Change a value of the recipe, for example lanes.words.k1=1.5.",
             Object,
             flag="--override",
             metavar="PATH=VALUE",
@@ -91,13 +92,13 @@ class SearchKwargs(SelectOptions, total=False):
     ]
     require: Annotated[
         "Iterable[str] | None",
-        Option("Lanes that must run; else the call fails.", list[str], metavar="LANE"),
+        Option("Fail if this lane cannot run.", list[str], metavar="LANE"),
     ]
     mode: Annotated[str | None, Option("A mode of the recipe, for example bm25 or auto.", str)]
     aliases: Annotated[
         "Mapping[str, Iterable[str]] | None",
         Option(
-            "Other words for a word, in recipes that know aliases.",
+            "Search for OTHER in place of WORD, in recipes that support aliases.",
             dict[str, list[str]],
             flag="--alias",
             metavar="WORD=OTHER",
@@ -115,14 +116,17 @@ class SearchKwargs(SelectOptions, total=False):
     lists: Annotated[
         "Mapping[str, object] | None",
         Option(
-            "Ranked lists of your own: pairs of id and score by label, or an attribute.",
+            "A ranked list of your own, such as top=id-1:0.9,id-2:0.4, or an attribute to rank by.",
             Object,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",
         ),
     ]
     cycle: Annotated[
-        int | None, Option("The present cycle, in recipes that count age in cycles.", int)
+        int | None,
+        Option(
+            "The current value of your own time counter, for recipes that count age in cycles.", int
+        ),
     ]
     budget_tokens: Annotated[
         int | None, Option("Only what fits into so many tokens of a prompt.", int)
@@ -141,10 +145,14 @@ class QuestionOptions(SearchKwargs, total=False):
 class BrowseKwargs(SelectOptions, total=False):
     """The keyword arguments of `browse` besides sort, cursor and limit."""
 
-    archived: Annotated[Show, Option("Whether to show archived memories.", Show, "hide")]
-    expired: Annotated[Show, Option("Whether to show expired memories.", Show, "hide")]
-    superseded: Annotated[Show, Option("Whether to show replaced memories.", Show, "show")]
-    offset: Annotated[int, Option("How many records to skip, from the cursor on.", int, 0)]
+    archived: Annotated[Show, Option("Archived memories: show or hide (default).", Show, "hide")]
+    expired: Annotated[Show, Option("Expired memories: show or hide (default).", Show, "hide")]
+    superseded: Annotated[
+        Show, Option("Superseded memories: show (default) or hide.", Show, "show")
+    ]
+    offset: Annotated[
+        int, Option("How many memories to skip, counted from the cursor if there is one.", int, 0)
+    ]
 
 
 class WriteOptions(TypedDict, total=False):
@@ -159,15 +167,23 @@ class WriteOptions(TypedDict, total=False):
     ]
     supersedes: Annotated[
         "str | Iterable[str] | None",
-        Option("The id of what it replaces, or several.", str | list[str], metavar="ID"),
+        Option("The id of a memory that this one replaces.", str | list[str], metavar="ID"),
     ]
     corrects: Annotated[
         "str | Iterable[str] | None",
-        Option("The id of what it corrects, or several.", str | list[str], metavar="ID"),
+        Option(
+            "The id of a memory that this one corrects, and so replaces.",
+            str | list[str],
+            metavar="ID",
+        ),
     ]
     invalidates: Annotated[
         "str | Iterable[str] | None",
-        Option("The id of what it invalidates, or several.", str | list[str], metavar="ID"),
+        Option(
+            "The id of a memory that is no longer true because of this one.",
+            str | list[str],
+            metavar="ID",
+        ),
     ]
 
 
@@ -186,7 +202,10 @@ class LinkKwargs(TypedDict, total=False):
     """The keyword arguments of `link` besides the two memories and the kind."""
 
     weight: Annotated[float, Option("The weight of the link.", float, 1.0)]
-    valid_from: Annotated["TimeLike | None", Option("When it begins to hold.", str, metavar="TIME")]
+    valid_from: Annotated[
+        "TimeLike | None",
+        Option("When it begins to hold (default: always held).", str, metavar="TIME"),
+    ]
     valid_until: Annotated[
         "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
     ]
@@ -239,7 +258,7 @@ class OpenOptions(TypedDict, total=False):
     durability: Annotated[
         Literal["full", "fast"],
         Option(
-            '"full", or "fast", which may lose the last seconds in a power cut, in order and'
+            '"full", or "fast", where a power cut may lose the commits since the last checkpoint,'
             " without damage.",
             default="full",
         ),

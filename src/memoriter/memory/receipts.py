@@ -197,8 +197,8 @@ def _words(case: Case) -> Analyzer:
     one = analyzer_by_fingerprint(case.generations.words)
     if one is None:
         raise Expired(
-            f"the analyzer {case.generations.words} is gone, by which the view was read",
-            hint="another version of this package has it",
+            f"the analyzer of this receipt, {case.generations.words}, is not installed",
+            hint="install the version of memoriter, or the package, that made the receipt",
         )
     return one
 

@@ -81,5 +81,8 @@ class Pass(Spec):
         if self.rerank is not None and self.ties is not None:
             raise ValueError("a reranker leaves equals as they stood: its pass takes no ties")
         if self.rerank is not None and self.rerank.score == "keep" and self.boosts:
-            raise ValueError('rerank.score = "keep" leaves the scores: its pass takes no boosts')
+            raise ValueError(
+                'a pass with rerank.score = "keep" does not change scores, so it cannot have'
+                ' boosts: remove them, or set score = "replace"'
+            )
         return self

@@ -135,7 +135,7 @@ class Recipe(Spec):
         "refuse",
         values={"refuse": "is an error", "default": "means the recipe's own"},
     )
-    select: Select = option("what is never found", Select())
+    select: Select = option("what is left out unless a call says otherwise", Select())
     lanes: dict[Label, AnyLane] = option("lanes, by label", min_length=1)
     boosts: dict[Label, AnyBoost] = option(
         "boosts, by label", default_factory=dict[str, "AnyBoost"]
@@ -179,9 +179,11 @@ class Recipe(Spec):
         waves_of(self.lanes)  # raises for unknown seeds and cycles
         steps = {*RESERVED, "min_score", *(each.kind_name() for each in self.order)}
         if taken := steps & {*self.lanes, *self.boosts}:
-            raise ValueError(f"{sorted(taken)} are names of steps: choose other labels")
+            names = ", ".join(sorted(taken))
+            raise ValueError(f"a lane or boost cannot be named {names}: the name is reserved")
         if both := set(self.lanes) & set(self.boosts):
-            raise ValueError(f"{sorted(both)} are lanes and boosts at once")
+            names = ", ".join(sorted(both))
+            raise ValueError(f"a lane and a boost are both named {names}: rename one")
         if self.passes[0].head is not None or self.passes[0].fuse is None:
             raise ValueError("pass.0 fuses every candidate: it takes no head and no reranker")
         if not self.passes[0].enabled:

@@ -1,8 +1,8 @@
 """The BM25 formula: idf, saturation of the term frequency, and their product on the grid.
 
 Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009. Every number is on the grid, so
-sums over words and fields are exact in any order. `lanes/bm25_score.py` applies it to posting
-lists.
+sums over words and fields are exact in any order. `lanes/bm25_score.py` applies idf and saturation
+to posting lists; `bm25_contribution`, the product for one word, is for the search of agents.
 """
 
 from __future__ import annotations

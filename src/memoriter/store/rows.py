@@ -239,7 +239,10 @@ def read_record(tenant: str, row: RecordRow, expected: bytes) -> Record:
 def check_words(tenant: str, row: WordsRow) -> bytes:
     """The encoded words in a row; Corrupt if they do not match their checksum."""
     if not _equal(lambda: words_sum(tenant, row.row, row.generation, row.body), row.sum):
-        raise Corrupt(f"the words of row {row.row} of tenant {tenant!r} are damaged")
+        raise Corrupt(
+            f"the word index of row {row.row} of tenant {tenant!r} is damaged; its record is not",
+            hint="run `memoriter doctor`, which rebuilds it",
+        )
     return row.body
 
 
@@ -254,7 +257,7 @@ def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     if not _equal(lambda: vector_sum(tenant, numbers, space, row.body), row.sum):
         raise Corrupt(
             f"a vector of row {row.row} of tenant {tenant!r} is damaged",
-            hint="run `memoriter doctor`, which computes derived data again",
+            hint="run `memoriter doctor`, which recomputes what follows from records",
             field=VECTORS,
         )
     return row

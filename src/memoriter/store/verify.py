@@ -97,13 +97,17 @@ def _mentions(tenant: str, dump: Dump) -> None:
     named: dict[int, list[str]] = {}
     for mention in dump.mentions:
         if kinds.mention_sum(tenant, mention.seq, mention.row, mention.name) != mention.sum:
-            raise _broken(tenant, mention.seq, "a mention is damaged")
+            raise _broken(tenant, mention.seq, "an indexed entity is damaged")
         named.setdefault(mention.row, []).append(mention.name)
     for record in dump.records:
         if named.pop(record.row, []) != json.loads(record.body).get("entities", []):
-            raise _broken(tenant, record.row, "the mentions of a record are not its entities")
+            raise _broken(
+                tenant,
+                record.row,
+                "the entities indexed for this record differ from those stored in it",
+            )
     if named:
-        raise _broken(tenant, min(named), "a mention has no record")
+        raise _broken(tenant, min(named), "an entity is indexed for a record that does not exist")
 
 
 def _positions(tenant: str, dump: Dump) -> None:
@@ -123,4 +127,7 @@ def _positions(tenant: str, dump: Dump) -> None:
 
 
 def _broken(tenant: str, seq: int, what: str) -> Corrupt:
-    return Corrupt(f"tenant {tenant!r}, entry {seq}: {what}", hint="restore a backup from before")
+    return Corrupt(
+        f"tenant {tenant!r}, entry {seq}: {what}",
+        hint="restore a backup that was made before the damage",
+    )

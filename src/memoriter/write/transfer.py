@@ -157,10 +157,14 @@ def _read(lines: list[bytes], name: str) -> _Export:
         head = Head(**{key: _rich(value, types[key]) for key, value in first["head"].items()})
         origin = name_of(first["tenant"], "tenant", BadRecord)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Corrupt(f"{name} is not a whole export: {error}", hint="export again") from None
+        raise Corrupt(
+            f"{name} is incomplete, or is not an export of memoriter ({error})",
+            hint="copy the file again, or export the tenant again",
+        ) from None
     if not sound:
         raise Corrupt(
-            f"{name} does not match its checksum", hint="export again, or fetch the file again"
+            f"{name} does not match its checksum",
+            hint="copy the file again, or export the tenant again",
         )
     return _Export(head, tables, origin, program == PROGRAM)
 

@@ -40,7 +40,7 @@ def demo(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a small memory, ask it three questions and explain the answers; works offline."""
+    """Create a small store, ask it three questions and explain the answers; works offline."""
     with _place(keep) as path, memoriter.open(path) as memory:
         _fill(memory)
         results = [memory.recall(text, _SHOWN) for text, _ in _QUESTIONS]

@@ -29,11 +29,16 @@ class BrowseOptions:
 
     declared: Annotated[dict[str, Any], Flags(options.BrowseKwargs)]
     sort: Annotated[
-        str, typer.Option("--sort", metavar="ORDER", help="newest or oldest first.")
+        str,
+        typer.Option("--sort", metavar="ORDER", help="By creation time: newest or oldest first."),
     ] = "newest"
     cursor: Annotated[
         str | None,
-        typer.Option("--cursor", metavar="CURSOR", help="Continue after the previous page."),
+        typer.Option(
+            "--cursor",
+            metavar="CURSOR",
+            help="What the previous page printed as its cursor: continue after it.",
+        ),
     ] = None
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at most.")] = 20
 
@@ -166,7 +171,7 @@ def status(
         typer.Option("--by", metavar="FIELD", help="Also count by this field, such as agent."),
     ] = None,
 ) -> None:
-    """Show counts and sizes: memories, tenants, sequence, missing vectors, segments, bytes."""
+    """Show how many memories, tenants, missing vectors and index segments there are, and sizes."""
     path = Path(store_path(at)).expanduser()
     with opened_memory(at, "read") as memory:
         counts = memory.status(by)

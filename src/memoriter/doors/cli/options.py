@@ -117,7 +117,7 @@ class StoreOptions:
             metavar="NAME",
             rich_help_panel=_PANEL,
             help="The tenant; tenants never see each other's memories (MEMORITER_TENANT; "
-            "default: default).",
+            'default: "default").',
         ),
     ] = None
 
@@ -132,8 +132,9 @@ class MemoryOptions(StoreOptions):
             "--embedder",
             metavar="NAMES",
             rich_help_panel=_PANEL,
-            help="Embedders, comma-separated: the first answers, the others are searched too; "
-            "`none` searches words alone (MEMORITER_EMBEDDER; default: the promoted one).",
+            help="Embedding models, comma-separated: the first embeds new memories, all are "
+            "searched; `none`: search by words only (MEMORITER_EMBEDDER; default: the one that "
+            "`embed promote` set).",
         ),
     ] = None
 
@@ -150,7 +151,7 @@ def _scope(name: str) -> typer.models.OptionInfo:
         f"--{name}",
         metavar="NAME",
         rich_help_panel=_PANEL,
-        help=f"Read only memories of this {name}, and write new ones for it ({variable(name)}).",
+        help=f"Only memories of this {name}; new ones get this {name} ({variable(name)}).",
     )
 
 

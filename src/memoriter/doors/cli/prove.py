@@ -113,13 +113,13 @@ def verify(
     receipt: ReceiptArgument,
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="List every checked part, not only their number.")
+        bool, typer.Option("--all", help="List every checked part, instead of how many there are.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Recompute every number of a receipt, from the receipt alone; opens no store.
 
-    Exit code 9 if a number does not follow from the others.
+    Exit code 9 if a number that is computed again differs from the receipt.
     """
     verified = memoriter.verify(receipt)
     data = {"receipt": str(receipt), **verified.to_dict()}

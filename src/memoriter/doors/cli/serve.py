@@ -42,7 +42,8 @@ ToolsOption = Annotated[
     typer.Option(
         "--tools",
         metavar="SET",
-        help="Tools for models: core (six), full, or compat (core, and tools of other systems).",
+        help="MCP tools to offer: core (six tools), full (all), or compat (core, and tools named "
+        "as in other memory systems).",
         autocompletion=complete_words("core", "full", "compat"),
     ),
 ]
@@ -122,10 +123,13 @@ def serve(
     reranker: RerankerOption = None,
     tools: ToolsOption = "core",
 ) -> None:
-    """Serve the memory over HTTP: REST at /v1, JSON-RPC at /rpc, MCP at /mcp, /metrics.
+    """Serve the memory over HTTP: REST at /v1, JSON-RPC at /rpc, MCP at /mcp.
 
-    Every request needs a token, which sets its tenant and its right. A store without tokens gets
-    an admin token of the tenant on the first start, printed once. `memoriter token` makes others.
+    Metrics are at /metrics.
+
+    Every request needs a token, which decides the tenant and the permission. On the first start a
+    store without tokens gets one admin token for --tenant, printed once; `memoriter token` makes
+    others.
     """
     _require("memoriter serve", _HTTP_PACKAGES)
     _serve(at, net, reranker, tools)

@@ -193,7 +193,7 @@ EmbedderArgument = Annotated[
 
 @command("status", "memoriter embed status")
 def embed_status(at: PrintedOptions) -> None:
-    """List the embedders of the store: how many vectors each has, and which one answers."""
+    """List the embedders of the store: how many vectors each has, and which one is in use."""
     with opened_memory(at, "read") as memory:
         spaces = memory.embedding.status()
     heads = ("embedder", "serves", "rows", "of", "space")
@@ -210,7 +210,7 @@ def embed_status(at: PrintedOptions) -> None:
 
 @command("migrate", "memoriter embed migrate minilm")
 def embed_migrate(model: EmbedderArgument, at: PrintedOptions) -> None:
-    """Embed every memory with another model, while the present one keeps answering.
+    """Embed every memory with another model; the current one stays in use meanwhile.
 
     An interrupted run can be continued. `embed promote` switches to the new model.
     """

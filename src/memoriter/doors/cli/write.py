@@ -163,17 +163,22 @@ class UpdateOptions:
 
     changes: Annotated[dict[str, Any], Flags(options.UpdateKwargs, panel=_PANEL)]
     to_agent: Annotated[
-        str | None, typer.Option("--to-agent", metavar="NAME", help="Give it to this agent.")
+        str | None,
+        typer.Option("--to-agent", metavar="NAME", help="Move the memory to this agent."),
     ] = None
     to_user: Annotated[
-        str | None, typer.Option("--to-user", metavar="NAME", help="Give it to this user.")
+        str | None, typer.Option("--to-user", metavar="NAME", help="Move the memory to this user.")
     ] = None
     to_session: Annotated[
         str | None, typer.Option("--to-session", metavar="NAME", help="Move it to this session.")
     ] = None
     clear: Annotated[
         list[str] | None,
-        typer.Option("--clear", metavar="FIELD", help="Remove an optional field; may be repeated."),
+        typer.Option(
+            "--clear",
+            metavar="FIELD",
+            help="Remove a field that may be absent, such as title; may be repeated.",
+        ),
     ] = None
 
     def fields(self) -> dict[str, Any]:
@@ -235,10 +240,10 @@ def expire(
     id: IdArgument,
     at: ScopedOptions,
     when: Annotated[
-        str | None, typer.Option("--at", metavar="TIME", help="From this time on (default: now).")
+        str | None, typer.Option("--at", metavar="TIME", help="When it expires (default: now).")
     ] = None,
 ) -> None:
-    """Hide a memory from all answers from a time on; `update --clear expires` undoes it."""
+    """Make a memory expire: searches no longer return it. `update --clear expires` undoes it."""
     with opened_memory(at, "change") as memory:
         commit = memory.expire(id, when)
     show(commit.to_dict(), lambda: one_line(f"{id} expires"), as_json=at.json)

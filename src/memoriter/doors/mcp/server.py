@@ -81,7 +81,9 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:80]!r}")
+            known = ", ".join(each.name for each in protocol_tools(choice, caller.right(ctx)))
+            message = f"there is no tool {params.name[:80]!r}; there are: {known}"
+            raise MCPError(types.INVALID_PARAMS, message)
         try:
             reply = await caller.ask(ctx, tool, params.arguments or {})
         except Exception as error:  # as a result, not a protocol error: the model can correct it

@@ -43,11 +43,10 @@ _NETWORK: Final = frozenset({
 })  # fmt: skip
 """Types of network and shared filesystems, as /proc/self/mounts names them."""
 Durability = Literal["full", "fast"]
-"""`full`: a commit survives a power cut. `fast`: a power cut may lose the last seconds of commits,
-in order and without damage; a killed process loses nothing either way."""
+"""`full`: a commit survives a power cut. `fast`: a power cut may lose the commits since the
+last checkpoint, the latest first and without damage; a killed process loses nothing either way."""
 _SYNCHRONOUS: Final[dict[Durability, int]] = {"full": 2, "fast": 1}
 _PRAGMAS: Final = (
-    "PRAGMA synchronous=FULL",
     "PRAGMA fullfsync=ON",
     "PRAGMA checkpoint_fullfsync=ON",
     "PRAGMA secure_delete=ON",
@@ -254,7 +253,7 @@ def _set_up(connection: apsw.Connection, durability: Durability) -> None:
         connection.execute(pragma)
     level = _SYNCHRONOUS[durability]
     connection.pragma("synchronous", level)
-    # SQLite ignores pragmas that it was built without, so the durable ones are read back.
+    # SQLite ignores pragmas that it was built without, so those that we rely on are read back.
     for name, wanted in (("synchronous", level), ("secure_delete", 1), ("trusted_schema", 0)):
         if connection.pragma(name) != wanted:
             raise Unsupported(
@@ -314,7 +313,7 @@ def check_location(path: Path) -> None:
     if kind in _NETWORK:
         raise Unsupported(
             f"{path} lies on a network filesystem ({kind}), whose locks cannot be trusted",
-            hint="keep the file on a local disk, or use a PostgreSQL store",
+            hint="keep the file on a local disk",
         )
 
 

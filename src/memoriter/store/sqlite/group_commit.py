@@ -36,7 +36,7 @@ class GroupCommit:
 
     def __init__(self, write: Callable[[Sequence[PendingBatch]], None]) -> None:
         self._write = write
-        """Commits pending batches in one transaction and sets `done` or `refused` of each."""
+        """`Sqlite._commit_all`: commits pending batches in one transaction, sets each outcome."""
         self._waiting: list[PendingBatch] = []
         self._gate = threading.Lock()
         """Guards `_waiting`; held only for an append or a swap, never during a commit."""
@@ -69,7 +69,7 @@ class GroupCommit:
         try:
             self._write(batches)
         except MemoriterError as failure:
-            # The transaction was rolled back, so a `done` set inside it is void.
+            # A failed transaction makes every `done` that was set inside it void.
             for pending in batches:
                 pending.done, pending.refused = None, failure
         except BaseException:

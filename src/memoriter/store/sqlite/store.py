@@ -179,25 +179,28 @@ class Sqlite(SqliteReader):
 
     @contextlib.contextmanager
     def _write_transaction(self) -> Generator[apsw.Connection]:
-        """The write connection, inside a transaction: durable after the block, or no trace of it.
+        """The write connection, inside a transaction: durable after the block, or rolled back.
 
-        This is the only place that commits. The lease makes writers of all processes queue fairly;
+        Only if the files were replaced during the commit does an error follow a commit. This is the
+        only place that commits records. The lease makes writers of all processes queue fairly;
         SQLite's busy handler alone would let some starve.
         """
         with self._lease.held(), self._driver_errors():
             self._check()
-            fresh = self._writer is None
-            writer = self._writer = self._writer or self._connect()
+            if self._writer is None:
+                self._writer, self._folder_synced = self._connect(), False
+            writer = self._writer
             self._require_exclusive()
             try:
                 writer.execute("BEGIN IMMEDIATE")
-                if fresh:
+                if not self._folder_synced:
                     # The -wal file may be new, made by us or by a process that was killed before it
                     # synced the folder: without this, a power cut could lose the file's name.
                     with os_errors(self._path):
                         fsync_folder(self._path.parent)
+                    self._folder_synced = True
                 yield writer
-                # Durable from here: WAL mode with synchronous=FULL fsyncs the log inside COMMIT.
+                # Durable once this returns: with synchronous=FULL, COMMIT fsyncs the WAL.
                 writer.execute("COMMIT")
             except apsw.IOError as error:
                 full = disk_full_error(self._path, writer, error)
@@ -220,7 +223,7 @@ class Sqlite(SqliteReader):
         try:
             OPENERS.check(self._path)
         except Unavailable as lost:
-            self._check()  # after our own close the log is gone too: say "closed" instead
+            self._check()  # after our own close the WAL is gone too: say "closed" instead
             raise self._closed_by(lost) from None
 
     def _checkpoint_if_large(self, writer: apsw.Connection) -> None:
@@ -316,7 +319,8 @@ class Sqlite(SqliteReader):
                 # A savepoint each: one refused batch must not take the others' writes with it.
                 db.execute("SAVEPOINT batch")
                 try:
-                    pending.done = self._commit_one(db, pending.batch)
+                    # Provisional: it counts only once the transaction has committed.
+                    pending.done = self._write_batch(db, pending.batch)
                 except MemoriterError as refused:
                     db.execute("ROLLBACK TO batch")
                     pending.refused = refused
@@ -332,7 +336,7 @@ class Sqlite(SqliteReader):
             hint="verify tells what is wrong; restore a backup",
         )
 
-    def _commit_one(self, db: apsw.Connection, batch: Batch) -> Commit:
+    def _write_batch(self, db: apsw.Connection, batch: Batch) -> Commit:
         number, head = head_of(db, batch.tenant)
         new: Sequenced = settle(batch, head, SqliteLedger(db, batch.tenant, number))
         if not new.is_empty:

@@ -52,6 +52,10 @@ BROKEN: Final = (
 """What a stage raises for data that does not have the shape of a receipt."""
 
 
+_STORE = b"SQLite format 3\0"
+"""How the file of a store begins."""
+
+
 class NotAReceipt(ValueError):
     """The input is not a receipt of this version."""
 
@@ -113,10 +117,18 @@ def parse_receipt(source: object) -> Data:
             source = Path(source).read_bytes()
         if isinstance(source, Mapping):
             source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
-        if not isinstance(source, bytes | bytearray):
-            raise NotAReceipt(f"{type(source).__name__} is not a receipt")
-        body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
     except (OSError, TypeError, ValueError, RecursionError) as error:
+        raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
+    if not isinstance(source, bytes | bytearray):
+        raise NotAReceipt(f"{type(source).__name__} is not a receipt")
+    if source.startswith(_STORE):
+        raise NotAReceipt(
+            "this is a store, not a receipt: memory.verify_store() or `memoriter verify-store`"
+            " checks a store"
+        )
+    try:
+        body = json.loads(source, parse_constant=_not_json, object_pairs_hook=_unique_keys)
+    except (TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
     check_version(body)
     return body
