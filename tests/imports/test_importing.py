@@ -141,7 +141,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "newer.db": (lambda p: files.engrava(p, 22), Unsupported, "schema 22 of engrava"),
     "damaged.db": (damaged, Corrupt, "is damaged"),
     "cut.export": (lambda p: p.write_text('{"head":{},"memoriter":1,"tenant":"default"}\n'),
-                   Corrupt, "not a whole export"),
+                   Corrupt, "is incomplete"),
 }  # fmt: skip
 
 

@@ -327,7 +327,7 @@ RRF = {"kind": "rrf"}
     ("more", "message"),
     [
         ({"second": {"head": 2, "rerank": {}, "ties": ["id"]}}, "takes no ties"),
-        ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "cannot have boosts"),
+        ({"second": {"head": 2, "rerank": {"score": "keep"}, "boosts": ["mine"]}}, "have boosts"),
         ({"second": {"rerank": {}}}, "says how many rows"),
         ({"second": {"head": 2}}, "by one of them"),
         ({"second": {"head": 2, "fuse": RRF, "rerank": {}}}, "by one of them"),

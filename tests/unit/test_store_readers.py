@@ -192,3 +192,24 @@ def test_a_log_that_a_reader_holds_back_fails_no_write(
         memory.remember("x" * 50_000)
         assert path.with_name("m.db-wal").stat().st_size == 0
         assert memory.verify_store().sound
+
+
+def test_a_folder_that_could_not_be_synced_is_synced_by_the_next_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memoriter.open(tmp_path / "m.db", embedder=None).close()
+    outcomes: list[bool] = []
+
+    def fsync_folder(folder: Path) -> None:
+        outcomes.append(bool(outcomes))
+        if not outcomes[-1]:
+            raise OSError(5, "Input/output error", str(folder))
+
+    with memoriter.open(tmp_path / "m.db", embedder=None) as memory:
+        monkeypatch.setattr(store, "fsync_folder", fsync_folder)
+        with pytest.raises(memoriter.MemoriterError):
+            memory.remember("refused")
+        memory.remember("kept")
+        memory.remember("kept too")
+        assert outcomes == [False, True]
+        assert memory.browse().total == 2

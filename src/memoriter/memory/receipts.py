@@ -210,7 +210,7 @@ def _kin(engine: Engine, case: Case) -> Kindred | None:
     table = engine.kin or kin_of(embedder_of("static"))
     if table is None or table.fingerprint != case.generations.kin:
         raise Expired(
-            f"the table of words {case.generations.kin} is gone, by which the view was read",
+            f"the word table of this receipt, {case.generations.kin}, is not installed",
             hint="another version of this package has it",
         )
     return table

@@ -113,6 +113,8 @@ class Sqlite(SqliteReader):
         self._open: weakref.WeakSet[apsw.Connection] | None = weakref.WeakSet()
         self._queue = GroupCommit(self._commit_all)
         self._writer: apsw.Connection | None = None
+        self._folder_synced = False
+        """Whether the folder was synced since the write connection was opened."""
         self._checkpoint_at = WAL_LIMIT
         self._closed_because: MemoriterError | None = None
         """Set when the store closed itself: what later calls raise."""
