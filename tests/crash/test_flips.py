@@ -12,7 +12,7 @@ from tests.crash import flips, lab, plan
 from tests.crash.conftest import Note
 from tests.inside import log_of
 
-CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (6, 100)
+CHUNKS, FLIPS = (10, 500) if lab.NIGHT else (3, 100)
 STEPS = 60
 HEADS = "damages / changed an answer / told on read / by verify / unseen"
 

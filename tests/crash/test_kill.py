@@ -11,7 +11,7 @@ import pytest
 from tests.crash import lab
 from tests.crash.conftest import Note
 
-CHUNKS, KILLS = (8, 120) if lab.NIGHT else (2, 60)
+CHUNKS, KILLS = (8, 120) if lab.NIGHT else (1, 60)
 LIMIT_S = 900
 
 

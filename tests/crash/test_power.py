@@ -23,7 +23,7 @@ import memoriter
 from memoriter.memory.options import OpenOptions
 from memoriter.store.verify import verify_log
 
-CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (4, 500, 160)
+CHUNKS, IMAGES, STEPS = (20, 2500, 260) if lab.NIGHT else (2, 500, 160)
 HAS_FAST = "durability" in OpenOptions.__annotations__
 
 
@@ -218,7 +218,7 @@ def retried(
 
 
 @pytest.mark.parametrize("alone", [True, False], ids=["alone", "beside a reader"])
-@pytest.mark.parametrize("synced", range(16, 60, 4 if lab.NIGHT else 19))
+@pytest.mark.parametrize("synced", range(16, 60, 4 if lab.NIGHT else 38))
 def test_a_retry_that_finds_its_write_after_a_kill_is_durable_too(
     synced: int, tracer: Path, tmp_path: Path, quick: Path, *, alone: bool
 ) -> None:

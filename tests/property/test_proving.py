@@ -183,7 +183,7 @@ QUERY: dict[str, st.SearchStrategy[Any]] = {
     "known_at": st.none() | st.sampled_from(MOMENTS),
     "overrides": st.sampled_from(OVERRIDES),
     "require": st.frozensets(labels),
-    "given": st.none()
+    "vector": st.none()
     | st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=4).filter(any).map(tuple),
     "aliases": st.dictionaries(st.just("port"), name_lists),
     "mode": st.none() | st.just("bm25"),
