@@ -24,7 +24,7 @@ TEXTS = (
 )  # fmt: skip
 QUESTIONS = (
     "port", "ssh port", "cache memory", "how many ports did I buy?", "recommend a cache",
-    "port yesterday", "what ran last week?", "prt", "…", "",
+    "port yesterday", "what ran last week?", "prt", "…", "", "Ada's port", "your cache for Bob",
 )  # fmt: skip
 questions = one_of(QUESTIONS)
 
@@ -42,7 +42,12 @@ _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "created": one_of([START - 9 * DAY, START - DAY, START, START + DAY]),
     "occurred": one_of([START - 8 * DAY, START - DAY]),
     "cycle": one_of([0, 3, 40]),
-    "source": st.builds(lambda path: {"path": path}, one_of(["b.md", "a.md"])),
+    "source": st.builds(
+        lambda path, who: {"path": path, "who": who},
+        one_of(["b.md", "a.md"]),
+        one_of(["Ada Lovelace", "Bob", "user", "assistant"]),
+    ),
+    "role": one_of(["user", "assistant"]),
     "entities": st.lists(one_of(["Ada", "ada", "Adah", "Bob"]), max_size=2),
     "metadata": st.builds(lambda topic: {"topic": topic}, one_of(["x", "y", 1])),
     "agent": one_of(["bot", "Ann"]),
@@ -212,6 +217,11 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
         weak=one_of([0.6, 5.0]), same_session=st.booleans(), lane=one_of(["words", "meaning"]),
     ),
     "talk": _boost("session", **_WEIGHT),
+    "turns": _boost(
+        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), session=one_of([0.0, 0.1]),
+        words=one_of([2, 80]),
+    ),
+    "speaker": _boost("who", **_WEIGHT),
     "linked": st.fixed_dictionaries(
         {"kind": st.just("neighbours"), "of": st.lists(
             one_of(["words.scaled", "meaning.score", "newest.score"]), min_size=1, unique=True)},

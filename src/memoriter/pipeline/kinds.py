@@ -45,6 +45,8 @@ _BOOSTS: Final = (
     "memoriter.pipeline.boosts.reflection:ReflectionBoost",
     "memoriter.pipeline.boosts.cohesion:CohesionBoost",
     "memoriter.pipeline.boosts.session:SessionBoost",
+    "memoriter.pipeline.boosts.around:AroundBoost",
+    "memoriter.pipeline.boosts.who:WhoBoost",
     "memoriter.pipeline.boosts.neighbours:NeighboursBoost",
     "memoriter.pipeline.boosts.sources:SourcesBoost",
     "memoriter.pipeline.boosts.intent:IntentBoost",

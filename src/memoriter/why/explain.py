@@ -71,7 +71,7 @@ class Reasons:
         return {note: self._plain(note, value) for note, value in values if not math.isnan(value)}
 
     def _plain(self, note: str, value: float) -> object:
-        if note in ("row", "cause"):
+        if note == "cause" or note.startswith("row"):
             return self._name(int(value))
         return int(value) if note.rpartition(".")[2] in _WHOLE else value
 
