@@ -21,7 +21,7 @@ from memoriter.index.view import View
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted
-from memoriter.pipeline.boosts.session import beside
+from memoriter.pipeline.boosts.session import session_neighbours
 from memoriter.rank.grid import snap
 
 Share = Annotated[float, Field(ge=0.0, le=10.0)]
@@ -70,7 +70,7 @@ def _step(view: View, rows: Rows, side: int) -> Rows:
     out = np.full(rows.size, -1)
     known = np.flatnonzero(rows >= 0)
     if known.size:
-        out[known] = beside(view, rows[known])[side]
+        out[known] = session_neighbours(view, rows[known])[side]
     return out
 
 

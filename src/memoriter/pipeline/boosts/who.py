@@ -24,7 +24,7 @@ SIDES: Final = frozenset({"user", "assistant"})
 _SPEAKER: Final = "source.who"
 
 
-class Asked(NamedTuple):
+class AskedSpeakers(NamedTuple):
     """Whose records a question asks for: values of one attribute."""
 
     attribute: str
@@ -57,7 +57,7 @@ class WhoBoost(Boost):
         return Boosted(snap(self.weight * match), {"match": match})
 
 
-def asked_speakers(ctx: Context) -> Asked | None:
+def asked_speakers(ctx: Context) -> AskedSpeakers | None:
     """Whose records the question asks for; None where it does not say, or means everybody.
 
     Only speakers of records that may be found count, so that a name outside of the caller's scope
@@ -66,13 +66,13 @@ def asked_speakers(ctx: Context) -> Asked | None:
     speakers = _values(ctx, _SPEAKER)
     named = named_speakers(ctx.query.text, speakers - SIDES)
     if named:
-        return Asked(_SPEAKER, named) if named < speakers else None
+        return AskedSpeakers(_SPEAKER, named) if named < speakers else None
     side = side_asked(ctx.query.text)
     if side is None:
         return None
     for attribute, values in ((_SPEAKER, speakers), ("role", _values(ctx, "role"))):
         if values >= SIDES:
-            return Asked(attribute, frozenset({side}))
+            return AskedSpeakers(attribute, frozenset({side}))
     return None
 
 

@@ -1,0 +1,109 @@
+"""The boosts of conversations, by hand: the turns around a record, and who said it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import memoriter
+from memoriter.memory.facade import Memory
+from memoriter.text.speakers import named_speakers, side_asked
+
+Scores = dict[str, float]
+
+
+def chat(*turns: tuple[str, str | None, dict[str, Any]]) -> Memory:
+    memory = memoriter.open(":memory:", embedder=None)
+    for n, (text, session, more) in enumerate(turns):
+        memory.remember(text, id=f"t{n}", session=session, **more)
+    return memory
+
+
+def ranked(memory: Memory, question: str, scores: Scores, boost: dict[str, Any]) -> Any:
+    """The caller's own scores, changed by one boost."""
+    recipe = {
+        "format": 1, "name": "given", "version": 1, "analyzer": "memoriter",
+        "lanes": {"own": {"kind": "list"}},
+        "boosts": {"lift": boost},
+        "pass": [{"fuse": {"kind": "weighted", "scale": "none", "weights": {"own": 1.0}},
+                  "boosts": ["lift"]}],
+    }  # fmt: skip
+    return memory.recall(question, recipe=recipe, lists={"own": list(scores.items())})
+
+
+def gains(result: Any) -> dict[str, float]:
+    return {
+        hit.id: part.value
+        for hit in result
+        for part in hit.explanation.parts
+        if part.label == "lift"
+    }
+
+
+def test_a_turn_gains_from_the_better_turn_at_each_distance_and_from_its_sessions_best() -> None:
+    memory = chat(*((f"turn {n}", "s", {}) for n in range(5)), ("alone", None, {}))
+    scores = {"t0": 0.5, "t1": 0.25, "t2": 1.0, "t3": 0.125, "t4": 0.0625, "t5": 0.5}
+    spec = {"kind": "around", "shares": [0.5, 0.25], "session": 0.125}
+    result = ranked(memory, "turn", scores, spec)
+    assert gains(result) == {
+        "t0": 0.5 * 0.25 + 0.25 * 1.0 + 0.125,
+        "t1": 0.5 * 1.0 + 0.25 * 0.125 + 0.125,
+        "t2": 0.5 * 0.25 + 0.25 * 0.5 + 0.125,
+        "t3": 0.5 * 1.0 + 0.25 * 0.25 + 0.125,
+        "t4": 0.5 * 0.125 + 0.25 * 1.0 + 0.125,
+    }
+    first = next(hit for hit in result if hit.id == "t0")
+    (lift,) = [part for part in first.explanation.parts if part.label == "lift"]
+    assert (lift.facts["row1"], lift.facts["row2"]) == ("t1", "t2")
+    assert lift.facts["row_best"] == "t2"
+    assert memoriter.verify(result.receipt).ok
+
+
+def test_a_long_turn_gains_less() -> None:
+    memory = chat(("short turn", "s", {}), ("word " * 8, "s", {}))
+    spec = {"kind": "around", "shares": [0.5], "session": 0.0, "words": 4}
+    result = ranked(memory, "turn", {"t0": 1.0, "t1": 1.0}, spec)
+    assert gains(result) == {"t0": 0.5, "t1": 0.25}
+    assert memoriter.verify(result.receipt).ok
+
+
+def test_the_speaker_whom_a_question_names_gains_and_another_one_loses() -> None:
+    turns = [
+        ("a", {"source": {"who": "Marcus Webb"}}),
+        ("b", {"source": {"who": "Lena"}}),
+        ("c", {}),
+    ]
+    memory = chat(*((text, None, more) for text, more in turns))
+    scores = {"t0": 1.0, "t1": 1.0, "t2": 1.0}
+    result = ranked(memory, "What does Marcus like?", scores, {"kind": "who", "weight": 0.25})
+    assert gains(result) == {"t0": 0.25, "t1": -0.25}
+    assert memoriter.verify(result.receipt).ok
+    nobody = ranked(memory, "What is liked?", scores, {"kind": "who"})
+    both = ranked(memory, "What do Lena and Marcus like?", scores, {"kind": "who"})
+    assert gains(nobody) == gains(both) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "side"), [("what did you say?", "t1"), ("where do I live?", "t0")]
+)
+def test_you_and_i_are_the_two_sides_of_a_chat(question: str, side: str) -> None:
+    memory = chat(("hello", None, {"role": "user"}), ("hello", None, {"role": "assistant"}))
+    result = ranked(memory, question, {"t0": 1.0, "t1": 1.0}, {"kind": "who", "weight": 0.25})
+    assert result[0].id == side
+
+
+def test_a_speaker_outside_of_the_scope_changes_nothing() -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    memory.remember("a", id="t0", user="ann", source={"who": "Lena"})
+    memory.remember("b", id="t1", user="bob", source={"who": "Marcus"})
+    mine = memory.scoped(user="ann")
+    result = ranked(mine, "What does Marcus like?", {"t0": 1.0}, {"kind": "who"})
+    assert gains(result) == {}
+
+
+def test_names_are_found_by_their_first_word_and_pronouns_by_their_side() -> None:
+    speakers = ["Marcus Webb", "Marcus Aurel", "Lena"]
+    assert named_speakers("Marcus's dog", speakers) == {"Marcus Webb", "Marcus Aurel"}
+    assert named_speakers("the lenas", speakers) == frozenset()
+    assert side_asked("Nothing about anybody") is None
