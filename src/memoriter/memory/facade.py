@@ -25,7 +25,9 @@ from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, micros
 from memoriter.core.where import EVERYTHING, dated, parse_where
 from memoriter.index.pages import Sort
+from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.browsing import Page, browse_page, matching_records
+from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import (
     BrowseKwargs,
@@ -43,8 +45,6 @@ from memoriter.write.writer import Erasure, Writer
 
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
-    from memoriter.memory.analyzers import Analyzers
-    from memoriter.memory.embedding import Embedding
     from memoriter.memory.importing import Imported
     from memoriter.pipeline.plan import Plan
     from memoriter.pipeline.recipe import Recipe
@@ -185,15 +185,11 @@ class Memory:
     @property
     def analyzers(self) -> Analyzers:
         """The analyzers whose words the store keeps."""
-        from memoriter.memory.analyzers import Analyzers  # noqa: PLC0415  # rarely used
-
         return Analyzers(self._engine)
 
     @property
     def embedding(self) -> Embedding:
         """The vector spaces of the tenant, and how to change the embedder."""
-        from memoriter.memory.embedding import Embedding  # noqa: PLC0415  # rarely used
-
         return Embedding(self._engine, self._writer)
 
     @property
@@ -373,8 +369,6 @@ class Memory:
 
     def maintain(self, *, limit: int = 10_000) -> Report:
         """Run upkeep now: embed records that lack a vector, publish and merge the index."""
-        from memoriter.memory.embedding import fill_vectors  # noqa: PLC0415  # rarely used
-
         paid, owed = self._writer.pay(limit)
         filled, behind = fill_vectors(self._engine, self._writer, limit)
         published = self._engine.index_cache.tidy(self._scope.tenant)

@@ -13,6 +13,7 @@ number grid, `top` the only sort. For lists of your own this package offers `rrf
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    import importlib  # noqa: PLC0415  # only when something is loaded
-
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     function = getattr(importlib.import_module("memoriter.rank.lists"), _LAZY[name])

@@ -77,9 +77,10 @@ class NodeText(NamedTuple):
 
 def node_text(node: Explanation) -> NodeText:
     """The text beside the value of a node."""
-    if "term" in node.facts:
+    # Another package's lane may use one of these names for something else: all must be there.
+    if {"term", "field", "tf", "df", "idf"} <= node.facts.keys():
         return _term(node.facts)
-    if "met" in node.facts:
+    if {"asked", "met", "cosine", "norm"} <= node.facts.keys():
         return _met(node.facts)
     label = one_line(node.label)
     if node.op != "leaf":
@@ -121,7 +122,7 @@ def _facts(facts: Facts) -> str:
         made = f"{score} → scaled {scaled} × weight {weight}"
         return f"rank {facts['rank']} · {made}" if "rank" in facts else made
     parts: list[str] = []
-    if "windows" in facts:
+    if {"window", "windows"} <= facts.keys():
         parts.append(f"window {facts['window']} of {facts['windows']}")
     known = ("path", "window", "windows")
     rest = {_NOTES.get(k, k): v for k, v in facts.items() if k not in known and v not in ([], {})}
@@ -189,7 +190,7 @@ def _notes(noted: Mapping[str, object]) -> Iterator[str]:
         because = f" for similarity to {one_line(str(noted['cause']))}" if "cause" in noted else ""
         yield f"penalty {short(noted['penalty'])}{because}"
     if "group" in noted:
-        yield f"one of {noted['group']} near duplicates"
+        yield f"stands for a group of {noted['group']}"
     known = {"from", "before", "score", "penalty", "cause", "group", "tokens", "chars"}
     rest = {key: value for key, value in noted.items() if key not in known}
     if rest:

@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import os
 import sys
+import traceback
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -94,8 +95,6 @@ def _wants_json(argv: Sequence[str]) -> bool:
 
 def _print_bug(error: Exception, *, as_json: bool) -> None:
     if os.environ.get(_DEBUG):
-        import traceback  # noqa: PLC0415  # rarely needed
-
         traceback.print_exception(error)
     message = f"internal error: {type(error).__name__}: {error}"
     hint = f"this is a bug: please report it with the traceback that {_DEBUG}=1 shows"

@@ -6,6 +6,7 @@ A module here is imported when it is first used, as in `render.hits.hit_list(res
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ __all__ = ["hits", "ink", "proof", "recipes", "records", "reports", "tree"]
 if not TYPE_CHECKING:  # so that type checkers notice a name that does not exist
 
     def __getattr__(name: str) -> object:
-        import importlib  # noqa: PLC0415  # only when something is drawn
-
         if name in __all__:
             return importlib.import_module(f"{__name__}.{name}")
         raise AttributeError(name)

@@ -44,9 +44,9 @@ class Expansion(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Walked = create_model("Walked", __base__=Expansion, **option_fields(NAME, WALK))
+WalkFields = create_model("WalkFields", __base__=Expansion, **option_fields(NAME, WALK))
 Graph = Annotated[
-    bool | Walked | None,
+    bool | WalkFields | None,
     Field(description="Whether links are followed, or how."),
 ]
 Scope = Annotated[

@@ -13,30 +13,25 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
+from . import boosts, lanes, orderings
 from .rules import BoostRule, LaneRule, OrderingRule
 
 
 @cache
 def lane_rules() -> Mapping[str, LaneRule]:
     """The rules of lanes, by kind."""
-    from . import lanes  # noqa: PLC0415  # loaded only if a receipt is verified
-
     return _rules(lanes)
 
 
 @cache
 def boost_rules() -> Mapping[str, BoostRule]:
     """The rules of boosts, by kind."""
-    from . import boosts  # noqa: PLC0415  # loaded only if a receipt is verified
-
     return _rules(boosts)
 
 
 @cache
 def ordering_rules() -> Mapping[str, OrderingRule]:
     """The rules of orderings, by kind."""
-    from . import orderings  # noqa: PLC0415  # loaded only if a receipt is verified
-
     return _rules(orderings)
 
 
