@@ -368,12 +368,31 @@ def to_data(where: Where) -> dict[str, object]:
             return {attribute: {f"{op}_fold" if folded else op: shown}}
 
 
+def shown_data(where: Where) -> object:
+    """The tree as data for people: as `to_data`, with times as ISO 8601 text."""
+    return _with_iso(to_data(where), is_time=False)
+
+
+def _with_iso(data: object, *, is_time: bool) -> object:
+    if isinstance(data, Mapping):
+        mapping = cast("Mapping[str, object]", data)
+        return {
+            key: _with_iso(value, is_time=is_time or ATTRIBUTES.get(key) == "time")
+            for key, value in mapping.items()
+        }
+    if isinstance(data, list):
+        return [_with_iso(each, is_time=is_time) for each in cast("list[object]", data)]
+    return iso(data) if is_time and isinstance(data, int) and not isinstance(data, bool) else data
+
+
 def dated(data: object, now: Now) -> object:
-    """The filter with every duration replaced by a time, counted backward from now."""
+    """The filter with every duration replaced by a time, counted from now."""
     if isinstance(data, Mapping):
         mapping = cast("Mapping[object, object]", data)
         return {
-            key: _moments(value, now) if ATTRIBUTES.get(str(key)) == "time" else dated(value, now)
+            key: _moments(value, now, ahead=key in _AHEAD)
+            if ATTRIBUTES.get(str(key)) == "time"
+            else dated(value, now)
             for key, value in mapping.items()
         }
     if isinstance(data, list | tuple):
@@ -381,13 +400,22 @@ def dated(data: object, now: Now) -> object:
     return data
 
 
-def _moments(value: object, now: Now, *, compared: bool = False) -> object:
+_AHEAD: Final = frozenset({"expires", "valid_until"})
+"""Times that lie ahead, as a rule: a duration counts forward there, as when they are written."""
+
+
+def _moments(value: object, now: Now, *, ahead: bool, compared: bool = False) -> object:
     if isinstance(value, Mapping):
         mapping = cast("Mapping[object, object]", value)
-        return {key: _moments(each, now, compared=True) for key, each in mapping.items()}
+        return {
+            key: _moments(each, now, ahead=ahead, compared=True) for key, each in mapping.items()
+        }
     if isinstance(value, list | tuple):
-        return [_moments(each, now, compared=compared) for each in cast("Sequence[object]", value)]
-    if duration(value, ahead=False) is None:
+        return [
+            _moments(each, now, ahead=ahead, compared=compared)
+            for each in cast("Sequence[object]", value)
+        ]
+    if duration(value, ahead=ahead) is None:
         return value
     if not compared:
         raise BadFilter(
@@ -395,4 +423,4 @@ def _moments(value: object, now: Now, *, compared: bool = False) -> object:
             hint=f'compare with it: {{"gte": "{value}"}} is "since then", {{"lt": …}} "before"',
             field="where",
         )
-    return iso(micros(value, "where", BadFilter, now))  # readable if an error shows it
+    return iso(micros(value, "where", BadFilter, now, ahead=ahead))  # readable if an error shows it

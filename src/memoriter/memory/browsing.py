@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memoriter.core.errors import BadQuery
@@ -32,6 +33,15 @@ class Page(Hinting):
     def __repr__(self) -> str:
         more = "the last page" if self.cursor is None else "more follow"
         return shown("Page", f"{len(self.records):,} of {self.total:,} records, {more}")
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    def __getitem__(self, at: int) -> Record:
+        return self.records[at]
 
     def to_dict(self) -> dict[str, object]:
         """The page as plain data."""
