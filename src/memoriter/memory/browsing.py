@@ -14,7 +14,8 @@ from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import dated, parse_where, tagged
+from memoriter.core.where import parse_where, tagged
+from memoriter.core.where_times import dated
 from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine

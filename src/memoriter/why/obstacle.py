@@ -15,7 +15,8 @@ import numpy as np
 
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.times import iso
-from memoriter.core.where import EVERYTHING, AllOf, Where, shown_data, to_data
+from memoriter.core.where import EVERYTHING, AllOf, Where, to_data
+from memoriter.core.where_times import shown_data
 from memoriter.index.filter import passing
 from memoriter.index.ids import rows_by_id
 from memoriter.index.reads import numbers, strings
