@@ -34,7 +34,7 @@ Lanes = Mapping[str, Mapping[int, LaneScore]]
 _EXACT: Final = 2.0**53
 """Up to here a float64 holds every integer."""
 _DERIVED: Final = (".scaled", ".weight", ".lift")
-"""Suffixes of columns that are left out, because the verifier can compute them from others."""
+"""Suffixes of a signal's columns that are left out: the verifier computes them again."""
 
 
 def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
@@ -89,8 +89,10 @@ def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
 
 def _slate(ran: Ran, ctx: Context, ids: list[str]) -> dict[str, object]:
     slate = ran.scored
-    kept = {name: c for name, c in slate.columns.items() if not name.endswith(_DERIVED)}
-    every = {**kept, **_ties(ran.plan.recipe, ctx, slate), **_attributes(ran, ctx, slate)}
+    recipe = ran.plan.recipe
+    derived = {f"{label}{end}" for label in (*recipe.lanes, *recipe.fused) for end in _DERIVED}
+    kept = {name: c for name, c in slate.columns.items() if name not in derived}
+    every = {**kept, **_ties(recipe, ctx, slate), **_attributes(ran, ctx, slate)}
     return {
         "ids": ids,
         "rows": slate.rows.tolist(),
