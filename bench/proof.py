@@ -111,7 +111,7 @@ def _measured(
 def _asked(memory: Memory, question: str, ask: dict[str, Any]) -> Callable[[], Result]:
     """A question whose lanes have run: what is left to do for the answer."""
     engine = engine_of(memory)  # what recall itself uses
-    query, recipe = query_of(memory, question, 10, ask)  # type: ignore[arg-type]  # as a caller asks
+    query, recipe = query_of(memory, question, 10, ask)
     ctx: Context = engine.with_spaces(bind_query(engine, query, recipe), embed=True)
     made = plan(recipe, ctx)
     lanes = running._waves(made, ctx)

@@ -35,7 +35,7 @@ def shown(path: str) -> str:
     return match[1]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what is needed, before anything is added."""
     tree = tmp_path_factory.mktemp("tree")
@@ -166,6 +166,7 @@ def test_a_boost_is_three_files_and_one_line_and_its_neighbour_stays_checked(tre
 def test_without_its_rule_an_added_boost_is_attested_and_its_neighbour_stays_checked(
     tree: Path,
 ) -> None:
+    added(tree, "boosts")
     (tree / FILES["boosts"][1] / "pinned.py").unlink()
     outcome = ran(tree, PROGRAM.replace("CHANGE", BOOST))
     assert outcome["ok"]

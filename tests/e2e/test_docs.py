@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
+import mcp.client.stdio  # noqa: F401  # first here: it keeps the stderr of its first import, and a CliRunner's has no file
 import pytest
 from tests.pages import DOCS, README, Block, anchors, blocks, broken, docs, links, name
 from typer.testing import CliRunner

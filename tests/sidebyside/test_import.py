@@ -11,7 +11,7 @@ import pytest
 from tests.sidebyside.test_sidebyside import asked_for, python
 
 import memoriter
-from memoriter.core.times import micros
+from memoriter.core.times import micros, to_datetime
 
 _HERE: Final = Path(__file__).parent
 __all__ = ["python"]  # the fixture
@@ -43,10 +43,10 @@ def test_a_database_that_engrava_made_comes_whole(python: Path, tmp_path: Path) 
             )  # fmt: skip
             assert record.archived is (row["lifecycle_status"] == "ARCHIVED")
             assert record.pinned is bool(row["pinned"])
-            assert record.created == micros(row["created_at"], "created_at")
+            assert record.created == to_datetime(micros(row["created_at"], "created_at"))
             for field in ("valid_from", "valid_until"):
                 since: Any = row[field]
-                assert getattr(record, field) == (since and micros(since, field))
+                assert getattr(record, field) == (since and to_datetime(micros(since, field)))
             assert record.metadata["grp"] == json.loads(row["metadata_json"])["grp"]
         kinds = {edge.kind for n in range(8) for edge in memory.links(f"t{n:02}")}
         assert {"consolidated_from", "derived_from", "related_to"} <= kinds
@@ -85,6 +85,6 @@ def test_relations_that_mnestic_exported_come_whole(python: Path, tmp_path: Path
         assert (done.links.written, done.links.refused) == (20, 0)
         assert memory.get("m7").metadata["n"] == 7
         assert memory.get("m7").tags == ("x",)
-        assert memory.get("m0@1700000000000000").valid_until == 1770000000000000
+        assert memory.get("m0@1700000000000000").valid_until == to_datetime(1770000000000000)
         result = memory.recall("", recipe="semantic", vector=[20.0, 1.0, 0.0])
         assert result[0].id == "m19"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.slates import Data, asked, holding, ids, ranked, step_of
 
+import memoriter
 from memoriter.rank.grid import snap_one
 from memoriter.testing.fakes import SECOND, START
 from memoriter.why.result import Result
@@ -258,3 +259,11 @@ def test_sources_take_the_larger_score_and_may_be_brought_in() -> None:
     assert [hit.explanation.op for hit in result] == ["max", "max", "max"]
     bare = asked(memory, {"mine": {"a": 4.0}}, lanes=lanes)
     assert ids(bare) == ["a"]  # brought in, and nothing gave it a score
+
+
+@pytest.mark.parametrize("label", ["lift", "weight", "scaled"])
+def test_a_boost_may_be_called_like_a_column_of_a_fusion_and_is_still_proved(label: str) -> None:
+    memory = holding("a", "b", confidence={"a": 0.9, "b": 0.1})
+    result = boosted(memory, {"a": 1.0, "b": 0.5}, {label: {"kind": "confidence"}})
+    report = memoriter.verify(result.receipt)
+    assert report.ok, report.problems

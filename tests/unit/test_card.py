@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import memoriter
+from memoriter.core.errors import NothingToRun
 from memoriter.core.explanation import Explanation, contributions
 from memoriter.memory.facade import Memory
-from memoriter.pipeline.load import recipe_of
+from memoriter.pipeline.load import library, recipe_of
 from memoriter.why.figures import boosts_of, figure, moves_of, scale_of
 from memoriter.why.result import Result
 
@@ -227,3 +228,17 @@ def test_a_plan_shows_what_runs_with_how_many_rows_and_why_the_rest_does_not(
         assert step.name in text
         assert step.skipped is None or f"skipped: {step.skipped}" in text
         assert step.rows is None or f"{step.rows} rows" in text
+
+
+@pytest.mark.parametrize("recipe", sorted(library()))
+def test_every_recipe_is_drawn(recipe: str) -> None:
+    memory = memoriter.open(":memory:")
+    memory.remember("the alpha port is 22", title="alpha")
+    try:
+        result = memory.recall("alpha port", recipe=recipe)
+    except NothingToRun:
+        return
+    assert result.to_html()
+    assert all(hit._repr_html_() for hit in result)
+    for hit in result:
+        assert all(score.why is None or score.why._repr_html_() for score in hit.lanes.values())

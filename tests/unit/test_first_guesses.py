@@ -239,3 +239,15 @@ def test_an_async_memory_is_opened_and_not_constructed() -> None:
     with pytest.raises(MemoriterError) as caught:
         memoriter.AsyncMemory("agent.db")  # type: ignore[arg-type]  # the first guess
     assert "aopen" in caught.value.hint
+
+
+def test_a_page_is_read_like_a_list_and_a_misspelt_verb_is_corrected() -> None:
+    memory = memoriter.open(":memory:", embedder=None)
+    memory.remember("x", id="a")
+    page = memory.browse()
+    assert ([record.id for record in page], len(page), page[0].id) == (["a"], 1, "a")
+    with pytest.raises(AttributeError, match="use recall"):
+        _ = memory.recal  # type: ignore[attr-defined]  # the typing error
+    with pytest.raises(MemoriterError, match="supersedes") as caught:
+        memory.update("a", supersedes="b")  # type: ignore[call-arg]  # the first guess
+    assert "only remember takes it" in caught.value.hint

@@ -275,3 +275,19 @@ def test_a_store_that_is_verified_as_a_receipt_leads_to_the_check_of_stores(
         memory.remember("x")
     with pytest.raises(InputError, match="verify_store"):
         memoriter.verify(tmp_path / "agent.db")
+
+
+def test_a_duration_counts_forward_for_times_that_lie_ahead(memory: Memory) -> None:
+    memory.remember("soon over", id="brief", expires="3d")
+    for where, ids in (
+        ({"expires": {"lt": "7d"}}, ["brief"]),
+        ({"expires": {"gt": "7d"}}, []),
+        ({"expires": {"gt": "-1d"}}, ["brief"]),
+    ):
+        assert [record.id for record in memory.browse(where=where)] == ids
+
+
+def test_why_not_says_times_as_people_read_them(memory: Memory) -> None:
+    memory.remember("late port", id="late")
+    result = memory.recall("late port", where={"created": {"lt": "2024-01-01"}})
+    assert '{"created": {"lt": "2024-01-01T00:00:00Z"}}' in memory.why_not(result, "late").reason

@@ -96,7 +96,10 @@ def check_fields(raw: Mapping[str, object], now: Now | None = None) -> dict[str,
     for key, value in raw.items():
         declared = FIELDS.get(key)
         if declared is None:
-            hint = right_word(str(key), (*FIELDS, *NOT_FIELDS), "put your own fields into metadata")
+            own = "put your own fields into metadata"
+            hint = right_word(str(key), (*FIELDS, *NOT_FIELDS), own)
+            if key in NOT_FIELDS:
+                hint = "only remember takes it; link(…) relates two memories that exist"
             raise BadRecord(f"{key}: there is no such field", hint=hint, field=str(key))
         out[key] = declared.kind.check(value, key, now)
     check_interval(out.get("valid_from"), out.get("valid_until"))

@@ -65,8 +65,9 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Result": {
         **dict.fromkeys(("results", "records", "memories", "matches", "items"), "hits"),
-        **dict.fromkeys(("explain", "explanation", "score", "record", "text", "matched"),
-                        "hits[0].{name}"),
+        **dict.fromkeys(("explanation", "score", "record", "matched"), "hits[0].{name}"),
+        **dict.fromkeys(("explain", "why"), "hits[0].explanation"),
+        "text": "hits[0].record.text",
         **dict.fromkeys(("to_prompt", "prompt", "as_context"), "context()"),
         **dict.fromkeys(("to_json", "dict", "model_dump", "json"), "to_dict()"),
     },
@@ -170,6 +171,9 @@ NEAR: Final = 0.7
 def no_such_verb(of: object, name: str) -> AttributeError:
     """The error for a method that a memory does not have."""
     right = VERBS.get(name)
+    if right is None and not name.startswith("_"):
+        verbs = [each for each in dir(type(of)) if not each.startswith("_")]
+        right = next(iter(difflib.get_close_matches(name, verbs, 1, 0.75)), None)
     hint = f": use {right}" if right else ""
     return AttributeError(f"{type(of).__name__} has no {name!r}{hint}")
 

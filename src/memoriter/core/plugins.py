@@ -21,7 +21,7 @@ _OWN: Final = "memoriter."
 """Entry points of this package lead to modules with this prefix."""
 _NOT_INSTALLED: Final = (
     "; this copy of Memoriter is not installed, so what comes by entry points is missing:"
-    " `pip install` it"
+    " in the clone, `pip install .`"
 )
 _T = TypeVar("_T")
 

@@ -21,17 +21,17 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal, cast
 
-from memoriter.core.attributes import ATTRIBUTES, BOUNDS, GROUPS, OPERATORS, SHORT, Type, type_of
+from memoriter.core.attributes import BOUNDS, GROUPS, OPERATORS, SHORT, Type, type_of
 from memoriter.core.errors import BadFilter
 from memoriter.core.fold import fold
 from memoriter.core.foreign import no_key
 from memoriter.core.names import EXACT_INT, flag, number, text
-from memoriter.core.times import Now, duration, iso, micros
+from memoriter.core.times import micros
 from memoriter.core.where_mistakes import (
     Mistake,
     group_error,
@@ -366,33 +366,3 @@ def to_data(where: Where) -> dict[str, object]:
         case Test(attribute, op, value, folded):
             shown = list(value) if isinstance(value, tuple) else value
             return {attribute: {f"{op}_fold" if folded else op: shown}}
-
-
-def dated(data: object, now: Now) -> object:
-    """The filter with every duration replaced by a time, counted backward from now."""
-    if isinstance(data, Mapping):
-        mapping = cast("Mapping[object, object]", data)
-        return {
-            key: _moments(value, now) if ATTRIBUTES.get(str(key)) == "time" else dated(value, now)
-            for key, value in mapping.items()
-        }
-    if isinstance(data, list | tuple):
-        return [dated(each, now) for each in cast("Sequence[object]", data)]
-    return data
-
-
-def _moments(value: object, now: Now, *, compared: bool = False) -> object:
-    if isinstance(value, Mapping):
-        mapping = cast("Mapping[object, object]", value)
-        return {key: _moments(each, now, compared=True) for key, each in mapping.items()}
-    if isinstance(value, list | tuple):
-        return [_moments(each, now, compared=compared) for each in cast("Sequence[object]", value)]
-    if duration(value, ahead=False) is None:
-        return value
-    if not compared:
-        raise BadFilter(
-            f"where: {value} alone would mean that very microsecond",
-            hint=f'compare with it: {{"gte": "{value}"}} is "since then", {{"lt": …}} "before"',
-            field="where",
-        )
-    return iso(micros(value, "where", BadFilter, now))  # readable if an error shows it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memoriter.core.errors import BadQuery
@@ -13,7 +14,8 @@ from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import dated, parse_where, tagged
+from memoriter.core.where import parse_where, tagged
+from memoriter.core.where_times import dated
 from memoriter.index.pages import SORTS, Cursor, Sort, browse_digest, page_rows
 from memoriter.index.selection import Criteria, select
 from memoriter.memory.engine import Engine
@@ -32,6 +34,15 @@ class Page(Hinting):
     def __repr__(self) -> str:
         more = "the last page" if self.cursor is None else "more follow"
         return shown("Page", f"{len(self.records):,} of {self.total:,} records, {more}")
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)
+
+    def __getitem__(self, at: int) -> Record:
+        return self.records[at]
 
     def to_dict(self) -> dict[str, object]:
         """The page as plain data."""

@@ -20,7 +20,8 @@ from memoriter.core.query import (
 )
 from memoriter.core.scope import Scope
 from memoriter.core.times import Now, TimeLike, micros
-from memoriter.core.where import Where, dated, parse_where, tagged
+from memoriter.core.where import Where, parse_where, tagged
+from memoriter.core.where_times import dated
 from memoriter.memory.options import SearchKwargs
 from memoriter.pipeline.foreign_names import both, in_callers_words, resolved_overrides
 from memoriter.pipeline.load import only_kind, overridden, recipe_of, with_lists

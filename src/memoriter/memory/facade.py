@@ -23,7 +23,8 @@ from memoriter.core.record import Record
 from memoriter.core.scope import Scope
 from memoriter.core.shown import named, shown
 from memoriter.core.times import TimeLike, micros
-from memoriter.core.where import EVERYTHING, dated, parse_where
+from memoriter.core.where import EVERYTHING, parse_where
+from memoriter.core.where_times import dated
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.browsing import Page, browse_page, matching_records

@@ -78,7 +78,7 @@ class NodeText(NamedTuple):
 def node_text(node: Explanation) -> NodeText:
     """The text beside the value of a node."""
     # Another package's lane may use one of these names for something else: all must be there.
-    if {"term", "field", "tf", "df", "idf"} <= node.facts.keys():
+    if {"term", "tf", "df", "idf"} <= node.facts.keys():
         return _term(node.facts)
     if {"asked", "met", "cosine", "norm"} <= node.facts.keys():
         return _met(node.facts)
@@ -91,7 +91,9 @@ def node_text(node: Explanation) -> NodeText:
 def _term(facts: Facts) -> NodeText:
     """A BM25 term: term frequency, document frequency, idf and field length."""
     weight = facts.get("weight", 1.0)
-    where = f"in {facts['field']}" + (f", weight {short(weight)}" if weight != 1.0 else "")
+    fields = cast("Sequence[str]", facts.get("fields", ()))  # of a score over the whole record
+    where = f"in {facts.get('field') or ', '.join(fields) or 'the record'}"
+    where += f", weight {short(weight)}" if weight != 1.0 else ""
     length = facts.get("length")
     words = "word" if length == 1 else "words"
     detail = (

@@ -16,6 +16,7 @@ import numpy as np
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.times import iso
 from memoriter.core.where import EVERYTHING, AllOf, Where, to_data
+from memoriter.core.where_times import shown_data
 from memoriter.index.filter import passing
 from memoriter.index.ids import rows_by_id
 from memoriter.index.reads import numbers, strings
@@ -264,7 +265,7 @@ def _where(ctx: Context, recipe: Recipe, row: int) -> Obstacle:
     del recipe
     failed: list[Where] = []
     rest = _holding(ctx.query.where, ctx, row, failed)
-    tests = " and ".join(json.dumps(to_data(part), ensure_ascii=False) for part in failed)
+    tests = " and ".join(json.dumps(shown_data(part), ensure_ascii=False) for part in failed)
     where = None if rest is None or rest == EVERYTHING else to_data(rest)
     return Obstacle("where", f"it fails {tests}", ({"where": where},))
 

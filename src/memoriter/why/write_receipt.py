@@ -34,7 +34,7 @@ Lanes = Mapping[str, Mapping[int, LaneScore]]
 _EXACT: Final = 2.0**53
 """Up to here a float64 holds every integer."""
 _DERIVED: Final = (".scaled", ".weight", ".lift")
-"""Suffixes of a signal's columns that are left out, because the verifier computes them again."""
+"""Suffixes of a signal's columns that are left out: the verifier computes them again."""
 
 
 def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:

@@ -205,7 +205,7 @@ def _value(each: Declared, typed: Mapping[str, Any]) -> Any:
 
 # --- values that are typed as text ------------------------------------------------------------
 
-_QUOTES: Final = "put single quotes around it so that the shell leaves it alone"
+_QUOTES: Final = 'write JSON in single quotes, for example \'{"tags": "ops"}\''
 
 
 def where_of(text: str | None) -> dict[str, object] | None:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from memoriter.core.edge import Edge
 from memoriter.core.record import Record, content_data
+from memoriter.core.times import iso, to_micros
 from memoriter.doors.render.ink import DIM, STRONG, TextColumns, date_text, fact_table, time_text
 from memoriter.memory.agents import Agent
 from memoriter.text.safe import one_line, safe
 from memoriter.why.figures import figure, short
 
-_TIMES = ("created", "occurred", "valid_from", "valid_until", "expires", "committed")
 _QUIET: Mapping[str, object] = {
     "kind": "note", "role": "memory", "memory_type": "semantic", "importance": 0.5,
     "priority": "P3", "trust": "learned", "agent": "default", "archived": False, "pinned": False,
@@ -40,8 +41,8 @@ def record_card(record: Record) -> RenderableType:
 
 
 def _value(name: str, value: object) -> str:
-    if name in _TIMES and isinstance(value, int):
-        return time_text(value)
+    if isinstance(value, datetime):
+        return iso(to_micros(value))
     if name == "metadata":
         return json.dumps(value, ensure_ascii=False)
     return ", ".join(map(str, value)) if isinstance(value, list) else short(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # printed as it is
