@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ Scores = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 """(lanes, rows)."""
 Mask = NDArray[np.bool_]
+Knots = tuple[tuple[float, float], ...]
+"""A piecewise linear function: (x, y) in ascending x; level before the first and after the last."""
+SHARE: Final[Knots] = ((0.0, 0.0), (1.0, 1.0))
+"""The coverage of a lane whose scores are shares already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,9 @@ class Ranking:
     """The named addends of the scores, if the lane has more than one."""
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
     """Facts that the plan shows after the lane ran."""
+    coverage: Knots | None = None
+    """From a score to the share of the question that it covers, 0 to 1, whatever the other rows
+    score; None if the lane knows no such scale."""
     memo: object = field(default=None, repr=False, compare=False)
     """Private state of the lane, for building its evidence later."""
 

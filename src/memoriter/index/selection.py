@@ -62,6 +62,16 @@ class Selection:
         """How many rows a search may return."""
         return self.funnel[-1][1]
 
+    def only(self, view: View, rows: Rows) -> Selection:
+        """The selection limited to some rows."""
+        masks: list[Mask] = []
+        for segment, mask in zip(view.segments, self.masks, strict=True):
+            here = np.zeros(mask.size, np.bool_)
+            here[segment.places(rows)[0]] = True
+            masks.append(here & mask)
+        count = sum(int(mask.sum()) for mask in masks)
+        return replace(self, masks=tuple(masks), funnel=(*self.funnel, ("only", count)))
+
     def rows(self, view: View) -> Rows:
         """The row numbers, ascending."""
         parts = [s.rows[mask] for s, mask in zip(view.segments, self.masks, strict=True)]

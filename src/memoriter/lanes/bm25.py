@@ -7,24 +7,27 @@ are tried in a fixed order. The formula itself is `rank/bm25.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, cast
 
+import numpy as np
 from pydantic import AfterValidator, Field
 
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
+from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
 from memoriter.lanes.bm25_evidence import bm25_evidence
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
-from memoriter.lanes.maxscore import Bound, best_rows
-from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
+from memoriter.lanes.maxscore import Bound, best_rows, positive_leaves
+from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.rank.bm25 import Rarity
+from memoriter.rank.bm25 import Rarity, idf
+from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.retry import content_words, longest_word, sanitised
 from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
@@ -115,7 +118,13 @@ class Bm25Lane(Lane):
         search = _Search(self, ctx)
         # The search is kept on the ranking: its evidence needs the bound tree of the winning rung.
         loosely = self.ladder and not self.strict(search.parsed(ctx.query.text))
-        return replace(search.climb(ctx.query.text, loosely=loosely), memo=search)
+        ranking = search.climb(ctx.query.text, loosely=loosely)
+        return replace(ranking, coverage=search.coverage(ranking), memo=search)
+
+    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+        """The scores of further rows, by the query or the rung that found the ranking."""
+        masks = ctx.selection.only(ctx.view, rows).masks
+        return cast("_Search", ranking.memo).judge(ranking, masks)
 
     def strict(self, parsed: ParsedQuery) -> bool:
         """Whether an empty answer is what the query asked for, so that the ladder must not run.
@@ -181,15 +190,49 @@ class _Search:
 
     def _search(self, text: str) -> Ranking:
         """The ranking for one query text."""
+        return self._ranked(self._rows(text, self._ctx.selection.masks, self._lane.pool))
+
+    def _rows(self, text: str, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
+        """(rows, scores) for one query text among masked rows, in no order."""
         bound = self._bound(text)
         if bound is None:
-            return Ranking.empty()
-        masks = self._ctx.selection.masks
-        return self._ranked(*best_rows(self._scorer, bound, masks, self._lane.pool))
+            return np.zeros(0, np.int64), np.zeros(0)
+        return best_rows(self._scorer, bound, masks, pool)
 
-    def _ranked(self, rows: Rows, scores: Scores) -> Ranking:
-        order = self._ctx.best(scores, rows, self._lane.pool)
+    def _ranked(self, hits: tuple[Rows, Scores], pool: int | None = None) -> Ranking:
+        rows, scores = hits
+        order = self._ctx.best(scores, rows, self._lane.pool if pool is None else pool)
         return Ranking(rows[order], scores[order])
+
+    def judge(self, ranking: Ranking, masks: Sequence[Mask]) -> Ranking:
+        """The ranking of other rows, by the attempt that found `ranking`."""
+        won = _winner(ranking)
+        if won.near:
+            rows, scores, _ = self._fuzzy(masks).near((won.query or "").split(), self._lane.fuzzy)
+            return self._ranked((rows, scores), EVERY)
+        return self._ranked(self._rows(self._text(won), masks, EVERY), EVERY)
+
+    def coverage(self, ranking: Ranking) -> Knots | None:
+        """A score as a share of the most that the query's words can score, known or not.
+
+        A word that the store has never seen counts with the idf of a word that no record has.
+        After a fuzzy match, each of n words is worth 1 / n.
+        """
+        if self._lane.score != "bm25":
+            return None
+        won = _winner(ranking)
+        if won.near:
+            return ((0.0, 0.0), (1.0, 1.0 / len((won.query or "").split())))
+        # The query as asked, also if a looser one answered: what was left out was asked for too.
+        bound = self._bound(self._ctx.query.text)
+        leaves = () if bound is None else positive_leaves(bound)
+        unseen = idf(self._scorer.stats.total, 0, self._lane.idf)
+        mass = math.fsum(each.times * each.boost * (each.idf or unseen) for each in leaves)
+        # tf · (k1 + 1) / (tf + …) stays below k1 + 1, the limit of the saturation.
+        return ((0.0, 0.0), (snap_one(mass * (self._lane.k1 + 1.0)), 1.0)) if mass else None
+
+    def _text(self, won: Attempt) -> str:
+        return (won.query or "") if won.rung else self._ctx.query.text
 
     # -- the ladder: an empty answer is retried with looser queries --------------------------------
 
@@ -224,8 +267,9 @@ class _Search:
                 yield self._rung(4, "refreshed_strongest", word)
         words = content_words(text)
         if words:
-            rows, scores, near = self._fuzzy.near(words, self._lane.fuzzy)
-            hits = self._ranked(rows, scores)
+            masks = self._ctx.selection.masks
+            rows, scores, near = self._fuzzy(masks).near(words, self._lane.fuzzy)
+            hits = self._ranked((rows, scores))
             yield Attempt(5, "trigram_fuzzy", " ".join(words), hits.rows.size, near), hits
 
     def _rung(self, number: int, name: str, text: str) -> tuple[Attempt, Ranking]:
@@ -236,18 +280,22 @@ class _Search:
         bound = self._bound(word)
         return getattr(bound, "df", 0)
 
-    @cached_property
-    def _fuzzy(self) -> Fuzzy:
-        return Fuzzy(self._scorer.stats, self._ctx.wording.analyzer, self._ctx.selection.masks)
+    def _fuzzy(self, masks: Sequence[Mask]) -> Fuzzy:
+        return Fuzzy(self._scorer.stats, self._ctx.wording.analyzer, masks)
 
     def evidence(self, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The explanation of these rows' scores, for the attempt that found them."""
-        won = next((a for a in ranking.attempts if a.hits), Attempt(0, "initial", "", 0))
+        won = _winner(ranking)
         if won.near:
-            return self._fuzzy.evidence((won.query or "").split(), won.near, rows)
-        text = won.query if won.rung else self._ctx.query.text
-        bound = self._bound(text or "")
+            fuzzy = self._fuzzy(self._ctx.selection.masks)
+            return fuzzy.evidence((won.query or "").split(), won.near, rows)
+        bound = self._bound(self._text(won))
         return [] if bound is None else bm25_evidence(self._scorer, bound, rows)
+
+
+def _winner(ranking: Ranking) -> Attempt:
+    """The attempt that found the ranking; the first one if none found anything."""
+    return next((each for each in ranking.attempts if each.hits), Attempt(0, "initial", "", 0))
 
 
 def _query(parsed: ParsedQuery) -> dict[str, object]:

@@ -14,7 +14,7 @@ from typing import ClassVar, Final, Literal, cast
 import numpy as np
 
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Ranking, Rows
+from memoriter.core.ranking import SHARE, Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
 from memoriter.index.view import View
@@ -62,7 +62,7 @@ class KinLane(Lane):
         rows, scores = KinScan(ctx.view, words, ctx.selection.masks, self.pool).run()
         met = scores > 0.0
         order = ctx.best(scores[met], rows[met], self.pool)
-        return Ranking(rows[met][order], scores[met][order], memo=words)
+        return Ranking(rows[met][order], scores[met][order], coverage=SHARE, memo=words)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """The pairs of similar words in each row's best window, with cosine and weight."""

@@ -52,6 +52,15 @@ Bound: TypeAlias = BoundLeaf | Every | Some | Minus
 """A query tree bound to a view."""
 
 
+def positive_leaves(tree: Bound) -> tuple[BoundLeaf, ...]:
+    """The leaves of a tree that can add to a score: not those that a row must not match."""
+    if isinstance(tree, BoundLeaf):
+        return (tree,)
+    if isinstance(tree, Minus):
+        return positive_leaves(tree.keep)
+    return tuple(leaf for part in tree.parts for leaf in positive_leaves(part))
+
+
 def best_rows(scorer: Scorer, tree: Bound, masks: Sequence[Mask], pool: int) -> tuple[Rows, Scores]:
     """(rows, scores) inside the masks, in no order: at least all rows that belong to the pool."""
     leaves = tree.parts if isinstance(tree, Some) else (tree,)

@@ -11,10 +11,9 @@ from typing import Final, TypeVar
 import numpy as np
 
 from memoriter.core.ranking import Ranking
-from memoriter.lanes.port import Context, Lane, Miss, Skipped
+from memoriter.lanes.port import EVERY, Context, Lane, Miss, Skipped
 
-EVERY: Final = 10_000_000
-"""A pool size that cuts off nothing."""
+__all__ = ["EVERY", "lane_with_options", "place_of", "run_lane", "score_of", "too_far", "with_pool"]
 _FURTHER: Final = 4
 """How many links beyond the recipe's maximum are tried."""
 AnyLane = TypeVar("AnyLane", bound=Lane)

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Ranking, Rows, Scores
+from memoriter.core.ranking import SHARE, Ranking, Rows, Scores
 from memoriter.core.times import iso
 from memoriter.index.columns import NO_TIME
 from memoriter.index.segment import Segment
@@ -57,7 +57,7 @@ class MomentLane(Lane):
             scores.append(values[hit])
         every, values = np.concatenate(rows), np.concatenate(scores)
         order = ctx.best(values, every, self.pool)
-        return Ranking(every[order], values[order])
+        return Ranking(every[order], values[order], coverage=SHARE)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each record's time, and the words of the question that it was compared with."""

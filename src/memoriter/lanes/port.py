@@ -9,7 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ from memoriter.index.view import View
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
+
+
+EVERY: Final = 10_000_000
+"""A pool size that cuts off nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +207,8 @@ class Lane(RecipePart):
     """The derived data that it reads. Another analyzer or model changes its scores."""
     independent: ClassVar[bool] = False
     """Whether a record's raw score is independent of the other records in the selection."""
+    unlimited: ClassVar[Mapping[str, object]] = MappingProxyType({"pool": EVERY})
+    """The options under which the lane would find every row that it has a score for."""
     reads_time: ClassVar[bool] = False
     """Whether its score depends on the query's `now`."""
 
@@ -214,6 +221,15 @@ class Lane(RecipePart):
     @abstractmethod
     def rank(self, ctx: Context) -> Ranking:
         """Its rows, best first, at most `pool`. Scores must be on the grid; use `ctx.best`."""
+
+    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+        """The ranking of some rows outside of its pool, with the scores of an unlimited pool.
+
+        Called only if the lane is `independent`; `ranking` is what `rank` returned.
+        """
+        del ranking
+        only = replace(ctx, selection=ctx.selection.only(ctx.view, rows))
+        return self.model_copy(update=dict(self.unlimited)).rank(only)
 
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from types import MappingProxyType
+from typing import ClassVar, Final, Literal, cast
 
 import numpy as np
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
+from memoriter.core.calibration import Calibration
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Mask, Ranking, Rows, Scores
+from memoriter.core.ranking import Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.vectors import best_parts
 from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
-from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
+from memoriter.lanes.missed import lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
-from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
+from memoriter.lanes.port import EVERY, Context, InSpace, Lane, Miss, Ready, Skipped, Vector
 from memoriter.lanes.spec import option
-from memoriter.rank.grid import snap
+from memoriter.rank.grid import snap, snap_one
 
 
 class VectorLane(Lane):
@@ -33,6 +35,9 @@ class VectorLane(Lane):
     reads: ClassVar[tuple[str, ...]] = ("vector", "query")
     generation: ClassVar = "vectors"
     independent: ClassVar[bool] = True
+    unlimited: ClassVar[Mapping[str, object]] = MappingProxyType(
+        {"pool": EVERY, "exact_up_to": 2**31}
+    )
 
     kind: Literal["vector"]
     pool: int = option("maximum candidates", ge=1, le=10_000_000)
@@ -94,7 +99,9 @@ class VectorLane(Lane):
         noted: dict[str, object] = {"scan": "approximate" if approximate else "exact"}
         if any(each.is_zero for each in hits):
             noted["vector"] = "zero, which points nowhere"
-        return Ranking(rows[order], values[order], noted=noted, memo=hits)
+        return Ranking(
+            rows[order], values[order], noted=noted, coverage=self._coverage(ctx), memo=hits
+        )
 
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
         query, weight = cast("Vector", each.vector), self._weight(each.view)
@@ -107,6 +114,17 @@ class VectorLane(Lane):
         kept = np.flatnonzero(cosines >= floor)
         kept = kept[np.argsort(rows[kept])]
         return _SpaceHits(each.name, rows[kept], cosines[kept], weight, scan)
+
+    def _coverage(self, ctx: Context) -> Knots | None:
+        """From a cosine to its place among those of unrelated texts; None if that is unknown.
+
+        With several spaces, or with a weight for stale vectors, a score is no cosine of one space.
+        """
+        (space, *others) = [each for each in ctx.spaces if _able(each) is None] or [None]
+        if space is None or others or self._weight(space.view) != 1.0:
+            return None
+        known = space.view.calibration
+        return None if known is None else coverage_of(known)
 
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """Each row's weighted cosine, in each space that found it."""
@@ -139,6 +157,28 @@ class VectorLane(Lane):
             if each.vector is not None
         }
         return {name: vectors for name, vectors in parts.items() if vectors}
+
+
+NORMAL: Final = (0.0, 1.2815515655, 2.3263478740, 3.0902323062, 3.7190164855)
+"""The standard normal deviates at the levels of a calibration."""
+WHOLE: Final = 6.0
+"""The deviate that covers the whole question."""
+
+
+def coverage_of(calibration: Calibration) -> Knots:
+    """Cosines as normal deviates of unrelated texts, divided by `WHOLE`; the last slope goes on.
+
+    >>> coverage_of(Calibration((0.0, 0.125, 0.25, 0.375, 0.5)))[-1][1]
+    1.0
+    """
+    knots: list[tuple[float, float]] = []
+    for cosine, deviate in zip(calibration.cosines, NORMAL, strict=True):
+        if knots and cosine <= knots[-1][0]:
+            knots.pop()  # of equal quantiles the highest counts
+        knots.append((cosine, snap_one(deviate / WHOLE)))
+    (x0, y0), (x1, y1) = knots[-2:] if len(knots) > 1 else ((0.0, 0.0), *knots[-1:])
+    rise = (y1 - y0) / (x1 - x0) if x1 > x0 else 1.0
+    return (*knots, (snap_one(x1 + (1.0 - y1) / rise), 1.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from typing import Final
 import numpy as np
 
 from memoriter.core.errors import InvariantError
-from memoriter.core.ranking import Mask, Ranking, Rows, Scores
+from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.core.slate import Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
 from memoriter.lanes.port import Context
+from memoriter.pipeline.candidates import Candidates
 from memoriter.pipeline.fusing import Fused, Signals
 from memoriter.pipeline.recipe import Recipe
-from memoriter.rank.fuse import align
 from memoriter.rank.top import top
 
 FIRST: Final = "fuse"
@@ -37,38 +37,25 @@ class Scored:
     )
 
 
-def candidate_slate(rankings: Mapping[str, Ranking]) -> Slate:
-    """All candidates with score, rank and partial scores of each lane; NaN if it missed a row."""
-    lists = list(rankings.values())
-    aligned = align([each.rows for each in lists], [each.scores for each in lists])
-    columns: dict[str, Scores] = {}
-    for at, (label, ranking) in enumerate(rankings.items()):
-        columns[f"{label}.score"] = aligned.scores[at]
-        columns[f"{label}.rank"] = aligned.ranks[at]
-        for name, values in ranking.parts.items():
-            part = np.full(aligned.rows.size, np.nan)
-            part[np.searchsorted(aligned.rows, ranking.rows)] = values
-            columns[f"{label}.{name}"] = part
-    return Slate(aligned.rows, columns)
-
-
 def first_pass(
-    recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], boosts: Sequence[str]
+    recipe: Recipe, ctx: Context, candidates: Candidates, boosts: Sequence[str]
 ) -> Scored:
     """Fuse lanes and weighted boosts, apply the other boosts, sort.
 
     `boosts` are the labels of those that can run.
     """
+    rankings = candidates.rankings
     step = recipe.passes[0]
     fuse = step.fuse
     if fuse is None:
         raise InvariantError("the first pass fuses")
-    slate = candidate_slate(rankings)
+    slate = candidates.slate()
     lanes = [label for label in rankings if not recipe.lanes[label].brings]
     scaled = {
         f"{label}.scaled": made
         for label in lanes
-        if (made := fuse.scaled(label, slate.columns[f"{label}.score"])) is not None
+        if (made := fuse.scaled(label, slate.columns[f"{label}.score"], rankings[label].coverage))
+        is not None
     }
     slate = slate.noting(scaled)
     # Rows that only a lane without scores (`brings`) added are no candidates yet: a weighted boost
@@ -89,8 +76,10 @@ def first_pass(
     slate = fused(slate, FIRST, labels, fuse.fuse(signals))
     applied = [label for label in step.boosts if label in boosts or label in rankings]
     slate = work.applied(slate, FIRST, applied)
-    # Rows that still have no score were added by such a lane and no boost scored them.
-    slate = slate.take(np.flatnonzero(~np.isnan(slate.score)))
+    # Rows that still have no score were added by such a lane and no boost scored them. Support was
+    # scored only for the boosts.
+    stays = ~np.isnan(slate.score) & np.isin(slate.rows, candidates.rows)
+    slate = slate.take(np.flatnonzero(stays))
     return Scored(_sorted(slate, ctx, step.ties or recipe.ties), work.notes)
 
 

@@ -13,10 +13,12 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from memoriter.core.ranking import Mask, Matrix, Scores
+from memoriter.core.ranking import Knots, Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (
     SCALES,
+    by_knots,
+    by_max,
     rrf_parts,
     shares,
     smooth_parts,
@@ -26,8 +28,8 @@ from memoriter.rank.grid import snap
 
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
-Scale = Literal["max", "min_max", "none"]
-Absent = Literal["redistribute", "keep"]
+Scale = Literal["max", "min_max", "none", "coverage"]
+Absent = Literal["redistribute", "keep", "fixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,11 @@ class Fusion(RecipePart):
     absent: Absent = option(
         "weight of a lane that finds nothing",
         "redistribute",
-        values={"keep": "is lost", "redistribute": "goes to the others"},
+        values={
+            "keep": "is lost",
+            "redistribute": "goes to the others",
+            "fixed": "is lost, and weights are not divided by their sum",
+        },
     )
     lists: Weight = option("weight of a list that comes with the call", 1.0)
 
@@ -69,9 +75,14 @@ class Fusion(RecipePart):
         """The signals that the recipe names here."""
         return frozenset(self.weighed)
 
-    def scaled(self, label: str, scores: Scores) -> Scores | None:
+    @property
+    def by_coverage(self) -> bool:
+        """Whether it scales some lane by the share of the question that a score covers."""
+        return False
+
+    def scaled(self, label: str, scores: Scores, knots: Knots | None) -> Scores | None:
         """A lane's scores on the fusion's scale; None if the fusion uses ranks or raw scores."""
-        del label, scores
+        del label, scores, knots
         return None
 
     def fuse(self, signals: Signals) -> Fused:
@@ -87,7 +98,12 @@ class Weighted(Fusion):
     kind: Literal["weighted"]
     scale: Scale | dict[Label, Scale] = option(
         "scaling of scores, for all lanes or by lane",
-        values={"max": "by the best", "min_max": "least 0, best 1", "none": "none"},
+        values={
+            "max": "by the best",
+            "min_max": "least 0, best 1",
+            "none": "none",
+            "coverage": "the share of the question that a score covers",
+        },
     )
     weights: dict[Label, Weight] = option("weights of lanes, and of boosts beside them")
 
@@ -96,9 +112,16 @@ class Weighted(Fusion):
         """The weights that the recipe states, by signal."""
         return self.weights
 
-    def scaled(self, label: str, scores: Scores) -> Scores:
-        """A lane's scores on its scale."""
+    @property
+    def by_coverage(self) -> bool:
+        """Whether it scales some lane by the share of the question that a score covers."""
+        return "coverage" in ([self.scale] if isinstance(self.scale, str) else self.scale.values())
+
+    def scaled(self, label: str, scores: Scores, knots: Knots | None) -> Scores:
+        """A lane's scores on its scale; `coverage` of a lane without one is by its best."""
         how = self.scale if isinstance(self.scale, str) else self.scale.get(label, "none")
+        if how == "coverage":
+            return by_max(scores[None, :])[0] if knots is None else by_knots(scores, knots)
         return SCALES[how](scores[None, :])[0]
 
     def fuse(self, signals: Signals) -> Fused:

@@ -60,6 +60,10 @@ class Pass(Spec):
     head: PassHead | None = option("rows that are scored again (none: every candidate)", None)
     fuse: AnyFusion | None = option("how scores become one; or", None)
     rerank: Rerank | None = option("a reranker that reads the query and each text", None)
+    complete: bool = option(
+        "every lane scores every candidate, also those outside its pool (the first pass)",
+        default=False,
+    )
     boosts: tuple[Label, ...] = option(
         "boosts, or lanes whose raw score is added, in this order", ()
     )

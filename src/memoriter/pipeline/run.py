@@ -14,6 +14,7 @@ import numpy as np
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate, pass_of
 from memoriter.lanes.port import Context, Seeded
+from memoriter.pipeline.candidates import Candidates, complete
 from memoriter.pipeline.first_pass import FIRST, Scored, first_pass
 from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
@@ -45,17 +46,19 @@ class Ran:
 
 def run_plan(plan: Plan, ctx: Context) -> Ran:
     """Run a plan on the context it was made for."""
-    rankings, seeds = _waves(plan, ctx)
+    pools, seeds = _waves(plan, ctx)
     plan = _with_skipped(
         plan,
         {
             label: f"no seeds: nothing was found by {', '.join(_seeding(plan, label))}"
             for label in plan.running
-            if label not in rankings
+            if label not in pools
         },
     )
-    scored = first_pass(plan.recipe, ctx, rankings, plan.boosting)
-    counts = {label: ranking.rows.size for label, ranking in rankings.items()}
+    candidates = complete(plan.recipe, ctx, pools, seeds, plan.boosting)
+    rankings = candidates.rankings
+    scored = first_pass(plan.recipe, ctx, candidates, plan.boosting)
+    counts = {label: ranking.rows.size for label, ranking in pools.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
@@ -144,7 +147,7 @@ def _together(
     }
     if not own:
         return {}
-    slate = first_pass(recipe, ctx, own, ()).slate
+    slate = first_pass(recipe, ctx, Candidates(own), ()).slate
     return {next(iter(own)): Ranking(slate.rows, slate.score)}
 
 

@@ -83,7 +83,7 @@ def fused_again(recipe: Recipe, ctx: Context, scored: Scored, boosts: Sequence[s
     known = np.stack([_counted(slate, name) for name in by or ("order",)])
     scores = np.where(np.isnan(ranks), np.nan, known)
     for at, name in enumerate(lists):
-        scaled = step.fuse.scaled(name, scores[at])
+        scaled = step.fuse.scaled(name, scores[at], None)
         scores[at] = scores[at] if scaled is None else scaled
     slate = slate.noting({f"{AGAIN}.{name}.rank": head_slate for name, head_slate in lists.items()})
     signals = Signals(list(lists), scores, ranks, np.ones(len(lists), np.bool_))

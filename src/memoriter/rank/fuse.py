@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -20,8 +21,9 @@ from memoriter.rank.grid import STEP, snap
 
 Scale = Literal["max", "min_max", "none"]
 """How a lane's scores are scaled: a name of `SCALES`."""
-Absent = Literal["redistribute", "keep"]
-"""Whether the weight of an empty lane goes to the others or is lost."""
+Absent = Literal["redistribute", "keep", "fixed"]
+"""Whether the weight of an empty lane goes to the others or is lost; `fixed`: weights are not
+divided by their sum, so that a score does not depend on which lanes ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,21 @@ def by_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return out
 
 
+def by_knots(
+    scores: NDArray[np.float64], knots: Sequence[tuple[float, float]]
+) -> NDArray[np.float64]:
+    """A piecewise linear function of each score, on the grid; NaN stays NaN.
+
+    >>> by_knots(np.array([-1.0, 1.0, 3.0, np.nan]), ((0.0, 0.0), (2.0, 0.5), (4.0, 1.0))).tolist()
+    [0.0, 0.25, 0.75, nan]
+    """
+    out = np.full(scores.shape, knots[0][1])
+    for (x0, y0), (x1, y1) in pairwise(knots):
+        out = np.where(scores >= x0, y0 + (scores - x0) * ((y1 - y0) / (x1 - x0)), out)
+    out = np.where(scores >= knots[-1][0], knots[-1][1], out)
+    return snap(np.where(np.isnan(scores), np.nan, out))
+
+
 def as_given(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """The scores unchanged, for lanes that share a scale already."""
     return scores
@@ -110,13 +127,16 @@ def shares(
     """Each lane's normalized weight, w / Σ w over the lanes that count, on the grid.
 
     With `redistribute` only lanes that answered count, with `keep` all of them. If rounding to the
-    grid makes the sum exceed 1, all are rounded down, so that no fused score exceeds 1.
+    grid makes the sum exceed 1, all are rounded down, so that no fused score exceeds 1. With
+    `fixed` the weights themselves.
 
     >>> shares(np.array([1.0, 1.5]), np.array([True, False])).tolist()
     [1.0, 0.0]
     >>> shares(np.array([1.0, 1.5]), np.array([True, False]), "keep").round(9).tolist()
     [0.4, 0.6]
     """
+    if absent == "fixed":
+        return snap(weights)
     counted = weights if absent == "keep" else np.where(answered, weights, 0.0)
     whole = math.fsum(counted.tolist())
     if whole <= 0.0:

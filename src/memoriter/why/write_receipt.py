@@ -51,6 +51,7 @@ def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
             "view": {"tenant": ran.plan.tenant, "seq": ran.plan.seq},
             "outcomes": _outcomes(ran, ctx),
             "skipped": {s.name: s.skipped for s in ran.plan.steps if s.skipped is not None},
+            **_coverage(ran),
             "slate": _slate(ran, ctx, ids),
             # The budget acts after the limit and has a key of its own.
             "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
@@ -60,6 +61,19 @@ def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
             "vectors": _vectors(ran, ctx, rows),
         }
     )
+
+
+def _coverage(ran: Ran) -> dict[str, object]:
+    """By lane the knots from a score to the share of the question that it covers."""
+    fuse = ran.plan.recipe.passes[0].fuse
+    if fuse is None or not fuse.by_coverage:
+        return {}
+    known = {label: each.coverage for label, each in ran.rankings.items()}
+    return {
+        "coverage": {
+            label: [list(knot) for knot in knots] for label, knots in known.items() if knots
+        }
+    }
 
 
 def _budget(ran: Ran) -> dict[str, object]:

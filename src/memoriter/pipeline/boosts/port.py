@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from memoriter.core.ranking import Scores
+from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.index.reads import chain_length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
@@ -59,6 +59,19 @@ class Boost(RecipePart):
         """Whether it can run."""
         del ctx
         return Ready(self.shows())
+
+    def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
+        """The rows beside these whose scores its values depend on, whether candidates or not.
+
+        A pass with `complete` scores them too, so that no value depends on the size of a pool.
+        """
+        del ctx, rows
+        return np.zeros(0, np.int64)
+
+    def largest_gain(self, best: float) -> float | None:
+        """The most that it can add to any score if `best` is the highest; None if unknown."""
+        del best
+        return None
 
     @abstractmethod
     def boost(self, ctx: Context, slate: Slate) -> Boosted:

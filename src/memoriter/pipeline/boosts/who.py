@@ -46,6 +46,11 @@ class WhoBoost(Boost):
             return Skipped("the question names no speaker", idle=True)
         return Ready({**self.shows(), asked.attribute: sorted(asked.values)})
 
+    def largest_gain(self, best: float) -> float:
+        """The weight."""
+        del best
+        return self.weight
+
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The weight with the sign of the match, which stands beside it."""
         asked = asked_speakers(ctx)

@@ -66,7 +66,7 @@ def _again(s: Search, step: Data, lists: dict[str, Column], head: Sequence[int])
         s.derived(f"again.{name}.rank", ranks)
         raw = s.score if by is None else _listed(s, by)
         signals = [v if r is not None else None for v, r in zip(raw, ranks, strict=True)]
-        scores.append(scaled_by(step["fuse"], name, signals))
+        scores.append(scaled_by(step["fuse"], name, signals, None))
     signals = ClaimedSignals(list(lists), scores, list(lists.values()), [True] * len(lists))
     add_contributions(s, "again", step["fuse"], signals)
     boosted(s, "again", [n for n in step["boosts"] if applies(s, n)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .boosting import applies, boosted, valued
 from .numbers import STEP, Column, Data, either, mapped, snap, total_of
@@ -12,18 +13,32 @@ from .ranking import lanes_run
 from .search import Search
 
 
-def scaled_by(fuse: Data, label: str, scores: Column) -> Column:
-    """The scores of a signal, scaled as a weighted fusion does; unchanged for other fusions."""
+def scaled_by(fuse: Data, label: str, scores: Column, knots: list[list[float]] | None) -> Column:
+    """The scores of a signal, scaled as a weighted fusion does; unchanged for other fusions.
+
+    `knots` are those of the lane's coverage, if it has some.
+    """
     if fuse["kind"] != "weighted":
         return scores
     how = fuse["scale"] if isinstance(fuse["scale"], str) else fuse["scale"].get(label, "none")
     known = [value for value in scores if value is not None]
     if how == "none" or not known:
         return list(scores)
+    if how == "coverage" and knots is not None:
+        return mapped(lambda v: interpolated(v, knots), scores)
     low, high = min(known), max(known)
     if how == "min_max":
         return mapped(lambda v: (v - low) / (high - low) if high > low else 0.5, scores)
     return mapped(lambda v: max(v, 0.0) / (high if high > 0.0 else 1.0), scores)
+
+
+def interpolated(value: float, knots: list[list[float]]) -> float:
+    """A piecewise linear function; level before the first knot and after the last."""
+    out = knots[0][1]
+    for (x0, y0), (x1, y1) in pairwise(knots):
+        if value >= x0:
+            out = y0 + (value - x0) * ((y1 - y0) / (x1 - x0))
+    return snap(knots[-1][1] if value >= knots[-1][0] else out)
 
 
 def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list[float]:
@@ -33,6 +48,8 @@ def _shares(fuse: Data, labels: Sequence[str], answered: Sequence[bool]) -> list
         float(fuse["weights"].get(label, 1.0)) if kept or signals else 0.0
         for label, signals in zip(labels, answered, strict=True)
     ]
+    if fuse["absent"] == "fixed":
+        return [snap(float(fuse["weights"].get(label, 1.0))) for label in labels]
     whole = math.fsum(weights)
     if whole <= 0.0:
         return [0.0] * len(weights)
@@ -110,16 +127,32 @@ def add_contributions(s: Search, stage: str, fuse: Data, signals: ClaimedSignals
     s.step(stage, "sum", [f"{stage}.{label}" for label in signals.labels], stage)
 
 
+def _coverage(s: Search, fuse: Data) -> dict[str, list[list[float]]]:
+    """The knots of each lane's coverage: ascending in both, from 0 up to at most 1."""
+    scales = fuse.get("scale")
+    used = "coverage" in ([scales] if isinstance(scales, str) else (scales or {}).values())
+    if not used:
+        return {}
+    knots: dict[str, list[list[float]]] = s.body["coverage"]
+    s.attested["coverage"] = None
+    for label, own in knots.items():
+        xs, ys = [x for x, _ in own], [y for _, y in own]
+        if xs != sorted(set(xs)) or ys != sorted(ys) or ys[0] < 0.0 or ys[-1] > 1.0:
+            s.wrong(f"coverage/{label}", "is not an ascending function from 0 to 1")
+    return knots
+
+
 def check_first(s: Search) -> None:
     """Check the first pass: the score of every candidate, and their order by score."""
     step, lanes = s.recipe["pass"][0], lanes_run(s)
     fuse = step["fuse"]
+    knots = _coverage(s, fuse)
     none: Column = [None] * len(s.rows)
     scores, answered = list[Column](), list[bool]()
     for label in lanes:
         raw = s.known[f"{label}.score"]
         answered.append(any(value is not None for value in raw))
-        scaled = scaled_by(fuse, label, raw)
+        scaled = scaled_by(fuse, label, raw, knots.get(label))
         if scaled is not raw:
             s.known[f"{label}.scaled"] = scaled
         scores.append(scaled)

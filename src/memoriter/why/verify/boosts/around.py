@@ -10,15 +10,24 @@ from ..rules import BoostColumn, BoostRule
 
 def _values(b: BoostColumn) -> Column:
     score = dict(zip(b.s.rows, b.s.score, strict=True))
-    turns = [(f"row{n}", share) for n, share in enumerate(b.spec["shares"], start=1)]
+    named = [(str(n), share) for n, share in enumerate(b.spec["shares"], start=1)]
+    if b.spec["nearby"]:
+        named.append(("_best", b.spec["nearby"]))
+    none: Column = [None] * len(b.s.rows)
     out: Column = []
     for at, row in enumerate(b.s.rows):
         lent: list[float] = []
-        for name, share in (*turns, ("row_best", b.spec["session"])):
-            other = b.s.columns[f"{b.label}.{name}"][at]
-            if other == row and name != "row_best":
-                b.s.wrong(f"slate/columns/{b.label}.{name}", f"row {row} stands beside itself")
-            best = None if other is None else score[int(other)]
+        for name, share in named:
+            other = b.s.columns.get(f"{b.label}.row{name}", none)[at]
+            best = b.s.columns.get(f"{b.label}.score{name}", none)[at]
+            if other == row:
+                b.s.wrong(f"slate/columns/{b.label}.row{name}", f"row {row} stands beside itself")
+            # A turn that is no candidate has a score too, which the receipt only attests.
+            if other is not None and int(other) in score and score[int(other)] != best:
+                b.s.wrong(
+                    f"slate/columns/{b.label}.score{name}",
+                    f"at row {row} is not the score of row {int(other)}",
+                )
             lent.append(0.0 if best is None else snap(share * best))
         words = b.s.columns["of.words"][at]
         damp = 1.0 if words is None else min(1.0, b.spec["words"] / words)

@@ -1,0 +1,129 @@
+"""The candidates of a search: what the lanes' pools propose, and what every lane says of them.
+
+A pool limits what a lane proposes. Without more, a row that one lane proposes gets nothing from a
+lane in whose pool it has no room, and the order depends on the size of the pools. `complete` asks
+every lane about every candidate, and about the rows that boosts read beside them. Then a row's
+score is the same at any pool that contains the row. `run` calls it between lanes and first pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from memoriter.core.errors import InvariantError
+from memoriter.core.ranking import Ranking, Rows, Scores
+from memoriter.core.slate import Slate
+from memoriter.lanes.port import Context
+from memoriter.pipeline.fusing import Weighted
+from memoriter.pipeline.recipe import Recipe
+from memoriter.rank.fuse import align
+from memoriter.rank.grid import snap_one
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The ranking of each lane, in the recipe's order."""
+
+    rankings: Mapping[str, Ranking]
+    support: Mapping[str, Ranking] = field(default_factory=dict[str, Ranking])
+    """By lane, rows that are no candidates and have scores, because boosts read them."""
+
+    @property
+    def rows(self) -> Rows:
+        """Every candidate, ascending."""
+        own = [each.rows for each in self.rankings.values()]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *own]))
+
+    def slate(self) -> Slate:
+        """Candidates and support with score, rank and partial scores of each lane.
+
+        NaN if the lane has no score for a row; support has no ranks.
+        """
+        none = Ranking.empty()
+        beside = {label: self.support.get(label, none) for label in self.rankings}
+        aligned = align(
+            [np.concatenate([r.rows, beside[n].rows]) for n, r in self.rankings.items()],
+            [np.concatenate([r.scores, beside[n].scores]) for n, r in self.rankings.items()],
+        )
+        columns: dict[str, Scores] = {}
+        for at, (label, ranking) in enumerate(self.rankings.items()):
+            ranks = aligned.ranks[at]
+            columns[f"{label}.score"] = aligned.scores[at]
+            columns[f"{label}.rank"] = np.where(ranks <= ranking.rows.size, ranks, np.nan)
+            for name, values in ranking.parts.items():
+                part = np.full(aligned.rows.size, np.nan)
+                part[np.searchsorted(aligned.rows, ranking.rows)] = values
+                columns[f"{label}.{name}"] = part
+        return Slate(aligned.rows, columns)
+
+
+def complete(
+    recipe: Recipe,
+    ctx: Context,
+    rankings: Mapping[str, Ranking],
+    seeds: Mapping[str, Rows],
+    boosts: Sequence[str],
+) -> Candidates:
+    """The candidates with the score of every lane that scores a row by itself.
+
+    `boosts` are the labels of those that can run. Without `complete` the rankings as they are.
+    """
+    proposed = Candidates(rankings)
+    if not recipe.passes[0].complete:
+        return proposed
+    rows = proposed.rows
+    read = [recipe.boosts[label].reads_scores_of(ctx, rows) for label in boosts]
+    beside = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *read]), rows)
+    out, support = dict(rankings), dict[str, Ranking]()
+    for label, ranking in rankings.items():
+        lane = recipe.lanes[label]
+        if not lane.independent:
+            continue
+        wanted = np.concatenate([np.setdiff1d(rows, ranking.rows), beside])
+        if not wanted.size:
+            continue
+        judged = lane.judge(ctx.at(label, seeds), ranking, wanted)
+        candidate = np.isin(judged.rows, rows)
+        out[label] = _joined(ranking, judged, candidate)
+        support[label] = Ranking(judged.rows[~candidate], judged.scores[~candidate])
+    return Candidates(out, support)
+
+
+def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray) -> Ranking:
+    """A ranking continued with judged rows; none of them can come before the pool's last."""
+    if ranking.parts:
+        raise InvariantError("a lane with partial scores cannot be completed")
+    return replace(
+        ranking,
+        rows=np.concatenate([ranking.rows, judged.rows[at]]),
+        scores=np.concatenate([ranking.scores, judged.scores[at]]),
+    )
+
+
+def outside(recipe: Recipe, rankings: Mapping[str, Ranking], best: float) -> float | None:
+    """An upper bound of the score of any row outside of all pools; None if none is known.
+
+    `rankings` are those of the pools, `best` is the highest score. A lane whose pool is not full
+    has no score for other rows. This is the threshold of Fagin's algorithm (Fagin, Lotem and Naor,
+    Optimal aggregation algorithms for middleware, 2003).
+    """
+    step = recipe.passes[0]
+    fuse = step.fuse
+    if not isinstance(fuse, Weighted) or fuse.absent != "fixed" or recipe.fused:
+        return None
+    bound = 0.0
+    for label, ranking in rankings.items():
+        if not recipe.lanes[label].independent:
+            return None
+        if ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf):
+            last = fuse.scaled(label, ranking.scores, ranking.coverage)[-1:]
+            bound += snap_one(fuse.weights[label] * float(last[0]))
+    for label in step.boosts:
+        most = recipe.boosts[label].largest_gain(best) if label in recipe.boosts else None
+        if most is None:
+            return None
+        bound += most
+    return bound
