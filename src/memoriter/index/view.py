@@ -124,13 +124,6 @@ class View:
         return Graph(self.seq, self.segments, self.visible, self.tombs, self._built_graph)
 
     @property
-    def calibration(self):
-        """TEMPORARY."""
-        from memoriter.core.calibration import Calibration
-
-        return Calibration((0.02352780196815729, 0.14319820515811443, 0.2651462920475751, 0.3783506096806377, 0.4516874549444765))
-
-    @property
     def built_graph(self) -> Graph | None:
         """The latest graph that was built, of this view or an earlier one, to extend from."""
         own = self.__dict__.get("graph")  # not the property, which would build it

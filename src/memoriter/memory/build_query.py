@@ -38,7 +38,7 @@ def build_query(
     check_known(options, SearchKwargs, BadQuery, "query", "limit")
     scope, clock = caller
     scope = scope.narrowed(options)
-    recipe, overrides, tests = recipe_for(options, "memoriter")
+    recipe, overrides, tests = recipe_for(_with_minimum(options), "memoriter")
     lists = parse_lists(options.get("lists"))
     recipe = with_lists(recipe, lists)
     vector = options.get("vector")
@@ -69,6 +69,27 @@ def build_query(
         budget=Budget.of(options.get("budget_tokens"), options.get("budget_chars")),
     )
     return built, recipe
+
+
+def _with_minimum(options: SearchKwargs) -> SearchKwargs:
+    """The options with `min_relevance` as the override of the recipe that it stands for."""
+    least = options.get("min_relevance")
+    if least is None:
+        return options
+    name = options.get("recipe")
+    if recipe_of("memoriter" if name is None else name).relevance is None:
+        raise BadQuery(
+            "min_relevance: this recipe has no relevance",
+            hint="the default recipe has; docs/relevance.md",
+            field="min_relevance",
+        )
+    number = isinstance(least, int | float) and not isinstance(least, bool)  # pyright: ignore[reportUnnecessaryIsInstance]  # from outside
+    if not number or not 0.0 <= least <= 1.0:
+        raise BadQuery(
+            f"min_relevance: expected a number from 0 to 1, got {least!r}", field="min_relevance"
+        )
+    overrides = {**(options.get("overrides") or {}), "final.min_relevance": float(least)}
+    return cast("SearchKwargs", {**options, "overrides": overrides})
 
 
 def recipe_for(options: SearchKwargs, default: str) -> tuple[Recipe, dict[str, object], Where]:

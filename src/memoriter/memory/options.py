@@ -128,6 +128,9 @@ class SearchKwargs(SelectOptions, total=False):
             "The current value of your own time counter, for recipes that count age in cycles.", int
         ),
     ]
+    min_relevance: Annotated[
+        float | None, Option("Only memories with at least this relevance, 0 to 1.", float)
+    ]
     budget_tokens: Annotated[
         int | None, Option("Only what fits into so many tokens of a prompt.", int)
     ]

@@ -323,6 +323,8 @@ def _ordering(recipe: Recipe, ctx: Context) -> Iterator[PlanStep]:
         yield _step(name, off or each.ready(ctx, recipe))
     if recipe.final.min_score is not None:
         yield PlanStep("min_score", {"min_score": recipe.final.min_score})
+    if recipe.final.min_relevance is not None:
+        yield PlanStep("min_relevance", {"min_relevance": recipe.final.min_relevance})
 
 
 def _budgeting(ctx: Context) -> Iterator[PlanStep]:

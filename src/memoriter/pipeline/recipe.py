@@ -23,6 +23,7 @@ from memoriter.pipeline.foreign_names import Mean, Mix, Path
 from memoriter.pipeline.fusing import Fusion, Label, Weighted
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, Tie
+from memoriter.pipeline.relevance import Relevance
 from memoriter.pipeline.waves import waves_of
 from memoriter.text.analyzers import analyzer
 
@@ -49,6 +50,7 @@ RESERVED: Final = frozenset(
         "tie",
         "tier",
         "order",
+        "relevance",
     }
 )
 """Names of steps and columns, which cannot be labels of lanes or boosts."""
@@ -96,6 +98,8 @@ class Final_(Spec):  # noqa: N801  # `Final` is typing's
     min_score: float | None = option(
         "minimum score, on the scale of the first pass", None, ge=-1e6, le=1e6
     )
+
+    min_relevance: float | None = option("minimum relevance", None, ge=0.0, le=1.0)
 
     @field_validator("limit")
     @classmethod
@@ -145,6 +149,7 @@ class Recipe(Spec):
         "one or two passes that give scores", alias="pass", min_length=1, max_length=2
     )
     order: tuple[AnyOrdering, ...] = option("orderings, in this order", ())
+    relevance: Relevance | None = option("how the relevance of a hit is computed", None)
     final: Final_ = option("what leaves", Final_())
     names: dict[str, Path] = option(
         "names that users of another system know, and where they lead here",
@@ -177,7 +182,12 @@ class Recipe(Spec):
     @model_validator(mode="after")
     def _names_resolve(self) -> Self:
         waves_of(self.lanes)  # raises for unknown seeds and cycles
-        steps = {*RESERVED, "min_score", *(each.kind_name() for each in self.order)}
+        steps = {
+            *RESERVED,
+            "min_score",
+            "min_relevance",
+            *(each.kind_name() for each in self.order),
+        }
         if taken := steps & {*self.lanes, *self.boosts}:
             names = ", ".join(sorted(taken))
             raise ValueError(f"a lane or boost cannot be named {names}: the name is reserved")
@@ -198,7 +208,22 @@ class Recipe(Spec):
         self._columns("scores", tuple(self.scores.values()))
         self._lanes_known()
         self._others_known()
+        self._relevance_known()
         return self
+
+    def _relevance_known(self) -> None:
+        if self.relevance is None:
+            if self.final.min_relevance is not None:
+                raise ValueError("final.min_relevance needs a [relevance] of the recipe")
+            return
+        fuse = self.passes[0].fuse
+        if not isinstance(fuse, Weighted) or fuse.scale != "coverage" or fuse.absent != "fixed":
+            raise ValueError(
+                "relevance needs scores that can be compared: pass.0 must fuse with scale ="
+                ' "coverage" and absent = "fixed"'
+            )
+        if self.relevance.lane not in self.lanes:
+            raise ValueError(f"relevance names {self.relevance.lane!r}, which no lane provides")
 
     def _lanes_known(self) -> None:
         named = {"recipe": {*filter(None, (self.otherwise,))}}

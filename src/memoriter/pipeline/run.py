@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from memoriter.core.errors import InvariantError
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate, pass_of
 from memoriter.lanes.port import Context, Seeded
@@ -20,6 +22,7 @@ from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
 from memoriter.pipeline.plan import BUDGET, Plan, PlanStep, ordering_steps
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.relevance import RELEVANCE, QuestionFacts, question_facts
 from memoriter.pipeline.second_pass import AGAIN, RERANK, fused_again, reranked
 from memoriter.pipeline.waves import seed_rows, waves_of
 
@@ -42,6 +45,8 @@ class Ran:
     """What the reranker answered, by step: inputs of the receipt."""
     seeds: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
     """The seed rows, by lane."""
+    question: QuestionFacts | None = None
+    """What relevance depends on besides the scores; None if the recipe has none."""
 
 
 def run_plan(plan: Plan, ctx: Context) -> Ran:
@@ -61,6 +66,9 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
     counts = {label: ranking.rows.size for label, ranking in pools.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
+    question = None if plan.recipe.relevance is None else question_facts(ctx)
+    if question is not None:
+        scored = replace(scored, slate=_with_relevance(plan.recipe, question, scored.slate))
     plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
@@ -72,7 +80,7 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         counts[BUDGET] = shown.rows.size
     notes = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
     plan = _with_notes(_with_counts(plan, counts, rankings), notes)
-    return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
+    return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds, question)
 
 
 def boosted_count(slate: Slate, label: str) -> int:
@@ -109,7 +117,23 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
         move = Moved(np.flatnonzero(first_scores(slate) >= floor))
         moves["min_score"] = move
         slate = apply_move(slate, "min_score", move)
+    least = plan.recipe.final.min_relevance
+    if least is not None:
+        moves["min_relevance"] = move = Moved(np.flatnonzero(slate.columns[RELEVANCE] >= least))
+        slate = apply_move(slate, "min_relevance", move)
     return slate, moves
+
+
+def _with_relevance(recipe: Recipe, question: QuestionFacts, slate: Slate) -> Slate:
+    """The slate with the relevance of each row."""
+    rule, fuse = recipe.relevance, recipe.passes[0].fuse
+    if rule is None or fuse is None:
+        raise InvariantError("a recipe with relevance fuses")
+    ran = [label for label in fuse.weighed if f"{label}.score" in slate.columns]
+    whole = math.fsum(fuse.weighed[label] for label in ran)
+    near = slate.columns.get(f"{rule.lane}.scaled")
+    made = rule.of(question, slate.score, whole or 1.0, near)
+    return slate.noting({RELEVANCE: made})
 
 
 def first_scores(slate: Slate) -> np.ndarray:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 
-def _table(words: str) -> frozenset[str]:
+def word_table(words: str) -> frozenset[str]:
+    """The words of a text, as a set."""
     return frozenset(words.split())
 
 
-ENGLISH_STOPS: Final = _table(
+ENGLISH_STOPS: Final = word_table(
     """
     a about above across actually after again against all along am among an and any are around at be
     because becoming been before behind being below beside between beyond bit but by can combined
@@ -26,7 +27,7 @@ ENGLISH_STOPS: Final = _table(
 )
 """English function words and words of questions: for entity names and for dialects."""
 
-LATIN_STOPS: Final = _table(
+LATIN_STOPS: Final = word_table(
     """
     a an the and or but in on at to for of with by from is it as be was are been being have has had
     do does did will would could should may might shall can not no nor so if then than that this
@@ -38,7 +39,7 @@ LATIN_STOPS: Final = _table(
 )
 """What `stop = "latin"` drops in the bare dialect; words of other scripts are never dropped."""
 
-RETRY_STOPS: Final = _table(
+RETRY_STOPS: Final = word_table(
     """
     the a an and or but is are was what who when where why how you for from about advice any been
     can choose current decide deciding feeling find getting help helpful idea ideas interesting ive
@@ -50,3 +51,16 @@ RETRY_STOPS: Final = _table(
     """
 )
 """Words that `text.retry` never retries with."""
+
+FUNCTION_WORDS: Final = word_table(
+    """
+    a an the and or but of to in on at by for with from as is are was were be been being am do does
+    did done doing have has had having will would shall should can could may might must i you he she
+    it we they me him her us them my your his its our their mine yours hers ours theirs this that
+    these those there here what which who whom whose when where why how if then than so not no nor
+    only own same too very s t d m ll ve re don doesn didn isn aren wasn weren won just now about
+    into over under again once all any both each few more most other some such up down out off ever
+    get got let please tell im ive id thats whats
+    """
+)
+"""English words that say nothing about what a question asks for (`text.question`)."""

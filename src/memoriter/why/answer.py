@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -16,6 +16,7 @@ from memoriter.index.filter import Fetch
 from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.relevance import RELEVANCE, Strength, unknown_because
 from memoriter.pipeline.run import Ran
 from memoriter.why.explain import Reasons
 from memoriter.why.result import Hit, LaneScore, Result
@@ -33,6 +34,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     reasons = Reasons(head, name)
     replaced = ctx.replaced_by(head.rows)
     terms = ran.plan.terms
+    judged = _Judgement(ran, ctx)
     hits: list[Hit] = []
     for at, record in enumerate(fetch(head.rows.tolist())):
         if record is None:  # forgotten after the view was opened; no view may show it any more
@@ -49,6 +51,8 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 lanes=own,
                 moves=reasons.moves(at),
                 _analyzer=ctx.wording.analyzer,
+                relevance=judged.relevance(at),
+                strength=judged.strength(judged.relevance(at)),
                 superseded_by=replaced[at],
                 source=_source(ran.plan.recipe, own),
                 scores=_scores(ran.plan.recipe, head, at, why.value),
@@ -56,7 +60,48 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
             )
         )
     receipt = partial(write_receipt, ran, ctx, lanes)  # written on first access
-    return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget)
+    best = judged.best(hits)
+    return Result(
+        tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget,
+        relevance=best, strength=judged.strength(best), remarks=judged.remarks(),
+    )  # fmt: skip
+
+
+class _Judgement:
+    """The relevance of the shown rows and what it means; nothing if the recipe has none."""
+
+    def __init__(self, ran: Ran, ctx: Context) -> None:
+        self._rule = ran.plan.recipe.relevance
+        self._question = ran.question
+        self._values = ran.shown.columns.get(RELEVANCE)
+        self._unknown = (
+            None
+            if self._rule is None
+            else unknown_because(ctx, self._rule, ran.rankings, ran.plan.skipped)
+        )
+
+    def relevance(self, at: int) -> float | None:
+        """The relevance of the row at a place."""
+        return None if self._values is None else float(self._values[at])
+
+    def best(self, hits: Sequence[Hit]) -> float | None:
+        """The best relevance of the hits; 0 if there are none."""
+        if self._rule is None:
+            return None
+        return max((hit.relevance for hit in hits if hit.relevance is not None), default=0.0)
+
+    def strength(self, relevance: float | None) -> Strength | None:
+        """What a relevance means."""
+        if self._rule is None or relevance is None:
+            return None
+        return "unknown" if self._unknown is not None else self._rule.strength(relevance)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of the strength should know."""
+        if self._unknown is not None:
+            return (f"it is unknown how relevant these are: {self._unknown}",)
+        unseen = () if self._question is None else self._question.unseen_names
+        return tuple(f"no memory mentions {name}" for name in unseen)
 
 
 def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:

@@ -27,6 +27,7 @@ from memoriter.pipeline.bind import criteria_of
 from memoriter.pipeline.orderings.port import Dropping, apply_move
 from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
+from memoriter.pipeline.relevance import RELEVANCE
 from memoriter.pipeline.run import Ran, first_scores
 from memoriter.text.prompt import head_size
 from memoriter.why.case import Finished
@@ -114,6 +115,8 @@ def _dropped(ran: Ran, ctx: Context, row: int) -> Obstacle | None:
             dropping = Dropping(ctx, recipe, slate, move, at)
             if name == "min_score":
                 return _below(dropping)
+            if name == "min_relevance":
+                return _not_relevant(dropping)
             n = next(n for n, (label, _) in enumerate(orderings) if label == name)
             why = orderings[n][1].dropped(dropping)
             options = [_overriding(f"order.{n}.{key}", value) for key, value in why.options.items()]
@@ -129,6 +132,13 @@ def _below(dropping: Dropping) -> Obstacle:
     floor = dropping.recipe.final.min_score
     reason = f"its score of {score:.6g} lies below min_score = {floor:g}"
     return Obstacle("min_score", reason, (_overriding("final.min_score", score),))
+
+
+def _not_relevant(dropping: Dropping) -> Obstacle:
+    relevance = float(dropping.slate.columns[RELEVANCE][dropping.at])
+    floor = dropping.recipe.final.min_relevance
+    reason = f"its relevance of {relevance:.6g} lies below min_relevance = {floor:g}"
+    return Obstacle("min_relevance", reason, (_overriding("final.min_relevance", relevance),))
 
 
 # -- lanes -----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
 from memoriter.pipeline.plan import Plan
+from memoriter.pipeline.relevance import Strength
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, block_of
@@ -55,6 +56,11 @@ class Hit(Hinting):
     """For each pass and ordering that moved rows, its rank before (`from`) and what was noted."""
     _analyzer: Analyzer = field(compare=False)
     """The analyzer of the query; it finds the matched words in the text."""
+    relevance: float | None = None
+    """How well it answers the question, 0 to 1; comparable between questions, unlike the score.
+    None if the recipe has no relevance."""
+    strength: Strength | None = None
+    """What the relevance means: `strong`, `weak`, `none`, or `unknown`."""
     superseded_by: tuple[str, ...] = ()
     """The ids of the records that superseded it as of the search, if the scope may read them."""
     source: str | None = None
@@ -134,6 +140,7 @@ class Hit(Hinting):
         return {
             "rank": self.rank,
             "score": self.score,
+            **_relevance(self.relevance, self.strength),
             "record": self.record.to_dict(),
             "superseded_by": list(self.superseded_by),
             **({} if self.source is None else {"source": self.source}),
@@ -144,6 +151,10 @@ class Hit(Hinting):
             "explanation": self.explanation.to_dict(),
             **({"moves": {k: dict(v) for k, v in self.moves.items()}} if self.moves else {}),
         }
+
+
+def _relevance(relevance: float | None, strength: Strength | None) -> dict[str, object]:
+    return {} if strength is None else {"relevance": relevance, "strength": strength}
 
 
 def _facts(node: Explanation) -> Iterator[Facts]:
@@ -163,6 +174,13 @@ class Result(Hinting, Sequence[Hit]):
     _write_receipt: Callable[[], Receipt] = field(compare=False)
     _budget: Budget = FREE
     """The budget of the call, the default of `context`."""
+    relevance: float | None = None
+    """The best relevance of a hit, 0 to 1: may be compared between questions, a score may not.
+    0 without hits; None if the recipe has no relevance."""
+    strength: Strength | None = None
+    """What the relevance means: `strong`, `weak`, `none`, or `unknown`."""
+    remarks: tuple[str, ...] = ()
+    """What should be known about the strength: a name that no record has, why it is unknown."""
 
     def __repr__(self) -> str:
         return shown("Result", f"{counted(len(self.hits), 'hit')}, {self.status}")
@@ -281,6 +299,8 @@ class Result(Hinting, Sequence[Hit]):
             "used": list(self.used),
             "skipped": self.skipped,
             "total": self.total,
+            **_relevance(self.relevance, self.strength),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
             **({"approximate": True} if self.approximate else {}),
             **({"near": list(self.near)} if self.near else {}),
             "plan": self.plan.to_dict(),

@@ -52,6 +52,7 @@ def write_receipt(ran: Ran, ctx: Context, lanes: Lanes) -> Receipt:
             "outcomes": _outcomes(ran, ctx),
             "skipped": {s.name: s.skipped for s in ran.plan.steps if s.skipped is not None},
             **_coverage(ran),
+            **_question(ran),
             "slate": _slate(ran, ctx, ids),
             # The budget acts after the limit and has a key of its own.
             "moves": [_move(name, move) for name, move in ran.moves.items() if name != BUDGET],
@@ -73,6 +74,16 @@ def _coverage(ran: Ran) -> dict[str, object]:
         "coverage": {
             label: [list(knot) for knot in knots] for label, knots in known.items() if knots
         }
+    }
+
+
+def _question(ran: Ran) -> dict[str, object]:
+    """What relevance depends on besides the scores."""
+    if ran.question is None:
+        return {}
+    terms, names = ran.question.terms, ran.question.names
+    return {
+        "question": {"terms": [list(each) for each in terms], "names": [list(n) for n in names]}
     }
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .kinds import ordering_rules
-from .numbers import Data, either
+from .numbers import Column, Data, either
 from .search import Search
 
 
@@ -23,12 +23,19 @@ def orderings(s: Search) -> dict[str, Data]:
 def check_moves(s: Search) -> None:
     """Check which rows each ordering keeps; the moves of an unknown kind are attested."""
     steps, floor = orderings(s), s.recipe["final"]["min_score"]
+    least = s.recipe["final"]["min_relevance"]
     every = [*steps, "min_score"] if floor is not None else [*steps]
+    every = [*every, "min_relevance"] if least is not None else every
     names = [name for name in every if s.runs(name)]
     s.same("moves", [move["name"] for move in s.body["moves"]], names)
     for n, move in enumerate(s.body["moves"]):
         path = f"moves/{n}"
-        kept = _above(s, floor) if move["name"] == "min_score" else _kept(s, steps, move, path)
+        if move["name"] == "min_score":
+            kept = _above(s, s.first, floor)
+        elif move["name"] == "min_relevance":
+            kept = _above(s, s.known["relevance"], least)
+        else:
+            kept = _kept(s, steps, move, path)
         if kept is None:
             s.attested[path] = None
         else:
@@ -50,9 +57,9 @@ def _kept(s: Search, steps: dict[str, Data], move: Data, path: str) -> list[int]
     return rule.kept(s, spec, move, path)
 
 
-def _above(s: Search, floor: Any) -> list[int]:
-    """The places whose first-pass score reaches min_score."""
-    return [n for n, at in enumerate(s.standing) if either(s.first[at], -math.inf) >= floor]
+def _above(s: Search, values: Column, floor: Any) -> list[int]:
+    """The places whose value reaches the floor."""
+    return [n for n, at in enumerate(s.standing) if either(values[at], -math.inf) >= floor]
 
 
 def check_hits(s: Search) -> None:

@@ -1,0 +1,162 @@
+"""Relevance: how well a hit answers the question, from 0 to 1, comparable between questions.
+
+A score orders the hits of one question. It cannot say whether the best of them is any good. The
+relevance can: it is made of numbers that do not depend on the other hits: how much of the question
+the score covers, how near the meaning is compared with unrelated texts, how much of what the
+question asks for the store has ever seen, and how much the question asks at all. `run` adds it as a
+column; a recipe without `[relevance]` has none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from memoriter.core.ranking import Knots, Ranking, Scores
+from memoriter.index.field_stats import FieldStats
+from memoriter.index.match import PhrasePattern
+from memoriter.lanes.port import Context
+from memoriter.lanes.spec import Spec, option
+from memoriter.rank.fuse import by_knots
+from memoriter.rank.grid import snap, snap_one
+from memoriter.text.background import background_idf
+from memoriter.text.english import is_english
+from memoriter.text.question import informative_terms, names_in
+
+RELEVANCE: Final = "relevance"
+"""The column, and the move that drops hits below a minimum."""
+Strength = Literal["strong", "weak", "none", "unknown"]
+"""What a relevance means; `unknown` if it cannot be told."""
+UnitShare = Annotated[float, Field(ge=0.0, le=1.0)]
+Knot = tuple[Annotated[float, Field(ge=0.0, le=1e6)], UnitShare]
+
+
+class Relevance(Spec):
+    """How the relevance of a hit is computed."""
+
+    lane: str = option("lane whose coverage counts by itself", "meaning")
+    score: UnitShare = option("weight of the score of the first pass", 0.5)
+    coverage: UnitShare = option("weight of that lane's coverage", 0.33)
+    seen: UnitShare = option("weight of the part of the question that the store has seen", 0.17)
+    mass: float = option(
+        "informative mass of a question at which its relevance is halved", 8.0, ge=0.0, le=1000.0
+    )
+    unseen_name: UnitShare = option("factor if the question names what no record names", 0.5)
+    knots: tuple[Knot, ...] = option(
+        "from evidence to relevance, piecewise linear", min_length=2, max_length=32
+    )
+    weak: UnitShare = option("relevance from which a hit is weak; below it is none", 0.2)
+    strong: UnitShare = option("relevance from which a hit is strong", 0.6)
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        xs, ys = [x for x, _ in self.knots], [y for _, y in self.knots]
+        if xs != sorted(set(xs)) or ys != sorted(ys):
+            raise ValueError("relevance.knots must ascend")
+        return self
+
+    def strength(self, relevance: float) -> Strength:
+        """What a relevance means."""
+        if relevance >= self.strong:
+            return "strong"
+        return "weak" if relevance >= self.weak else "none"
+
+    def of(
+        self, question: QuestionFacts, scores: Scores, whole: float, near: Scores | None
+    ) -> Scores:
+        """The relevance of each row.
+
+        `scores` are those of the first pass, `whole` is the sum of the weights of the lanes that
+        ran, `near` the coverage of the lane (None if it did not run).
+        """
+        parts = self.score * (scores / whole)
+        weight = self.score
+        if near is not None:
+            parts = parts + self.coverage * np.where(np.isnan(near), 0.0, near)
+            weight += self.coverage
+        own = snap(parts / weight) * (1.0 - self.seen) + self.seen * question.seen
+        damped = snap(np.maximum(own, 0.0)) * question.damped(self.mass)
+        named = damped * (self.unseen_name if question.unseen_names else 1.0)
+        return by_knots(snap(named), _knots(self.knots))
+
+
+def _knots(knots: tuple[Knot, ...]) -> Knots:
+    return tuple((float(x), float(y)) for x, y in knots)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFacts:
+    """What is known about a question before any record is scored: inputs of the receipt."""
+
+    terms: tuple[tuple[str, float, int], ...]
+    """(informative term, its idf in general English, records that contain it)."""
+    names: tuple[tuple[str, int], ...]
+    """(name in the question, records that contain it)."""
+
+    @property
+    def mass(self) -> float:
+        """How much the question asks: the summed idf of its informative terms."""
+        return math.fsum(idf for _, idf, _ in self.terms)
+
+    @property
+    def seen(self) -> float:
+        """The share of the mass that is in words that some record has."""
+        known = math.fsum(idf for _, idf, df in self.terms if df)
+        return snap_one(known / self.mass) if self.mass else 0.0
+
+    @property
+    def unseen_names(self) -> tuple[str, ...]:
+        """The names that no record has."""
+        return tuple(name for name, df in self.names if not df)
+
+    def damped(self, half: float) -> float:
+        """Mass / (mass + half): near 0 if the question asks next to nothing ("go on")."""
+        mass = self.mass
+        return snap_one(mass / (mass + half)) if mass else 0.0
+
+
+def unknown_because(
+    ctx: Context, rule: Relevance, rankings: Mapping[str, Ranking], degraded: Mapping[str, str]
+) -> str | None:
+    """Why the relevance of an answer cannot be told; None if it can.
+
+    `degraded` are the lanes that could not run, and why.
+    """
+    if not ctx.query.text.strip():
+        return "the question is blank"
+    if degraded:
+        label, reason = next(iter(degraded.items()))
+        return f"{label} could not run: {reason}"
+    own = rankings.get(rule.lane)
+    if own is not None and own.coverage is None:
+        return (
+            "the cosines of this embedder are not calibrated; memory.calibrate(), or `memoriter"
+            " calibrate`, does it once"
+        )
+    if not is_english(ctx.query.text):
+        return "the question does not seem to be English, the language of the packaged word tables"
+    return None
+
+
+def question_facts(ctx: Context) -> QuestionFacts:
+    """The informative terms and the names of the question, with what the view knows of them.
+
+    Document frequencies are counted over the tenant's view, as for BM25.
+    """
+    analyzer = ctx.wording.analyzer
+    stats = FieldStats(ctx.view, tuple(ctx.view.fields), analyzer)
+
+    def df(term: str) -> int:
+        return stats.df(PhrasePattern(((term, 0),)))
+
+    terms = informative_terms(ctx.query.text, analyzer)
+    names = {name: analyzer.terms(name) for name in names_in(ctx.query.text)}
+    return QuestionFacts(
+        tuple((term, background_idf(term), df(term)) for term in terms),
+        tuple((name, min((df(t) for t in own), default=0)) for name, own in names.items() if own),
+    )

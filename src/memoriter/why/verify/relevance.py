@@ -1,0 +1,36 @@
+"""Checks the relevance of every candidate: from its score, one lane's coverage and the question."""
+
+from __future__ import annotations
+
+import math
+
+from .fusing import interpolated
+from .numbers import Column, Data, either, snap
+from .ranking import lanes_run
+from .search import Search
+
+
+def check_relevance(s: Search) -> None:
+    """Derive the relevance of each row; the facts about the question are inputs."""
+    rule: Data | None = s.recipe["relevance"]
+    if rule is None:
+        return
+    terms, names = s.body["question"]["terms"], s.body["question"]["names"]
+    s.attested["question"] = None
+    mass = math.fsum(idf for _, idf, _ in terms)
+    seen = snap(math.fsum(idf for _, idf, df in terms if df) / mass) if mass else 0.0
+    damp = snap(mass / (mass + rule["mass"])) if mass else 0.0
+    factor = rule["unseen_name"] if any(not df for _, df in names) else 1.0
+    weights = s.recipe["pass"][0]["fuse"]["weights"]
+    fused = [label for label in weights if label in lanes_run(s) or f"{label}.score" in s.known]
+    whole = math.fsum(weights[label] for label in fused) or 1.0
+    near = s.known.get(f"{rule['lane']}.scaled")
+    weight = rule["score"] + (0.0 if near is None else rule["coverage"])
+    out: Column = []
+    for at, score in enumerate(s.first):
+        part = rule["score"] * (either(score, 0.0) / whole)
+        if near is not None:
+            part = part + rule["coverage"] * either(near[at], 0.0)
+        own = snap(part / weight) * (1.0 - rule["seen"]) + rule["seen"] * seen
+        out.append(interpolated(snap(snap(max(own, 0.0)) * damp * factor), rule["knots"]))
+    s.derived("relevance", out)
