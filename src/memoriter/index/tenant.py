@@ -79,7 +79,7 @@ class TenantIndex:
         self._segments: tuple[Segment, ...] = ()
         self._latest = self._born = np.zeros(0, np.int64)
         """By position: the row of the record's latest version, and of its first; 0 for none."""
-        self._current = View(0, (), self._analyzer.fields)
+        self._current = View(0, (), self._analyzer.fields, space=self._space)
 
     @property
     def name(self) -> str:
@@ -124,7 +124,8 @@ class TenantIndex:
 
     def _view(self, seq: int) -> View:
         agents = partial(self._log.agents, self.tenant, seq)
-        return View(seq, self._segments, self._analyzer.fields, agents, self._current.built_graph)
+        fields, graph = self._analyzer.fields, self._current.built_graph
+        return View(seq, self._segments, fields, agents, graph, space=self._space)
 
     def _catch_up(self) -> Head:
         """Read what was committed or published since the last call; the caller holds the lock."""

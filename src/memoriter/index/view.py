@@ -17,15 +17,18 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.calibration import Calibration
 from memoriter.core.edge import REPLACING
+from memoriter.embed.calibrate import packaged_calibration
+from memoriter.index.calibrations import committed_calibration
 from memoriter.index.columns import NO_TIME, Arrays, dictionary_of, holds_at
 from memoriter.index.edges import latest
 from memoriter.index.graph import Graph
 from memoriter.index.segment import Segment, SegmentView
-from memoriter.store.rows import AgentRow
+from memoriter.store.rows import RESERVED, AgentRow
 
-SETTING: Final = "\x1fembedding"
-"""Registry entry that names the vector space in use; no agent can have this name."""
+SETTING: Final = f"{RESERVED}embedding"
+"""Registry entry that names the vector space in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +58,46 @@ class View:
         fields: tuple[str, ...],
         agents: Callable[[], Sequence[AgentRow]] = tuple[AgentRow, ...],
         built_graph: Graph | None = None,
-        damage: str | None = None,
+        space: str = "",
     ) -> None:
         self.seq = seq
         self.segments = tuple(segments)
         self.fields = fields
         self._agents = agents
         self._built_graph = built_graph
-        self.damage = damage
+        self.space = space
+        """The name of the vector space whose vectors the view has; empty if it has none."""
+        self.damage: str | None = None
         """Why the view has no vectors; None unless one of them is damaged."""
 
     def with_damage(self, damage: str) -> View:
         """The same view, with the reason why it has no vectors."""
-        return View(self.seq, self.segments, self.fields, self._agents, self._built_graph, damage)
+        graph, space = self._built_graph, self.space
+        view = View(self.seq, self.segments, self.fields, self._agents, graph, space)
+        view.damage = damage
+        return view
 
     @cached_property
     def agents(self) -> Mapping[str, str]:
         """The registry's text about each agent; read on first use."""
-        return {row.agent: _registry_text(row) for row in self._agents() if row.agent != SETTING}
+        rows = self._registry
+        return {
+            row.agent: _registry_text(row) for row in rows if not row.agent.startswith(RESERVED)
+        }
+
+    @cached_property
+    def _registry(self) -> Sequence[AgentRow]:
+        return self._agents()
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the view's vector space; read on first use.
+
+        The one that was last committed up to `seq`, else the packaged one of its embedder, else
+        None.
+        """
+        entry = committed_calibration(self._registry, self.space)
+        return packaged_calibration(self.space) if entry is None else entry.calibration
 
     @cached_property
     def seen(self) -> tuple[SegmentView, ...]:

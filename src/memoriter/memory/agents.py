@@ -13,10 +13,10 @@ from memoriter.core.errors import BadRecord, NotFound
 from memoriter.core.names import name
 from memoriter.core.options import check_known, explained, takes
 from memoriter.core.shown import named, quoted, shown
-from memoriter.index.view import SETTING
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import AgentFields
 from memoriter.rank.bm25 import bm25_contribution, idf
+from memoriter.store.rows import RESERVED
 from memoriter.write.writer import Writer, idempotency_key
 
 
@@ -93,9 +93,10 @@ class Agents:
 
     def list(self) -> list[Agent]:
         """All registered agents, by name."""
-        # The embedding settings of the tenant are kept in the same table, under a reserved name.
+        # Settings of the tenant are kept in the same table, under reserved names.
         rows = self._engine.log.agents(self._tenant, 2**62)
-        return [_agent(json.loads(row.body)) for row in rows if row.agent != SETTING]
+        entries = [row for row in rows if not row.agent.startswith(RESERVED)]
+        return [_agent(json.loads(row.body)) for row in entries]
 
     def search(self, text: str, limit: int = 10) -> list[tuple[Agent, float]]:
         """Agents whose entry shares words with the text, as (agent, BM25 score), best first."""

@@ -71,8 +71,12 @@ class EdgeRow(NamedTuple):
     body: bytes
 
 
+RESERVED: Final = "\x1f"
+"""Begins the names of registry entries that are settings; no agent can have such a name."""
+
+
 class AgentRow(NamedTuple):
-    """One state of an agent in the registry."""
+    """One state of an agent in the registry, or of a setting under a reserved name."""
 
     seq: int
     agent: str

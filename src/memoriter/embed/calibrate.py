@@ -1,0 +1,64 @@
+"""Calibrates a vector space with packaged probe texts, and holds the packaged calibrations.
+
+The probes are questions and notes that we wrote, each on a subject of its own: every pair of a
+question and a note is unrelated. `tools/calibrate.py` makes the calibration of the packaged table
+from them; `memory.calibrate` that of any other space.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.calibration import LEVELS, Calibration
+from memoriter.embed.vector_space import parse_space
+from memoriter.rank.grid import exact_cosines
+from memoriter.rank.quantiles import quantiles
+
+PACKAGED_FILE: Final = "static_en/calibration.json"
+"""The calibration of the packaged table, with the fingerprint of its embedder."""
+
+
+class Probes(NamedTuple):
+    """Questions, and notes that answer none of them."""
+
+    questions: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@cache
+def probes() -> Probes:
+    """The packaged probe texts."""
+    folder = resources.files("memoriter.embed").joinpath("probes")
+    questions, notes = (
+        tuple(folder.joinpath(file).read_text("utf-8").splitlines())
+        for file in ("questions.txt", "notes.txt")
+    )
+    return Probes(questions, notes)
+
+
+def calibration_of(
+    queries: Sequence[NDArray[np.float32]], records: NDArray[np.float32]
+) -> Calibration:
+    """The calibration by all pairs of these unit vectors of questions and of unrelated records."""
+    cosines = np.concatenate([exact_cosines(records, query) for query in queries])
+    # The grid may round the length of a vector to just above 1, and so a cosine.
+    return Calibration(quantiles(np.clip(cosines, -1.0, 1.0), LEVELS))
+
+
+def packaged_calibration(space: str) -> Calibration | None:
+    """The packaged calibration of a space, by its embedder's fingerprint; None if there is none."""
+    return _packaged().get(parse_space(space).fingerprint)
+
+
+@cache
+def _packaged() -> dict[str, Calibration]:
+    file = resources.files("memoriter.embed").joinpath(PACKAGED_FILE)
+    data = json.loads(file.read_text("utf-8"))
+    return {data["embedder"]: Calibration.of_dict(data["cosines"])}

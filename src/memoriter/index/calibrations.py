@@ -1,0 +1,82 @@
+"""Calibrations of vector spaces as entries of the log.
+
+`memory.calibrate` commits one per tenant and space. It lies in the registry of agents under a
+reserved name, as the settings of the embedder do, so views, exports and digests cover it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+
+from memoriter.core.calibration import Calibration
+from memoriter.core.canonical import canonical
+from memoriter.core.errors import Corrupt, InputError
+from memoriter.store.rows import RESERVED, AgentRow
+
+_PREFIX: Final = f"{RESERVED}calibration "
+Compared = Literal["records", "probes"]
+"""What the probe questions were compared with: records of the tenant, or the probe notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationEntry:
+    """A calibration that was committed, and how it came about."""
+
+    calibration: Calibration
+    compared: Compared
+    texts: int
+    """How many records or notes were compared with each question."""
+    time: int
+    """When it was committed, in microseconds."""
+    agent: str | None = None
+    """The agent in whose scope it was made."""
+
+    def same_numbers(self, other: CalibrationEntry) -> bool:
+        """Whether nothing but time and agent differs."""
+        return (self.calibration, self.compared, self.texts) == (
+            other.calibration,
+            other.compared,
+            other.texts,
+        )
+
+    def encode(self, space: str) -> tuple[str, bytes]:
+        """The name and the body of the entry in the registry."""
+        key = _PREFIX + space
+        body: dict[str, object] = {
+            "agent": key,
+            "aliases": [],
+            "by": self.agent,
+            "compared": self.compared,
+            "cosines": self.calibration.to_dict(),
+            "texts": self.texts,
+            "time": self.time,
+        }
+        return key, canonical(body)
+
+
+def committed_calibration(registry: Iterable[AgentRow], space: str) -> CalibrationEntry | None:
+    """The entry of a space among rows of the registry; None if it was never calibrated.
+
+    Raises Corrupt if the entry cannot be read.
+    """
+    for row in registry:
+        if row.agent == _PREFIX + space:
+            return _decoded(row)
+    return None
+
+
+def _decoded(row: AgentRow) -> CalibrationEntry:
+    try:
+        body = cast("dict[str, Any]", json.loads(row.body))
+        numbers = Calibration.of_dict(body["cosines"])
+        return CalibrationEntry(
+            numbers, body["compared"], body["texts"], body["time"], body.get("by")
+        )
+    except (ValueError, KeyError, InputError) as error:
+        raise Corrupt(
+            f"the calibration at entry {row.seq} cannot be read ({error})",
+            hint="calibrate the space again",
+        ) from None
