@@ -35,7 +35,9 @@ def main(source: str) -> None:
             by_idf[round(16 * idf(total, count))].append(stem)
     lines_out = [f"{steps} {' '.join(sorted(stems))}" for steps, stems in sorted(by_idf.items())]
     TARGET.write_text("\n".join(lines_out) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{sum(map(len, by_idf.values())):,} stems of {total:,} texts in {TARGET.name}\n")
+    sys.stdout.write(
+        f"{sum(map(len, by_idf.values())):,} stems of {total:,} texts in {TARGET.name}\n"
+    )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.top import Keys, by_row, top
 from memoriter.text.port import Analyzer
 
-
 EVERY: Final = 10_000_000
 """A pool size that cuts off nothing."""
 
