@@ -33,7 +33,10 @@ def answer(world: World, ask: Ask) -> Answer:
     chosen = select(world, ask)
     search = Search(world, ask, chosen)
     candidates = search.candidates()
-    scene = replace(scene_of(world, ask, chosen, candidates), parts=search.parts(candidates))
+    scene = replace(
+        scene_of(world, ask, chosen, candidates),
+        parts=search.parts(candidates), whole=search.whole, coverage=search.coverage(),
+    )  # fmt: skip
     table = first(scene)
     passes = ask.recipe["pass"]
     if len(passes) > 1 and passes[1]["enabled"]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from itertools import pairwise
 from typing import Any
 
-from tests.oracle.numbers import Column, grid
+from tests.oracle.numbers import Column, Knots, grid
 
 Columns = Mapping[str, Column]
 """What each signal says, by label."""
@@ -29,7 +30,9 @@ def contributions(
 def _shares(
     spec: Mapping[str, Any], labels: Collection[str], silent: Collection[str]
 ) -> dict[str, float]:
-    """Weights as parts of the whole, on the grid, together never more than 1."""
+    """Weights as parts of the whole, on the grid, together never more than 1; or as they are."""
+    if spec["absent"] == "fixed":
+        return {label: grid(spec["weights"].get(label, 1.0)) for label in labels}
     counted = {
         label: spec["weights"].get(label, 1.0)
         if label not in silent or spec["absent"] == "keep"
@@ -72,10 +75,27 @@ def _smooth(spec: Mapping[str, Any], scores: Columns) -> dict[str, Column]:
     return out
 
 
-def scaled(scores: Column, how: str) -> Column:
-    """`max`: s / max, negative as 0. `min_max`: (s − min) / (max − min), ½ where all are equal."""
+def interpolated(value: float, knots: Knots) -> float:
+    """A piecewise linear function, level outside, on the grid."""
+    if value >= knots[-1][0]:
+        return grid(knots[-1][1])
+    for (x0, y0), (x1, y1) in reversed(list(pairwise(knots))):
+        if value >= x0:
+            return grid(y0 + (value - x0) * ((y1 - y0) / (x1 - x0)))
+    return grid(knots[0][1])
+
+
+def scaled(scores: Column, how: str, knots: Knots | None = None) -> Column:
+    """`max`: s / max, negative as 0. `min_max`: (s − min) / (max − min), ½ where all are equal.
+
+    `coverage`: by the knots, or by `max` where there are none.
+    """
     if how == "none":
         return dict(scores)
+    if how == "coverage":
+        if knots is not None:
+            return {row: interpolated(score, knots) for row, score in scores.items()}
+        how = "max"
     low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     if how == "max":
         return {row: max(s, 0.0) / high if high > 0.0 else 0.0 for row, s in scores.items()}

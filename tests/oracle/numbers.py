@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 Vector = Sequence[float]
+Knots = Sequence[tuple[float, float]]
+"""A piecewise linear function: (x, y), level outside."""
 Column = dict[int, float]
 """A number by row; a row without one is not in it."""
 

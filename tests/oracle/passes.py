@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.oracle.fuse import contributions, scaled
 from tests.oracle.kinds import boosts, lanes
-from tests.oracle.numbers import Column, grid
+from tests.oracle.numbers import Column, Knots, grid
 from tests.oracle.table import Scene, Table
 
 Spec = Mapping[str, Any]
@@ -22,14 +22,17 @@ def first(scene: Scene) -> Table:
     bringing = [
         label for label, lane in scene.recipe["lanes"].items() if lanes()[lane["kind"]].brings
     ]
-    every = {row for column in scene.candidates.values() for row in column}
+    proposed = {row for column in scene.candidates.values() for row in column}
+    columns = _completed(scene, proposed) if spec["complete"] else dict(scene.candidates)
+    every = {row for column in columns.values() for row in column}
     table = Table(sorted(every), dict(scene.parts))
     scores: dict[str, Column] = {}
-    for label, column in scene.candidates.items():
+    for label, column in columns.items():
         table.columns[f"{label}.score"] = column
-        table.columns[f"{label}.rank"] = {row: n + 1 for n, row in enumerate(column)}
+        ranked = [row for row in column if row in proposed]
+        table.columns[f"{label}.rank"] = {row: n + 1 for n, row in enumerate(ranked)}
         if label not in bringing:
-            scores[label] = _as_counted(fuse, label, column)
+            scores[label] = _as_counted(fuse, label, column, scene.coverage.get(label))
             if fuse["kind"] == "weighted":
                 table.columns[f"{label}.scaled"] = scores[label]
     candidates = {row for column in scores.values() for row in column}
@@ -45,17 +48,36 @@ def first(scene: Scene) -> Table:
     table.score = _sums(contributions(fuse, scores, ranks, silent))
     table.columns["fuse"] = dict(table.score)
     _apply(scene, table, spec["boosts"], dict(table.score))
-    table.rows = [row for row in table.rows if row in table.score]
+    table.rows = [row for row in table.rows if row in table.score and row in proposed]
+    table.score = {row: table.score[row] for row in table.rows}
     table.sort(scene, spec["ties"] or scene.recipe["ties"])
     table.first = dict(table.score)
     return table
 
 
-def _as_counted(fuse: Spec, label: str, column: Column) -> Column:
+def _completed(scene: Scene, proposed: set[int]) -> dict[str, Column]:
+    """What each lane says of every candidate and of the rows that boosts read beside them.
+
+    A lane that can say nothing of one row by itself keeps to its pool.
+    """
+    rows = set(proposed)
+    for label in _running(scene):
+        spec = scene.recipe["boosts"][label]
+        rows |= {n for row in proposed for n in boosts()[spec["kind"]].beside(spec, scene, row)}
+    kind = {label: lane["kind"] for label, lane in scene.recipe["lanes"].items()}
+    return {
+        label: {row: s for row, s in scene.whole[label].items() if row in rows}
+        if lanes()[kind[label]].independent
+        else column
+        for label, column in scene.candidates.items()
+    }
+
+
+def _as_counted(fuse: Spec, label: str, column: Column, knots: Knots | None = None) -> Column:
     if fuse["kind"] != "weighted":
         return column
     how = fuse["scale"]
-    return scaled(column, how if isinstance(how, str) else how.get(label, "none"))
+    return scaled(column, how if isinstance(how, str) else how.get(label, "none"), knots)
 
 
 def _running(scene: Scene) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.oracle.graph import Link, Reached
-from tests.oracle.numbers import Column, grid
+from tests.oracle.numbers import Column, Knots, grid
 from tests.oracle.table import Scene, Table
 from tests.oracle.world import Ask, World
 
@@ -16,6 +16,10 @@ from memoriter.core.times import to_micros
 
 Spec = Mapping[str, Any]
 """A part of a recipe, as data."""
+
+
+SHARE: Knots = ((0.0, 0.0), (1.0, 1.0))
+"""Scores that are shares already."""
 
 
 # -- lanes -----------------------------------------------------------------------------------------
@@ -66,6 +70,10 @@ class LaneOracle:
     """How it puts equals in order; None: as the recipe says."""
     brings: bool = False
     """Whether it brings rows without scoring them."""
+    independent: bool = False
+    """Whether the score of a row does not depend on other rows, so that a pass may complete it."""
+    coverage: Callable[[LaneCall], Knots | None] = lambda _: None
+    """From a score to the share of the question that it covers; None where it knows none."""
 
 
 # -- boosts ----------------------------------------------------------------------------------------
@@ -106,6 +114,8 @@ class BoostOracle:
     """Whether it has something to do."""
     reads_score: bool = False
     """Whether it looks at the score so far."""
+    beside: Callable[[Spec, Scene, int], set[int]] = lambda *_: set()
+    """The rows beside a row whose scores it looks at."""
 
 
 def worth(spec: Spec, share: float | None) -> float | None:

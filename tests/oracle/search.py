@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.oracle.graph import Reached
 from tests.oracle.kinds import lanes
-from tests.oracle.numbers import Column
+from tests.oracle.numbers import Column, Knots
 from tests.oracle.passes import first
 from tests.oracle.rules import LaneCall, LaneOracle
 from tests.oracle.table import Scene, tied
@@ -45,6 +45,12 @@ class Search:
         self.lanes: Mapping[str, Any] = ask.recipe["lanes"]
         self.records = {record.row: record for record in chosen}
         self.walks: dict[str, dict[int, Reached]] = {}
+        self.whole: dict[str, Column] = {}
+        """What each lane says of every row, best first."""
+
+    def coverage(self) -> dict[str, Knots | None]:
+        """What share of the question a score of each lane covers."""
+        return {label: self._oracle(label).coverage(self._call(label)) for label in self.whole}
 
     def candidates(self) -> dict[str, Column]:
         """What each lane finds, best first, in the recipe's order."""
@@ -56,8 +62,10 @@ class Search:
             waiting.remove(label)
             scores = self._scores(label, out)
             if scores is not None:
-                best = self._best(scores, self._order(label))[: self.lanes[label]["pool"]]
-                out[label] = {row: scores[row] for row in best}
+                best = self._best(scores, self._order(label))
+                self.whole[label] = {row: scores[row] for row in best}
+                pool = best[: self.lanes[label]["pool"]]
+                out[label] = {row: scores[row] for row in pool}
         return {label: out[label] for label in self.lanes if label in out}
 
     def parts(self, ranked: Mapping[str, Column]) -> dict[str, Column]:
@@ -131,6 +139,6 @@ class Search:
         own = {n: ranked[n] for n in self.lanes if n in lane["seeds"] and n in ranked}
         if not lane["together"]:
             return [list(ranked[other]) for other in lane["seeds"] if other in ranked]
-        scene = scene_of(self.world, self.ask, self.chosen, own)
-        one: dict[str, Any] = {**self.ask.recipe["pass"][0], "boosts": []}
+        scene = replace(scene_of(self.world, self.ask, self.chosen, own), coverage=self.coverage())
+        one: dict[str, Any] = {**self.ask.recipe["pass"][0], "boosts": [], "complete": False}
         return [first(replace(scene, recipe={**scene.recipe, "boosts": {}, "pass": [one]})).rows]

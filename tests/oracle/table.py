@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tests.oracle.graph import Link
-from tests.oracle.numbers import Column, Vector, middle
+from tests.oracle.numbers import Column, Knots, Vector, middle
 
 from memoriter.core.record import Record
 from memoriter.core.times import to_micros
@@ -48,6 +48,10 @@ class Scene:
     judge: Judge | None = None
     parts: Mapping[str, Column] = field(default_factory=dict[str, Column])
     """What the scores of lanes are sums of, by the name of the column."""
+    whole: Mapping[str, Column] = field(default_factory=dict[str, Column])
+    """What each lane says of every row of the selection, best first, pools aside."""
+    coverage: Mapping[str, Knots | None] = field(default_factory=dict[str, Knots | None])
+    """What share of the question a score of each lane covers."""
 
 
 @dataclass

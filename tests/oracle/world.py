@@ -18,6 +18,7 @@ from tests.oracle.wheres import passes
 from memoriter.core.record import Record, decode
 from memoriter.core.times import to_micros
 from memoriter.core.words import RecordWords
+from memoriter.embed.calibrate import packaged_calibration
 from memoriter.store.port import Dump
 from memoriter.store.rows import VectorRow
 from memoriter.text.port import Analyzer
@@ -54,6 +55,8 @@ class World:
     """Every edge, whatever its kind."""
     by_then: Callable[[int], Past] = Past
     """What had been written at a time."""
+    calibration: Sequence[float] | None = None
+    """The quantiles of unrelated texts in the space, if they are known."""
 
     @classmethod
     def at(cls, dump: Dump, seq: int, analyzer: Analyzer, space: str) -> World:
@@ -76,6 +79,7 @@ class World:
                 key = (edge.source, edge.target, body["kind"], since)
                 edges[key] = Replacing(edge.source, edge.target, since, until)
         records = sorted(latest.values(), key=lambda record: record.row)
+        known = packaged_calibration(space)
         return cls(
             records,
             vectors,
@@ -84,6 +88,7 @@ class World:
             _agents(dump, seq),
             links_of(dump, seq),
             partial(past_at, dump, seq),
+            None if known is None else known.cosines,
         )
 
     @cached_property

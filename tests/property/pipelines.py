@@ -128,7 +128,7 @@ def known(memory: Memory, lists: Data) -> Data:
 # -- recipes ---------------------------------------------------------------------------------------
 
 pools = one_of([1, 2, 3, 1000, 1000])
-_SCALES = one_of(["max", "min_max", "none"])
+_SCALES = one_of(["max", "min_max", "none", "coverage", "coverage"])
 _WEIGHTS = one_of([0.0, 0.1, 0.3, 1.0, 2.0])
 
 _LANES: dict[str, st.SearchStrategy[Data]] = {
@@ -218,8 +218,8 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "talk": _boost("session", **_WEIGHT),
     "turns": _boost(
-        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), session=one_of([0.0, 0.1]),
-        words=one_of([2, 80]),
+        "around", shares=one_of([(0.3,), (0.3, 0.2, 0.1)]), nearby=one_of([0.0, 0.1]),
+        turns=one_of([1, 5]), words=one_of([2, 80]),
     ),
     "speaker": _boost("who", **_WEIGHT),
     "linked": st.fixed_dictionaries(
@@ -269,6 +269,8 @@ def pipelines(draw: st.DrawFn) -> Data:
     first: Data = {"fuse": fuse, "boosts": draw(_some([*free, *free, *scored], 3))}
     ties = st.lists(one_of([*ATTRIBUTES, *_columns(lanes)]), unique=True, max_size=2)
     first |= draw(st.fixed_dictionaries({}, optional={"ties": ties}))
+    if draw(st.booleans()):
+        first["complete"] = True
     passes = [first, *draw(_second(lanes, free, scored))]
     if len(passes) > 1 and "fuse" in passes[1]:
         passes[1] |= draw(st.fixed_dictionaries({}, optional={"ties": ties}))
@@ -320,7 +322,7 @@ def _columns(lanes: dict[str, Data]) -> list[str]:
 @st.composite
 def _fusions(draw: st.DrawFn, scored: list[str], boosts: list[str]) -> tuple[Data, list[str]]:
     """A fusion, and the boosts that it weighs."""
-    absent = draw(one_of(["redistribute", "keep"]))
+    absent = draw(one_of(["redistribute", "keep", "fixed"]))
     match draw(one_of(["weighted", "weighted", "rrf", "smooth"])):
         case "weighted":
             weighed = draw(_some(boosts, 2))

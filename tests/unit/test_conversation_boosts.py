@@ -41,15 +41,15 @@ def gains(result: Any) -> dict[str, float]:
     }
 
 
-def test_a_turn_gains_from_the_better_turn_at_each_distance_and_from_its_sessions_best() -> None:
+def test_a_turn_gains_from_the_better_turn_at_each_distance_and_from_the_best_nearby() -> None:
     memory = chat(*((f"turn {n}", "s", {}) for n in range(5)), ("alone", None, {}))
     scores = {"t0": 0.5, "t1": 0.25, "t2": 1.0, "t3": 0.125, "t4": 0.0625, "t5": 0.5}
-    spec = {"kind": "around", "shares": [0.5, 0.25], "session": 0.125}
+    spec = {"kind": "around", "shares": [0.5, 0.25], "nearby": 0.125}
     result = ranked(memory, "turn", scores, spec)
     assert gains(result) == {
         "t0": 0.5 * 0.25 + 0.25 * 1.0 + 0.125,
         "t1": 0.5 * 1.0 + 0.25 * 0.125 + 0.125,
-        "t2": 0.5 * 0.25 + 0.25 * 0.5 + 0.125,
+        "t2": 0.5 * 0.25 + 0.25 * 0.5 + 0.125 * 0.5,
         "t3": 0.5 * 1.0 + 0.25 * 0.25 + 0.125,
         "t4": 0.5 * 0.125 + 0.25 * 1.0 + 0.125,
     }
@@ -62,7 +62,7 @@ def test_a_turn_gains_from_the_better_turn_at_each_distance_and_from_its_session
 
 def test_a_long_turn_gains_less() -> None:
     memory = chat(("short turn", "s", {}), ("word " * 8, "s", {}))
-    spec = {"kind": "around", "shares": [0.5], "session": 0.0, "words": 4}
+    spec = {"kind": "around", "shares": [0.5], "nearby": 0.0, "words": 4}
     result = ranked(memory, "turn", {"t0": 1.0, "t1": 1.0}, spec)
     assert gains(result) == {"t0": 0.5, "t1": 0.25}
     assert memoriter.verify(result.receipt).ok

@@ -224,7 +224,8 @@ class Lane(RecipePart):
     def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
         """The ranking of some rows outside of its pool, with the scores of an unlimited pool.
 
-        Called only if the lane is `independent`; `ranking` is what `rank` returned.
+        Called only if the lane is `independent`; `ranking` is what `rank` returned. The `memo` of
+        the result, if it has one, serves both rankings.
         """
         del ranking
         only = replace(ctx, selection=ctx.selection.only(ctx.view, rows))

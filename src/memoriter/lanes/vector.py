@@ -8,7 +8,7 @@ is approximate (`lanes.nearest`), and the plan says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Final, Literal, cast
 
@@ -103,6 +103,16 @@ class VectorLane(Lane):
             rows[order], values[order], noted=noted, coverage=self._coverage(ctx), memo=hits
         )
 
+    def judge(self, ctx: Context, ranking: Ranking, rows: Rows) -> Ranking:
+        """The scores of further rows."""
+        judged = super().judge(ctx, ranking, rows)
+        pairs = zip(
+            cast("list[_SpaceHits]", ranking.memo),
+            cast("list[_SpaceHits]", judged.memo),
+            strict=True,
+        )
+        return replace(judged, memo=[one.joined(other) for one, other in pairs])
+
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
         query, weight = cast("Vector", each.vector), self._weight(each.view)
         if not query.any():
@@ -195,6 +205,13 @@ class _SpaceHits:
     @property
     def values(self) -> Scores:
         return self.cosines if self.weight == 1.0 else snap(self.weight * self.cosines)
+
+    def joined(self, other: _SpaceHits) -> _SpaceHits:
+        """The hits of both, which have no row in common."""
+        rows = np.concatenate([self.rows, other.rows])
+        order = np.argsort(rows)
+        cosines = np.concatenate([self.cosines, other.cosines])
+        return replace(self, rows=rows[order], cosines=cosines[order])
 
     def has_vectors(self, row: int) -> bool:
         at = int(np.searchsorted(self.rows, row))

@@ -100,6 +100,7 @@ def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray) -> Ranking:
         ranking,
         rows=np.concatenate([ranking.rows, judged.rows[at]]),
         scores=np.concatenate([ranking.scores, judged.scores[at]]),
+        memo=ranking.memo if judged.memo is None else judged.memo,
     )
 
 

@@ -69,7 +69,7 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
     question = None if plan.recipe.relevance is None else question_facts(ctx)
     if question is not None:
         scored = replace(scored, slate=_with_relevance(plan.recipe, question, scored.slate))
-    plan, scored, outcomes = _second_pass(plan, ctx, scored, rankings)
+    plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
     shown = slate.head(ctx.query.limit)

@@ -1,4 +1,4 @@
-"""Shares of the turns around a record in its session, and of the session's best."""
+"""Shares of the turns around a record in its session, and of the best of them."""
 
 from __future__ import annotations
 
@@ -12,30 +12,47 @@ from tests.oracle.world import texts
 from memoriter.text.analyzers import analyzer
 
 
+def _talk(scene: Scene, row: int) -> list[int]:
+    """The rows of a record's session in the order in which they were first written."""
+    session = scene.records[row].session
+    every = sorted(scene.records.values(), key=lambda one: one.position)
+    return [one.row for one in every if session is not None and one.session == session]
+
+
+def turns_around(scene: Scene, row: int, reach: int) -> set[int]:
+    """The rows of the session up to so many turns away."""
+    talk = _talk(scene, row)
+    at = talk.index(row) if row in talk else 0
+    return {*talk[max(at - reach, 0) : at + reach + 1]} - {row}
+
+
+def _beside(spec: Spec, scene: Scene, row: int) -> set[int]:
+    return turns_around(
+        scene, row, max(len(spec["shares"]), spec["turns"] if spec["nearby"] else 0)
+    )
+
+
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     reader = analyzer(scene.recipe["analyzer"])
 
     def value(row: int) -> float | None:
-        record = scene.records[row]
-        if record.session is None:
+        talk = _talk(scene, row)
+        if not talk:
             return None
-        talk = [
-            one.row
-            for one in sorted(scene.records.values(), key=lambda one: one.position)
-            if one.session == record.session
-        ]
         at = talk.index(row)
         lent: list[float] = []
         for n, share in enumerate(spec["shares"], start=1):
             turns = [talk[k] for k in (at - n, at + n) if 0 <= k < len(talk)]
             known = [table.score[other] for other in turns if other in table.score]
             lent += [grid(share * max(known))] if known else []
-        lent.append(grid(spec["session"] * max(table.score.get(one, -math.inf) for one in talk)))
-        length = max(1, reader.analyse(texts(record)).lengths[0])
+        near = [r for r in turns_around(scene, row, spec["turns"]) if r in table.score]
+        if near and spec["nearby"]:
+            lent.append(grid(spec["nearby"] * max(table.score[other] for other in near)))
+        length = max(1, reader.analyse(texts(scene.records[row])).lengths[0])
         gain = grid(min(1.0, spec["words"] / length) * math.fsum(lent))
         return gain if gain > 0.0 else None
 
     return each(table, value)
 
 
-ORACLE = BoostOracle(_values, reads_score=True)
+ORACLE = BoostOracle(_values, reads_score=True, beside=_beside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.oracle.boosts.around import turns_around
 from tests.oracle.numbers import Column, grid
 from tests.oracle.rules import BoostOracle, Spec, each
 from tests.oracle.table import Scene, Table
@@ -24,4 +25,6 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     return each(table, value)
 
 
-ORACLE = BoostOracle(_values, reads_score=True)
+ORACLE = BoostOracle(
+    _values, reads_score=True, beside=lambda spec, scene, row: turns_around(scene, row, 1)
+)

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from tests.oracle.numbers import Column, grid
+from tests.oracle.numbers import Column, Knots, grid
 from tests.oracle.pages import Page, Spots
 from tests.oracle.rules import LaneCall, LaneOracle
 
@@ -210,6 +210,25 @@ class _Lane:
         self, text: str, chosen: Sequence[int], aliases: Mapping[str, Sequence[str]]
     ) -> dict[int, float]:
         """The score of every chosen record that a text finds, or a rung above it."""
+        scored = self._unmisspelt(text, chosen, aliases)
+        if scored or not self.is_fuzzy(text, chosen, aliases):
+            return scored
+        return self._fuzzy(retry.content_words(text), chosen)
+
+    def is_fuzzy(
+        self, text: str, chosen: Sequence[int], aliases: Mapping[str, Sequence[str]]
+    ) -> bool:
+        """Whether the last rung, misspelt words, finds what no rung before it found."""
+        if not self.spec["ladder"] or not chosen or self._strict(text, aliases):
+            return False
+        if self._unmisspelt(text, chosen, aliases):
+            return False
+        return bool(self._fuzzy(retry.content_words(text), chosen))
+
+    def _unmisspelt(
+        self, text: str, chosen: Sequence[int], aliases: Mapping[str, Sequence[str]]
+    ) -> dict[int, float]:
+        """What the text or a rung before the last finds."""
         scored = self.find(text, chosen, aliases)
         if scored or not self.spec["ladder"] or not chosen or self._strict(text, aliases):
             return scored
@@ -220,7 +239,24 @@ class _Lane:
         for again in tries:
             if again is not None and (scored := self.find(again, chosen, aliases)):
                 return scored
-        return self._fuzzy(retry.content_words(text), chosen)
+        return {}
+
+    def mass(self, node: Node) -> float:
+        """The idf of every word that a row should have, once for each time that it is asked for."""
+        match node:
+            case Term() | Leaf() | NearLeaves():
+                boost = 1.0
+                if isinstance(node, Leaf):
+                    if not self.analyzer.tokens(node.text, prefix=node.prefix):
+                        return 0.0
+                    boost = node.boost
+                elif isinstance(node, NearLeaves):
+                    boost = sum(each.boost for each in node.leaves)
+                return boost * self._idf(len(self.leaf(node)))
+            case Without():
+                return self.mass(node.keep)
+            case All() | AnyOf():
+                return math.fsum(map(self.mass, node.parts))
 
     def _strict(self, text: str, aliases: Mapping[str, Sequence[str]]) -> bool:
         options = Options(self.spec["expert"], self.spec["stop"], aliases)
@@ -274,4 +310,17 @@ def _runs(call: LaneCall) -> bool:
     return tree is not None or bool(loosely)
 
 
-ORACLE = LaneOracle(_scores, _runs)
+def _coverage(call: LaneCall) -> Knots | None:
+    """The most that the words of the query can score, or for misspelt words one n-th each."""
+    spec, ask = call.spec, call.ask
+    if spec["score"] != "bm25":
+        return None
+    lane = _Lane(spec, call.world.pages(list(spec["fields"])), call.world.analyzer)
+    if lane.is_fuzzy(ask.text, call.rows, ask.aliases):
+        return ((0.0, 0.0), (1.0, 1.0 / len(retry.content_words(ask.text))))
+    tree = lane.read(ask.text, ask.aliases)
+    mass = 0.0 if tree is None else lane.mass(tree)
+    return ((0.0, 0.0), (grid(mass * (spec["k1"] + 1.0)), 1.0)) if mass else None
+
+
+ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=_coverage)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tests.oracle.numbers import Column, grid
-from tests.oracle.rules import LaneCall, LaneOracle
+from tests.oracle.rules import SHARE, LaneCall, LaneOracle
 from tests.oracle.world import embedded
 
 from memoriter.embed.kin import neighbours
@@ -104,4 +104,4 @@ def _runs(call: LaneCall) -> bool:
     return bool(tokens(call.ask.text))
 
 
-ORACLE = LaneOracle(_scores, _runs)
+ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=lambda _: SHARE)

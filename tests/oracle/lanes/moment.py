@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.oracle.numbers import Column
-from tests.oracle.rules import LaneCall, LaneOracle, nearness
+from tests.oracle.rules import SHARE, LaneCall, LaneOracle, nearness
 
 from memoriter.text.moments import moment_of
 
@@ -19,4 +19,4 @@ def _runs(call: LaneCall) -> bool:
     return moment_of(call.ask.text, call.ask.now) is not None
 
 
-ORACLE = LaneOracle(_scores, _runs)
+ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=lambda _: SHARE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.oracle.numbers import Column, cosine, grid
+from statistics import NormalDist
+
+from tests.oracle.numbers import Column, Knots, cosine, grid
 from tests.oracle.rules import LaneCall, LaneOracle
 
 
@@ -27,4 +29,16 @@ def _runs(call: LaneCall) -> bool:
     return call.ask.vector is not None and (known or not records)
 
 
-ORACLE = LaneOracle(_scores, _runs)
+def _coverage(call: LaneCall) -> Knots | None:
+    """Unrelated texts as normal deviates, a sixth each; beyond the last quantile as steep."""
+    lane, quantiles = call.spec, call.world.calibration
+    behind = any(record.row not in call.world.vectors for record in call.world.records)
+    if quantiles is None or lane["stale" if behind else "fresh"] != 1.0:
+        return None
+    deviates = [NormalDist().inv_cdf(level) for level in (0.5, 0.9, 0.99, 0.999, 0.9999)]
+    knots = [(q, grid(round(d, 10) / 6.0)) for q, d in zip(quantiles, deviates, strict=True)]
+    (x0, y0), (x1, y1) = knots[-2:]
+    return (*knots, (grid(x1 + (1.0 - y1) / ((y1 - y0) / (x1 - x0))), 1.0))
+
+
+ORACLE = LaneOracle(_scores, _runs, independent=True, coverage=_coverage)

@@ -31,6 +31,15 @@ class SessionBoost(Boost):
     kind: Literal["session"]
     weight: float = option("share of the neighbour's score", 0.3, ge=0.0, le=1000.0)
 
+    def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
+        """The neighbours of these rows."""
+        every = np.concatenate(session_neighbours(ctx.view, rows))
+        return every[every >= 0]
+
+    def largest_gain(self, best: float) -> float:
+        """The share of the best score."""
+        return self.weight * best
+
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Weight · score of the better neighbour; NaN if neither neighbour is a candidate."""
         order = np.argsort(slate.rows)
@@ -44,7 +53,7 @@ class SessionBoost(Boost):
             better = ~np.isnan(there) & ~(best >= there)
             best, who = np.where(better, there, best), np.where(better, rows, who)
         lent = snap(self.weight * best)
-        return Boosted(np.where(lent > 0.0, lent, np.nan), {"row": who})
+        return Boosted(np.where(lent > 0.0, lent, np.nan), {"row": who, "score": best})
 
 
 def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
