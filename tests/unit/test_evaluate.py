@@ -101,9 +101,9 @@ def test_locomo_turns_become_records_and_evidence_becomes_gold(tmp_path: Path) -
     (case,) = dataset.cases
     noon = micros("2023-05-08T13:56:00Z", "created")
     assert case.records == (
-        EvalRecord("D1:1", "Ann: I sold the car.", None, "1", noon),
-        EvalRecord("D1:2", "Bob: Look! [a red kite]", None, "1", noon),
-        EvalRecord("D2:1", "Ann: Nice kite.", None, "2", None),
+        EvalRecord("D1:1", "Ann: I sold the car.", None, "1", noon, source={"who": "Ann"}),
+        EvalRecord("D1:2", "Bob: Look! [a red kite]", None, "1", noon, source={"who": "Bob"}),
+        EvalRecord("D2:1", "Ann: Nice kite.", None, "2", None, source={"who": "Ann"}),
     )
     assert case.questions == (
         EvalQuestion("Who has a kite?", frozenset({"D1:2", "D2:1"}), "1"),

@@ -37,6 +37,8 @@ class EvalRecord(NamedTuple):
     created: int | None = None
     importance: float | None = None
     links: tuple[dict[str, str], ...] = ()
+    source: dict[str, str] | None = None
+    """Who said it, as `source.who`; the name or role also begins the text."""
 
 
 class EvalQuestion(NamedTuple):
@@ -151,7 +153,9 @@ def _conversation(conversation: dict[str, Any], qa: Sequence[dict[str, Any]]) ->
             caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             text = f"{turn['speaker']}: {turn['text']}{caption}"
             session = key.removeprefix("session_")
-            records.append(EvalRecord(turn["dia_id"], text, None, session, created))
+            speaker = {"who": str(turn["speaker"])}
+            made = EvalRecord(turn["dia_id"], text, None, session, created, source=speaker)
+            records.append(made)
     known = {record.id for record in records}
     questions: list[EvalQuestion] = []
     for each in qa:
@@ -202,7 +206,9 @@ def _haystack(each: dict[str, Any]) -> EvalCase:
         created = _time(date, when)
         for nth, turn in enumerate(turns):
             text = f"{turn['role']}: {turn['content']}"
-            records.append(EvalRecord(f"{session}:{nth}", text, None, session, created))
+            speaker = {"who": str(turn["role"])}
+            made = EvalRecord(f"{session}:{nth}", text, None, session, created, source=speaker)
+            records.append(made)
             gold.update({f"{session}:{nth}"} if turn.get("has_answer") else ())
     now = _time(each.get("question_date"), when)
     question = EvalQuestion(each["question"], frozenset(gold), each["question_type"], now)
