@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memoriter.core.errors import InputError, UnknownRecipe
-from memoriter.evaluate.command import run_eval
+from memoriter.evaluate.command import EvalData, run_eval
 
 
 @pytest.fixture
@@ -26,16 +26,19 @@ def sky(tmp_path: Path) -> Path:
 
 
 def test_it_says_what_was_measured_and_how(sky: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_eval(sky, [], None, json_out=False) == 0
+    assert run_eval(EvalData(sky), [], json_out=False) == 0
     out, err = capsys.readouterr()
     assert not err
     assert "share of the gold" in out
+    assert "the packaged embedder" in out
     assert "sky (BEIR)" in out
     assert "1 stores, 4 records, 2 questions" in out
     lines = [line.split() for line in out.splitlines()]
-    rows = {words[0]: words[1:] for words in lines if len(words) == 9 and words[7] == "2"}
+    (at,) = [at for at, words in enumerate(lines) if words[:1] == ["recipe"]]
+    assert lines[at] == ["recipe", "hit@1", "hit@3", "R@10", "nDCG@10", "n", "seconds"]
+    rows = {words[0]: words[1:] for words in lines[at + 1 :]}
     assert list(rows) == ["memoriter", "lexical", "semantic"]
-    assert rows["lexical"][:7] == ["100.0"] * 6 + ["2"]
+    assert rows["lexical"][:9] == ["100.0", "(100–100)"] * 4 + ["2"]
 
 
 def test_json_holds_the_same_and_two_runs_agree(
@@ -43,7 +46,7 @@ def test_json_holds_the_same_and_two_runs_agree(
 ) -> None:
     seen: list[dict[str, Any]] = []
     for _ in range(2):
-        assert run_eval(sky, ["lexical"], 1, json_out=True) == 0
+        assert run_eval(EvalData(sky, 1), ["lexical"], json_out=True) == 0
         table = json.loads(capsys.readouterr().out)
         (data,) = table["data"]
         (score,) = data["scores"]
@@ -64,12 +67,12 @@ def test_a_recipe_may_be_a_file(
         '[lanes.words]\nkind = "bm25"\npool = 10\nk1 = 1.0\nb = 0.5\nfields = { text = 1.0 }\n'
         '[[pass]]\nfuse = { kind = "weighted", scale = "max", weights = { words = 1.0 } }\n'
     )
-    assert run_eval(sky, [str(recipe), "lexical"], None, json_out=False) == 0
+    assert run_eval(EvalData(sky), [str(recipe), "lexical"], json_out=False) == 0
     assert "mine v3" in capsys.readouterr().out
 
 
 def test_what_is_wrong_is_said_before_anything_runs(sky: Path) -> None:
     with pytest.raises(UnknownRecipe):
-        run_eval(sky, ["nosuch"], None, json_out=False)
+        run_eval(EvalData(sky), ["nosuch"], json_out=False)
     with pytest.raises(InputError):
-        run_eval(sky, [], 0, json_out=False)
+        run_eval(EvalData(sky, 0), [], json_out=False)
