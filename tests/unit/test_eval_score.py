@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from memoriter.evaluate.compare import compare_runs
 from memoriter.evaluate.data import EvalQuestion
-from memoriter.evaluate.run import EvalRun, Outcome, Reply
-from memoriter.evaluate.score import CROSS, REMOVED, score_of, signal_of
+from memoriter.evaluate.run import EvalReply, EvalRun, Outcome
+from memoriter.evaluate.score import CROSS, REMOVED, abstention_signal, score_run
 from memoriter.evaluate.tables import comparison_lines, score_lines
 from memoriter.pipeline.load import recipe_of
 
@@ -17,11 +17,11 @@ def asked(
 ) -> Outcome:
     """An outcome whose answer has one-letter ids."""
     again = more.pop("again", None)
-    reply = Reply(tuple(ids), top, **more)  # pyright: ignore[reportArgumentType]  # of the tests
+    reply = EvalReply(tuple(ids), top, **more)  # pyright: ignore[reportArgumentType]  # of the tests
     return Outcome(EvalQuestion("?", frozenset(gold), category), reply, again)  # pyright: ignore[reportArgumentType]  # as above
 
 
-def run_of(*outcomes: Outcome, cross: Iterable[Reply] = (), label: str = "x") -> EvalRun:
+def run_of(*outcomes: Outcome, cross: Iterable[EvalReply] = (), label: str = "x") -> EvalRun:
     return EvalRun(label, recipe_of("lexical"), list(outcomes), list(cross))
 
 
@@ -37,7 +37,7 @@ PLAIN = run_of(
 
 
 def test_means_go_over_answerable_questions_of_a_type() -> None:
-    score = score_of(PLAIN)
+    score = score_run(PLAIN)
     assert score.questions == 4
     assert list(score.types) == ["list", "who"]
     who, lists = score.types["who"], score.types["list"]
@@ -52,7 +52,7 @@ def test_means_go_over_answerable_questions_of_a_type() -> None:
 
 
 def test_an_empty_answer_says_none_and_its_signal_lies_below_all() -> None:
-    kinds = score_of(PLAIN).abstention.kinds
+    kinds = score_run(PLAIN).abstention.kinds
     assert list(kinds) == ["absent", "smalltalk", "all"]
     assert (kinds["absent"].none.value, kinds["absent"].none.questions) == (0.5, 2)
     # Top scores 0.9, 0.5, 0.8, 0.7 against 0.6 (3 of 4 above) and an empty answer (4 of 4).
@@ -66,16 +66,18 @@ def test_an_empty_answer_says_none_and_its_signal_lies_below_all() -> None:
 
 
 JUDGED = run_of(
-    asked("who", "a", "ab", 1.0, relevance=0.9, strength="strong", again=Reply(("b",), 1.0, 0.2)),
-    asked("who", "b", "ab", 1.0, relevance=0.3, strength="none", again=Reply(("a",), 1.0, 0.3)),
+    asked(
+        "who", "a", "ab", 1.0, relevance=0.9, strength="strong", again=EvalReply(("b",), 1.0, 0.2)
+    ),
+    asked("who", "b", "ab", 1.0, relevance=0.3, strength="none", again=EvalReply(("a",), 1.0, 0.3)),
     asked("who", "z", "ab", 1.0, relevance=0.1, strength="none"),
     asked("absent", "", "ab", 1.0, relevance=0.2, strength="none"),
-    cross=[Reply(("a",), 1.0, 0.5, "weak"), Reply(("a",), 1.0, 0.0, "none")],
+    cross=[EvalReply(("a",), 1.0, 0.5, "weak"), EvalReply(("a",), 1.0, 0.0, "none")],
 )
 
 
 def test_a_verdict_of_none_counts_and_relevance_is_the_signal() -> None:
-    abstention = score_of(JUDGED).abstention
+    abstention = score_run(JUDGED).abstention
     assert abstention.signal == "relevance"
     assert abstention.kinds["absent"].none.value == 1.0
     absent = abstention.kinds["absent"].auc
@@ -87,7 +89,7 @@ def test_a_verdict_of_none_counts_and_relevance_is_the_signal() -> None:
 
 
 def test_made_questions_without_an_answer_are_kinds_of_their_own() -> None:
-    kinds = score_of(JUDGED).abstention.kinds
+    kinds = score_run(JUDGED).abstention.kinds
     assert list(kinds) == ["absent", CROSS, REMOVED]
     assert (kinds[CROSS].none.value, kinds[CROSS].none.questions) == (0.5, 2)
     cross, removed = kinds[CROSS].auc, kinds[REMOVED].auc
@@ -98,14 +100,14 @@ def test_made_questions_without_an_answer_are_kinds_of_their_own() -> None:
 
 
 def test_without_relevance_everywhere_the_top_score_is_the_signal() -> None:
-    assert signal_of(JUDGED) == "relevance"
-    assert signal_of(run_of(*JUDGED.outcomes, asked("who", "a", "a", 1.0))) == "top score"
-    assert signal_of(run_of(*JUDGED.outcomes, asked("who", "a", ""))) == "relevance"
-    assert signal_of(run_of()) == "top score"
+    assert abstention_signal(JUDGED) == "relevance"
+    assert abstention_signal(run_of(*JUDGED.outcomes, asked("who", "a", "a", 1.0))) == "top score"
+    assert abstention_signal(run_of(*JUDGED.outcomes, asked("who", "a", ""))) == "relevance"
+    assert abstention_signal(run_of()) == "top score"
 
 
 def test_a_set_without_answerable_questions_has_only_abstentions() -> None:
-    score = score_of(run_of(asked("absent", "", "ab", 1.0)))
+    score = score_run(run_of(asked("absent", "", "ab", 1.0)))
     assert (score.questions, dict(score.figures)) == (0, {})
     assert score.abstention.kinds["absent"].auc is None
     assert score.abstention.wrongly_none is None

@@ -21,7 +21,7 @@ from memoriter.evaluate.metrics import (
     reciprocal_rank,
 )
 from memoriter.evaluate.run import evaluate
-from memoriter.evaluate.score import score_of
+from memoriter.evaluate.score import score_run
 from memoriter.pipeline.load import recipe_of
 
 RANKED = ["a", "x", "b", "y", "c"]
@@ -262,7 +262,7 @@ def test_recipes_are_scored_on_the_same_questions() -> None:
     runs = evaluate(Dataset("x", "", (EvalCase(records, questions),)), recipes, progress.append)
     assert [run.label for run in runs] == ["lexical", "memoriter"]
     assert progress == list(range(1, 9))
-    lexical = score_of(runs[0])
+    lexical = score_run(runs[0])
     assert lexical.questions == 4
     assert lexical.figures["R@10"].value == 0.5
     assert lexical.types["ops"]["MRR"].value == 1.0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import memoriter
 from memoriter.core.errors import InputError
 from memoriter.core.times import micros
 from memoriter.evaluate.data import EvalCase, EvalQuestion, EvalRecord
@@ -87,6 +88,16 @@ def test_a_role_is_a_speaker_and_is_not_written_twice(tmp_path: Path) -> None:
     assert (one.id, one.text, one.source) == ("1", "assistant: Mondays, 7:30", {"who": "assistant"})
     assert (two.id, two.text) == ("2", "user: When?")
     assert two.source == {"channel": "chat", "who": "user"}
+
+
+def test_an_exported_memory_is_read_as_it_was_written(tmp_path: Path) -> None:
+    with memoriter.open(":memory:") as memory:
+        memory.remember("Ann drinks tea", id="tea", tags=["food"])
+        memory.export(tmp_path / "memories.jsonl", where={})
+    write(tmp_path / "questions.jsonl", [{"question": "?", "answer": "tea"}])
+    (record,) = case_of(tmp_path).records
+    assert (record.id, record.text, record.source) == ("tea", "Ann drinks tea", None)
+    assert record.more["role"] == "memory"
 
 
 def test_folders_beside_each_other_are_the_stores_of_one_data_set(tmp_path: Path) -> None:

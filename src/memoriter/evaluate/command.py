@@ -18,7 +18,7 @@ from memoriter.evaluate.find import find_datasets
 from memoriter.evaluate.metrics import MEANING
 from memoriter.evaluate.protocols import STRICT, EvalProtocol, protocol_of, with_ablations
 from memoriter.evaluate.run import EvalOptions, EvalRun, evaluate, questions_to_ask
-from memoriter.evaluate.score import score_of
+from memoriter.evaluate.score import score_run
 from memoriter.evaluate.tables import comparison_lines, dataset_lines, score_lines
 from memoriter.pipeline.load import recipe_of
 from memoriter.pipeline.recipe import Recipe
@@ -62,7 +62,7 @@ def run_eval(
         _print([f"{MEANING} In percent. {_INTERVALS}", *_opening(rows, data.options)])
     for dataset in datasets:
         runs = _runs(dataset, rows, data.options)
-        scores = [score_of(run, protocol.metrics) for run in runs]
+        scores = [score_run(run, protocol.metrics) for run in runs]
         out.append(_about(dataset) | {"scores": [score.to_dict() for score in scores]})
         if not json_out:
             _print(dataset_lines(dataset))

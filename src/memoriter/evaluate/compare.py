@@ -11,9 +11,9 @@ from memoriter.evaluate.run import EvalRun, Outcome
 from memoriter.evaluate.score import (
     ALL,
     Unanswerable,
+    abstention_signal,
     by_type,
     metric_rows,
-    signal_of,
     signals,
     unanswerable_kinds,
 )
@@ -92,7 +92,10 @@ def _abstention(
 ) -> Differences:
     none = [[float(reply.is_none) for reply in kind.replies] for _, kind in (first, second)]
     curves = [
-        (signals(kind.answerable, signal_of(run)), signals(kind.replies, signal_of(run)))
+        (
+            signals(kind.answerable, abstention_signal(run)),
+            signals(kind.replies, abstention_signal(run)),
+        )
         for run, kind in (first, second)
     ]
     return _present(

@@ -21,6 +21,8 @@ _MEMORIES: Final = "memories.jsonl"
 _QUESTIONS: Final = "questions.jsonl"
 _ASKED: Final = ("id", "question", "gold", "answer", "asked_at", "type", "answerable")
 """The fields of a question."""
+_CHAT_ROLES: Final = ("user", "assistant", "system", "tool")
+"""A role of these says who spoke; any other is the record's own, as in an exported memory."""
 _PROTOCOL: Final = (
     "a question sees the memories that were created by its time, and is asked at that time; the "
     "speaker's name begins the text"
@@ -108,8 +110,10 @@ def _case(memories: Sequence[_Line], questions: Sequence[_Line]) -> EvalCase:
 def _record(line: _Line, nth: int) -> EvalRecord:
     """A memory; without an id it is called by its number."""
     more = dict(line.data)
-    speakers = (more.pop("speaker", None), more.pop("role", None))
-    who = next((str(name) for name in speakers if name), None)
+    who = more.pop("speaker", None)
+    if more.get("role") in _CHAT_ROLES:
+        role = more.pop("role")
+        who = who or role
     text = more.pop("text", None)
     own = {key: more.pop(key) for key in ("title", "session", "importance", "links") if key in more}
     try:

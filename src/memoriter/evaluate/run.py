@@ -43,7 +43,7 @@ class SetClock:
         return self.at
 
 
-class Reply(NamedTuple):
+class EvalReply(NamedTuple):
     """What a recipe answered to a question."""
 
     ids: tuple[str, ...] = ()
@@ -64,8 +64,8 @@ class Outcome(NamedTuple):
     """A question and the answers to it."""
 
     question: EvalQuestion
-    reply: Reply
-    without_gold: Reply | None = None
+    reply: EvalReply
+    without_gold: EvalReply | None = None
     """The answer without the gold records; None where that was not asked."""
 
     @property
@@ -82,13 +82,13 @@ class EvalRun:
     recipe: Recipe
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     """In the order of the data set's questions."""
-    cross: list[Reply] = field(default_factory=list[Reply])
+    cross: list[EvalReply] = field(default_factory=list[EvalReply])
     """The answers to questions of other stores."""
     seconds: float = 0.0
     """Wall time of the questions alone, without loading and remembering the data."""
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """A moment of a store: what is written by then, and what is asked."""
 
     now: int
@@ -153,13 +153,13 @@ def _run_case(
                 on_progress(done := done + 1)
 
 
-def steps_of(case: EvalCase) -> Iterator[Step]:
+def steps_of(case: EvalCase) -> Iterator[ReplayStep]:
     """The moments of a case: one for all, or, in a replay, one for each time of a question."""
     # The clock stands one day after the newest record, so that recency boosts see realistic ages.
     end = max((record.created or 0 for record in case.records), default=0) + _DAY
     questions = list(enumerate(case.questions))
     if not case.replay:
-        yield Step(end, case.records, questions)
+        yield ReplayStep(end, case.records, questions)
         return
     asked = {question.now for question in case.questions if question.now is not None}
     records = sorted(case.records, key=lambda record: record.created or 0)
@@ -167,12 +167,12 @@ def steps_of(case: EvalCase) -> Iterator[Step]:
     for now in sorted(asked):
         until = sum((record.created or 0) <= now for record in records)
         at_once = [(place, question) for place, question in questions if question.now == now]
-        yield Step(now, records[written:until], at_once)
+        yield ReplayStep(now, records[written:until], at_once)
         written = until
     # A question without a time is asked when everything is written.
     untimed = [(place, question) for place, question in questions if question.now is None]
     if untimed:
-        yield Step(max(end, *asked, end), records[written:], untimed)
+        yield ReplayStep(max({end, *asked}), records[written:], untimed)
 
 
 def _outcome(memory: Memory, run: EvalRun, question: EvalQuestion, options: EvalOptions) -> Outcome:
@@ -187,13 +187,13 @@ def _outcome(memory: Memory, run: EvalRun, question: EvalQuestion, options: Eval
 
 def _reply(
     memory: Memory, recipe: Recipe, text: str, now: int | None, without: Collection[str] = ()
-) -> Reply:
+) -> EvalReply:
     where = {"not": {"id": sorted(without)}} if without else None
     try:
         result = memory.recall(text, DEPTH, recipe=recipe, now=now, where=where)
     except NothingToRun:  # no lane can run, for example words for a question of stop words only
-        return Reply()
-    return Reply(
+        return EvalReply()
+    return EvalReply(
         tuple(hit.id for hit in result),
         result[0].score if len(result) else None,
         getattr(result, "relevance", None),

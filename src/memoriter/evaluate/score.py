@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from memoriter.evaluate.metrics import METRICS, metrics_of
 from memoriter.evaluate.resampling import Estimate, auc_estimate, mean_estimate
-from memoriter.evaluate.run import EvalRun, Outcome, Reply
+from memoriter.evaluate.run import EvalReply, EvalRun, Outcome
 
 CROSS: Final = "other stores"
 REMOVED: Final = "gold removed"
@@ -23,8 +23,8 @@ Figures = Mapping[str, Estimate]
 class Unanswerable(NamedTuple):
     """One kind of questions without an answer in the store."""
 
-    replies: Sequence[Reply]
-    answerable: Sequence[Reply]
+    replies: Sequence[EvalReply]
+    answerable: Sequence[EvalReply]
     """The answers that they are held against, for the AUC."""
     paired: bool = False
     """Whether both are of the same questions."""
@@ -103,7 +103,7 @@ def _figures_data(figures: Figures, questions: int) -> dict[str, object]:
     }
 
 
-def score_of(run: EvalRun, metrics: Collection[str] = tuple(METRICS)) -> Score:
+def score_run(run: EvalRun, metrics: Collection[str] = tuple(METRICS)) -> Score:
     """The figures of a run, with these metrics."""
     answerable = [outcome for outcome in run.outcomes if outcome.question.gold]
     return Score(
@@ -163,7 +163,7 @@ def unanswerable_kinds(run: EvalRun) -> dict[str, Unanswerable]:
     return kinds
 
 
-def signal_of(run: EvalRun) -> str:
+def abstention_signal(run: EvalRun) -> str:
     """`relevance` if the engine gave one with every answer that is not empty, else `top score`."""
     again = (outcome.without_gold for outcome in run.outcomes if outcome.without_gold is not None)
     replies = (*run.cross, *again, *(outcome.reply for outcome in run.outcomes))
@@ -171,7 +171,7 @@ def signal_of(run: EvalRun) -> str:
     return "relevance" if rated and all(rated) else "top score"
 
 
-def signals(replies: Iterable[Reply], signal: str) -> list[float]:
+def signals(replies: Iterable[EvalReply], signal: str) -> list[float]:
     """The signal of each answer; an empty answer lies below all others."""
     values = ((r.relevance if signal == "relevance" else r.top, r.ids) for r in replies)
     return [value if value is not None and ids else -math.inf for value, ids in values]
@@ -179,7 +179,7 @@ def signals(replies: Iterable[Reply], signal: str) -> list[float]:
 
 def abstention_of(run: EvalRun) -> Abstention:
     """How well a recipe knows that it does not know."""
-    signal = signal_of(run)
+    signal = abstention_signal(run)
     kinds: dict[str, Abstained] = {}
     for name, kind in unanswerable_kinds(run).items():
         none = mean_estimate([float(reply.is_none) for reply in kind.replies])
