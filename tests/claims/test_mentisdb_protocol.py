@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memoriter.core.errors import InputError
-from memoriter.evaluate.command import run_eval
+from memoriter.evaluate.command import EvalData, run_eval
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 from memoriter.evaluate.protocols import protocol_of, with_ablations
 from memoriter.pipeline.load import recipe_of
@@ -57,22 +59,25 @@ def test_md_54_every_conversation_lies_in_one_store_and_neighbours_are_gold() ->
     linked = [[link["target"] for link in record.links] for record in case.records[5:8]]
     assert linked == [["0/D1:4"], [], ["0/D1:6"]]
     assert pool_conversations(turns(1)) is None
+    replayed = tuple(replace(case, replay=True) for case in turns(2).cases)
+    assert pool_conversations(Dataset("replayed", "", replayed)) is None
 
 
 def test_md_54_the_protocol_is_asked_for_by_name_apart_from_the_strict_one(
     locomo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def rows(**options: Any) -> dict[str, Any]:
-        assert run_eval(locomo, ["mentisdb"], None, json_out=True, **options) == 0
+    def rows(protocol: str, without: Sequence[str] = ()) -> dict[str, Any]:
+        asked = EvalData(locomo, protocol=protocol)
+        assert run_eval(asked, ["mentisdb"], json_out=True, without=without) == 0
         (data,) = json.loads(capsys.readouterr().out)["data"]
         return {score["recipe"]: {**data, **score} for score in data["scores"]}
 
-    lenient = rows(protocol="mentisdb", without=["cohesion"])
+    lenient = rows("mentisdb", ["cohesion"])
     assert list(lenient) == ["mentisdb", "mentisdb -cohesion"]
     for row in lenient.values():
         assert (row["stores"], row["questions"], row["hit@10"]) == (1, 2, 1.0)
         assert "R@10" not in row
-    strict = rows(protocol="strict")
+    strict = rows("strict")
     assert strict["mentisdb"]["stores"] == 2
     assert "R@10" in strict["mentisdb"]
     assert "in its own store" in strict["mentisdb"]["protocol"]
@@ -92,11 +97,11 @@ def test_md_54_recipes_are_set_as_their_harness_sets_them() -> None:
 
 def test_what_cannot_be_asked_so_is_said(locomo: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="protocol 'nice'"):
-        run_eval(locomo, [], None, json_out=True, protocol="nice")
+        run_eval(EvalData(locomo, protocol="nice"), [], json_out=True)
     with pytest.raises(InputError, match="'magic'") as caught:
-        run_eval(locomo, [], None, json_out=True, protocol="strict", without=["magic"])
+        run_eval(EvalData(locomo), [], json_out=True, without=["magic"])
     assert "meaning" in caught.value.hint
     alone = tmp_path / "one.json"
     alone.write_text(json.dumps([talk("zebra")]))
     with pytest.raises(InputError, match="cannot use"):
-        run_eval(alone, [], None, json_out=True, protocol="mentisdb")
+        run_eval(EvalData(alone, protocol="mentisdb"), [], json_out=True)

@@ -123,7 +123,7 @@ SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(("canonical", "idf", "snap"), SECOND),
     "plan": Allowed("the same verb, and the function that makes the plan",
                     r"doors/handlers|doors/cli/ask|pipeline/plan"),
-    "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/tune"),
+    "evaluate": Allowed("the verb and its command", r"evaluate/run|doors/cli/measure"),
 }  # fmt: skip
 """Public functions whose name may have several homes."""
 

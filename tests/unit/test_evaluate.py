@@ -10,17 +10,18 @@ import pytest
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.core.times import micros
-from memoriter.evaluate.data import (
-    VARIABLE,
-    Dataset,
-    EvalCase,
-    EvalQuestion,
-    EvalRecord,
-    find_datasets,
-    longmemeval,
+from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord, longmemeval
+from memoriter.evaluate.find import VARIABLE, find_datasets
+from memoriter.evaluate.metrics import (
+    all_at,
+    hit_at,
+    metrics_of,
+    ndcg_at,
+    recall_at,
+    reciprocal_rank,
 )
-from memoriter.evaluate.metrics import hit_at, mean, metrics_of, ndcg_at, recall_at, reciprocal_rank
 from memoriter.evaluate.run import evaluate
+from memoriter.evaluate.score import score_run
 from memoriter.pipeline.load import recipe_of
 
 RANKED = ["a", "x", "b", "y", "c"]
@@ -63,12 +64,15 @@ def test_mrr_looks_no_further_than_twenty() -> None:
     assert metrics_of([*ranked[:19], "b"], {"b"})["MRR"] == 1 / 20
 
 
-def test_every_question_counts_the_same() -> None:
-    scores = [metrics_of(["a"], {"a"}), metrics_of(["a", "b"], {"b", "c", "d", "e"})]
-    means = mean(scores)
-    assert means["R@5"] == (1.0 + 0.25) / 2
-    assert means["MRR"] == (1.0 + 0.5) / 2
-    assert mean([]) == {}
+def test_all_at_needs_every_gold_record() -> None:
+    assert all_at(5, RANKED, {"a", "c"}) == 1.0
+    assert all_at(4, RANKED, {"a", "c"}) == 0.0
+
+
+def test_all_at_ten_is_for_questions_that_need_every_gold_record() -> None:
+    assert metrics_of(RANKED, GOLD, "list")["all@10"] == 0.0
+    assert metrics_of(RANKED, {"a", "c"}, "twohop")["all@10"] == 1.0
+    assert "all@10" not in metrics_of(RANKED, GOLD, "paraphrase")
 
 
 # --- formats ---------------------------------------------------------------------------------
@@ -255,11 +259,11 @@ def test_recipes_are_scored_on_the_same_questions() -> None:
     )
     progress: list[int] = []
     recipes = {name: recipe_of(name) for name in ("lexical", "memoriter")}
-    scores = evaluate(Dataset("x", "", (EvalCase(records, questions),)), recipes, progress.append)
-    assert [score.recipe for score in scores] == ["lexical", "memoriter"]
+    runs = evaluate(Dataset("x", "", (EvalCase(records, questions),)), recipes, progress.append)
+    assert [run.label for run in runs] == ["lexical", "memoriter"]
     assert progress == list(range(1, 9))
-    lexical = scores[0]
+    lexical = score_run(runs[0])
     assert lexical.questions == 4
-    assert lexical.means["R@10"] == 0.5
-    assert lexical.categories["ops"]["MRR"] == 1.0
-    assert lexical.categories["home"]["MRR"] == 1 / 3
+    assert lexical.figures["R@10"].value == 0.5
+    assert lexical.types["ops"]["MRR"].value == 1.0
+    assert lexical.types["home"]["MRR"].value == 1 / 3

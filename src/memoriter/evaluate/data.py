@@ -1,28 +1,24 @@
-"""Loads public data sets for evaluation: records, and questions with known relevant records.
+"""Data sets for evaluation: records, and questions with known relevant records.
 
-It reads the official files of LoCoMo and LongMemEval, and any collection in the BEIR layout.
-Nothing is downloaded or packaged, because the licences of most data sets forbid redistribution.
+The loaders here read what public data sets consist of: the official files of LoCoMo and
+LongMemEval, and any collection in the BEIR layout. `evaluate.json_lines` reads memories and
+questions of one's own, `evaluate.find` looks for data sets. Nothing is downloaded or packaged,
+because the licences of most data sets forbid redistribution.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from memoriter.core.errors import InputError, NotFound
 from memoriter.core.times import micros
 
-VARIABLE: Final = "MEMORITER_DATA"
-"""The environment variable that names the data."""
-_KNOWN: Final = (
-    "a LoCoMo or LongMemEval json file, a folder in the BEIR layout, or a folder of these"
-)
 _CATEGORIES: Final = range(1, 5)
 """LoCoMo's fifth category is left out: its questions have no answer in the conversation."""
 
@@ -39,6 +35,13 @@ class EvalRecord(NamedTuple):
     links: tuple[dict[str, str], ...] = ()
     source: dict[str, str] | None = None
     """Who said it, as `source.who`; the name or role also begins the text."""
+    more: Mapping[str, object] = MappingProxyType({})
+    """Other fields of the record, as `remember` takes them: tags, expires, supersedes …"""
+
+    def to_draft(self) -> dict[str, object]:
+        """All fields, as `remember_many` takes them."""
+        own = self._asdict()
+        return {**own.pop("more"), **own}
 
 
 class EvalQuestion(NamedTuple):
@@ -46,6 +49,7 @@ class EvalQuestion(NamedTuple):
 
     text: str
     gold: frozenset[str]
+    """Empty where no record holds the answer: the question cannot be answered."""
     category: str
     now: int | None = None
     """The time of the question in microseconds since 1970."""
@@ -57,6 +61,8 @@ class EvalCase:
 
     records: tuple[EvalRecord, ...]
     questions: tuple[EvalQuestion, ...]
+    replay: bool = False
+    """Whether a question sees only the records that were created by its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,54 +91,8 @@ class Dataset:
             kept = tuple(q for nth, q in enumerate(case.questions, before) if nth in wanted)
             before += len(case.questions)
             if kept:
-                cases.append(EvalCase(case.records, kept))
+                cases.append(replace(case, questions=kept))
         return Dataset(self.name, self.protocol, tuple(cases))
-
-
-def find_datasets(place: Path | None) -> list[Dataset]:
-    """Every data set in a file or folder; without a place, in the one that MEMORITER_DATA names.
-
-    Raises NotFound if there is none, and InputError if a file has another format.
-    """
-    variable = os.environ.get(VARIABLE)
-    path = Path(variable) if place is None and variable else place
-    if path is None:
-        raise NotFound(
-            "no data was named", hint=f"give --data or set {VARIABLE}: {_KNOWN}", field="data"
-        )
-    if not path.exists():
-        raise NotFound(f"there is no {path}", hint=f"give {_KNOWN}", field="data")
-    datasets = list(_within(path, depth=2))
-    if not datasets:
-        raise NotFound(f"{path} holds no known data set", hint=f"give {_KNOWN}", field="data")
-    return datasets
-
-
-def _within(place: Path, depth: int) -> Iterator[Dataset]:
-    if place.is_file():
-        yield from _loaded(place, _official)
-    elif (place / "corpus.jsonl").is_file():
-        yield from _loaded(place, beir)
-    elif depth:
-        for child in sorted(place.iterdir()):
-            if child.is_dir() or child.suffix == ".json":
-                yield from _within(child, depth - 1)
-
-
-def _loaded(place: Path, load: Callable[[Path], list[Dataset]]) -> list[Dataset]:
-    try:
-        return load(place)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError) as error:
-        detail = f"{type(error).__name__}: {error}"
-        raise InputError(
-            f"{place}: not a known format ({detail})", hint=f"give {_KNOWN}", field="data"
-        ) from None
-
-
-def _official(path: Path) -> list[Dataset]:
-    """The data sets of a LoCoMo or LongMemEval file."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return locomo(data, path.name) if "conversation" in data[0] else longmemeval(data, path.name)
 
 
 def locomo(data: Sequence[dict[str, Any]], name: str) -> list[Dataset]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 DEPTH: Final = 20
@@ -47,28 +47,44 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
     return next((1.0 / at for at, name in enumerate(ranked, 1) if name in gold), 0.0)
 
 
+def all_at(k: int, ranked: Sequence[str], gold: Collection[str]) -> float:
+    """1 if all gold records are among the first k, else 0.
+
+    >>> all_at(2, ["a", "b", "c"], {"a", "b"}), all_at(2, ["a", "b", "c"], {"a", "c"})
+    (1.0, 0.0)
+    """
+    return float(set(gold) <= set(ranked[:k]))
+
+
 METRICS: Final[Mapping[str, Metric]] = {
-    "R@5": lambda ranked, gold: recall_at(5, ranked, gold),
+    "hit@1": lambda ranked, gold: hit_at(1, ranked, gold),
+    "hit@3": lambda ranked, gold: hit_at(3, ranked, gold),
+    "hit@10": lambda ranked, gold: hit_at(10, ranked, gold),
     "R@10": lambda ranked, gold: recall_at(10, ranked, gold),
     "R@20": lambda ranked, gold: recall_at(20, ranked, gold),
-    "hit@10": lambda ranked, gold: hit_at(10, ranked, gold),
     "nDCG@10": lambda ranked, gold: ndcg_at(10, ranked, gold),
     "MRR": lambda ranked, gold: reciprocal_rank(ranked[:DEPTH], gold),
+    "all@10": lambda ranked, gold: all_at(10, ranked, gold),
 }
+PRINTED: Final = ("hit@1", "hit@3", "R@10", "nDCG@10", "all@10")
+"""The metrics of a printed table, where the protocol has any of them; JSON has all."""
+_NEEDS_ALL: Final = frozenset({"list", "twohop"})
+"""The types of questions that only all gold records together answer: `all@10` is for them."""
 
 MEANING: Final = (
-    "R@k: share of the gold records among the first k. hit@k: any of them there. nDCG@k: binary "
-    f"gains, log2 discount. MRR: 1 / rank of the first gold record, within {DEPTH}. All are means "
-    "over questions."
+    "hit@k: any gold record among the first k. R@k: share of the gold records there. nDCG@k: "
+    "binary gains, log2 discount. all@k: all of them there, for questions of type list and twohop. "
+    f"MRR: 1 / rank of the first gold record, within {DEPTH}. All are means over questions that "
+    "can be answered."
 )
 
 
-def metrics_of(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float]:
-    """All metrics of one ranking, by name."""
-    return {name: metric(ranked, gold) for name, metric in METRICS.items()}
-
-
-def mean(scores: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each metric over questions; empty if there are none."""
-    rows = list(scores)
-    return {name: math.fsum(row[name] for row in rows) / len(rows) for name in METRICS if rows}
+def metrics_of(
+    ranked: Sequence[str], gold: Collection[str], category: str = ""
+) -> dict[str, float]:
+    """All metrics of one ranking, by name; `all@10` only where the type of question needs it."""
+    return {
+        name: metric(ranked, gold)
+        for name, metric in METRICS.items()
+        if name != "all@10" or category in _NEEDS_ALL
+    }

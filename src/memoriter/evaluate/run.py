@@ -1,17 +1,18 @@
-"""Runs every question of a data set with every recipe and scores the answers."""
+"""Asks every question of a data set with every recipe and keeps what was answered."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from memoriter.core.errors import NothingToRun
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
-from memoriter.evaluate.metrics import DEPTH, mean, metrics_of
+from memoriter.evaluate.metrics import DEPTH, hit_at
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
+from memoriter.memory.options import OpenOptions
 from memoriter.pipeline.recipe import Recipe
 
 _DAY: Final = 86_400_000_000
@@ -20,8 +21,20 @@ OnProgress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class FixedClock:
-    """A clock that always returns the same time, so that two runs give the same numbers."""
+class EvalOptions:
+    """What is asked besides the questions of a store, and how stores are opened."""
+
+    cross: bool = False
+    """Ask each store the questions of the other stores too."""
+    remove_gold: bool = False
+    """Ask a question whose gold is in the first ten again, without the gold records."""
+    embedders: tuple[str, ...] | None = None
+    """The first embeds the records, all are searched; empty: words only; None: the packaged one."""
+
+
+@dataclass(slots=True)
+class SetClock:
+    """A clock that stands still until it is set, so that two runs give the same numbers."""
 
     at: int
 
@@ -30,83 +43,159 @@ class FixedClock:
         return self.at
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The metrics of one recipe on one data set."""
+class EvalReply(NamedTuple):
+    """What a recipe answered to a question."""
 
-    recipe: str
-    means: Mapping[str, float]
-    categories: Mapping[str, Mapping[str, float]]
-    questions: int
-    seconds: float
-    """Wall time of the searches alone, without loading and remembering the data."""
+    ids: tuple[str, ...] = ()
+    top: float | None = None
+    """The score of the first hit."""
+    relevance: float | None = None
+    """How relevant the answer is by the engine's own account, where it has one."""
+    strength: str | None = None
+    """The engine's verdict on the answer, where it has one: `strong`, `weak`, `none` …"""
 
-    def only(self, names: Collection[str]) -> Score:
-        """The score with only these metrics."""
-        categories = {each: _only(means, names) for each, means in self.categories.items()}
-        return replace(self, means=_only(self.means, names), categories=categories)
-
-    def to_dict(self) -> dict[str, object]:
-        """The score as plain data."""
-        return {
-            "recipe": self.recipe,
-            "questions": self.questions,
-            **{name: round(value, 6) for name, value in self.means.items()},
-            "seconds": round(self.seconds, 3),
-            "categories": {
-                category: {name: round(value, 6) for name, value in means.items()}
-                for category, means in self.categories.items()
-            },
-        }
+    @property
+    def is_none(self) -> bool:
+        """Whether the engine says that it does not know: no hit, or a verdict of none."""
+        return not self.ids or self.strength == "none"
 
 
-def _only(means: Mapping[str, float], names: Collection[str]) -> dict[str, float]:
-    return {name: value for name, value in means.items() if name in names}
+class Outcome(NamedTuple):
+    """A question and the answers to it."""
+
+    question: EvalQuestion
+    reply: EvalReply
+    without_gold: EvalReply | None = None
+    """The answer without the gold records; None where that was not asked."""
+
+    @property
+    def in_ten(self) -> bool:
+        """Whether a gold record is among the first ten."""
+        return bool(hit_at(10, self.reply.ids, self.question.gold))
+
+
+@dataclass(slots=True)
+class EvalRun:
+    """Everything that one recipe answered on one data set."""
+
+    label: str
+    recipe: Recipe
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    """In the order of the data set's questions."""
+    cross: list[EvalReply] = field(default_factory=list[EvalReply])
+    """The answers to questions of other stores."""
+    seconds: float = 0.0
+    """Wall time of the questions alone, without loading and remembering the data."""
+
+
+class ReplayStep(NamedTuple):
+    """A moment of a store: what is written by then, and what is asked."""
+
+    now: int
+    records: Sequence[EvalRecord]
+    questions: Sequence[tuple[int, EvalQuestion]]
+    """With their places in the case."""
 
 
 def evaluate(
-    dataset: Dataset, recipes: Mapping[str, Recipe], on_progress: OnProgress
-) -> list[Score]:
-    """The score of each recipe, in order. Each case gets a store of its own in memory."""
-    answers: dict[str, list[tuple[EvalQuestion, list[str]]]] = {label: [] for label in recipes}
-    seconds = dict.fromkeys(recipes, 0.0)
-    done = 0
-    for case in dataset.cases:
-        with _remembered(case) as memory:
-            for label, recipe in recipes.items():
-                start = time.perf_counter()
-                for question in case.questions:
-                    answers[label].append((question, _answer(memory, recipe, question)))
-                    done += 1
-                    on_progress(done)
-                seconds[label] += time.perf_counter() - start
-    return [_score(label, answers[label], seconds[label]) for label in recipes]
+    dataset: Dataset,
+    recipes: Mapping[str, Recipe],
+    on_progress: OnProgress,
+    options: EvalOptions | None = None,
+) -> list[EvalRun]:
+    """What each recipe answered, in order. Each case gets a store of its own in memory."""
+    chosen = options or EvalOptions()
+    runs = [EvalRun(label, recipe) for label, recipe in recipes.items()]
+    for at, case in enumerate(dataset.cases):
+        others = _of_other_stores(dataset, at) if chosen.cross else ()
+        _run_case(case, others, runs, chosen, on_progress)
+    return runs
 
 
-def _remembered(case: EvalCase) -> Memory:
-    """A store with the records of a case."""
+def questions_to_ask(dataset: Dataset, options: EvalOptions) -> int:
+    """How many questions `evaluate` asks each recipe, not counting those without their gold."""
+    cross = sum(len(_of_other_stores(dataset, at)) for at in range(len(dataset.cases)))
+    return dataset.questions + (cross if options.cross else 0)
+
+
+def _of_other_stores(dataset: Dataset, at: int) -> list[EvalQuestion]:
+    """The questions that other stores answer: in this one they have no answer."""
+    others = (case for nth, case in enumerate(dataset.cases) if nth != at)
+    return [question for case in others for question in case.questions if question.gold]
+
+
+def _run_case(
+    case: EvalCase,
+    others: Sequence[EvalQuestion],
+    runs: Sequence[EvalRun],
+    options: EvalOptions,
+    on_progress: OnProgress,
+) -> None:
+    """Ask the questions of one case, and those of other stores at its end."""
+    done = sum(len(run.outcomes) + len(run.cross) for run in runs)
+    clock = SetClock(0)
+    outcomes: list[dict[int, Outcome]] = [{} for _ in runs]
+    opened: OpenOptions = {"clock": clock}
+    if options.embedders is not None:
+        opened["embedder"] = options.embedders or None
+    with open_memory(":memory:", **opened) as memory:
+        for step in steps_of(case):
+            clock.at = step.now
+            memory.remember_many([record.to_draft() for record in step.records])
+            for run, answered in zip(runs, outcomes, strict=True):
+                for place, question in step.questions:
+                    answered[place] = _outcome(memory, run, question, options)
+                    on_progress(done := done + 1)
+        for run, answered in zip(runs, outcomes, strict=True):
+            run.outcomes += [answered[place] for place in sorted(answered)]
+            for question in others:
+                run.cross.append(_reply(memory, run.recipe, question.text, None))
+                on_progress(done := done + 1)
+
+
+def steps_of(case: EvalCase) -> Iterator[ReplayStep]:
+    """The moments of a case: one for all, or, in a replay, one for each time of a question."""
     # The clock stands one day after the newest record, so that recency boosts see realistic ages.
-    latest = max((record.created or 0 for record in case.records), default=0)
-    memory = open_memory(":memory:", clock=FixedClock(latest + _DAY))
-    memory.remember_many(map(EvalRecord._asdict, case.records))
-    return memory
+    end = max((record.created or 0 for record in case.records), default=0) + _DAY
+    questions = list(enumerate(case.questions))
+    if not case.replay:
+        yield ReplayStep(end, case.records, questions)
+        return
+    asked = {question.now for question in case.questions if question.now is not None}
+    records = sorted(case.records, key=lambda record: record.created or 0)
+    written = 0
+    for now in sorted(asked):
+        until = sum((record.created or 0) <= now for record in records)
+        at_once = [(place, question) for place, question in questions if question.now == now]
+        yield ReplayStep(now, records[written:until], at_once)
+        written = until
+    # A question without a time is asked when everything is written.
+    untimed = [(place, question) for place, question in questions if question.now is None]
+    if untimed:
+        yield ReplayStep(max({end, *asked}), records[written:], untimed)
 
 
-def _answer(memory: Memory, recipe: Recipe, question: EvalQuestion) -> list[str]:
+def _outcome(memory: Memory, run: EvalRun, question: EvalQuestion, options: EvalOptions) -> Outcome:
+    start = time.perf_counter()
+    outcome = Outcome(question, _reply(memory, run.recipe, question.text, question.now))
+    run.seconds += time.perf_counter() - start
+    if not options.remove_gold or not outcome.in_ten:
+        return outcome
+    again = _reply(memory, run.recipe, question.text, question.now, question.gold)
+    return outcome._replace(without_gold=again)
+
+
+def _reply(
+    memory: Memory, recipe: Recipe, text: str, now: int | None, without: Collection[str] = ()
+) -> EvalReply:
+    where = {"not": {"id": sorted(without)}} if without else None
     try:
-        hits = memory.recall(question.text, DEPTH, recipe=recipe, now=question.now)
+        result = memory.recall(text, DEPTH, recipe=recipe, now=now, where=where)
     except NothingToRun:  # no lane can run, for example words for a question of stop words only
-        return []
-    return [hit.id for hit in hits]
-
-
-def _score(label: str, answers: Sequence[tuple[EvalQuestion, list[str]]], seconds: float) -> Score:
-    rows = [(question.category, metrics_of(ids, question.gold)) for question, ids in answers]
-    categories = sorted({category for category, _ in rows})
-    return Score(
-        label,
-        mean(row for _, row in rows),
-        {each: mean(row for category, row in rows if category == each) for each in categories},
-        len(rows),
-        seconds,
+        return EvalReply()
+    return EvalReply(
+        tuple(hit.id for hit in result),
+        result[0].score if len(result) else None,
+        getattr(result, "relevance", None),
+        getattr(result, "strength", None),
     )

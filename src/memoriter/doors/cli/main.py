@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from memoriter import __version__
-from memoriter.doors.cli import ask, demo, hooks, look, prove, serve, store, tune, write
+from memoriter.doors.cli import ask, demo, hooks, look, measure, prove, serve, store, tune, write
 from memoriter.doors.cli.declare import Command, command, spread
 from memoriter.doors.cli.errors import INTERRUPTED, arguments, check_arguments, exit_process, report
 from memoriter.doors.cli.options import Completion, JsonOption
@@ -81,7 +81,13 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
         Branch(
             "recipe",
             "Recipes: how a recall searches and ranks, as data.",
-            (tune.recipe_list, tune.recipe_show, tune.recipe_check, tune.recipe_diff),
+            (
+                tune.recipe_list,
+                tune.recipe_show,
+                tune.recipe_check,
+                tune.recipe_diff,
+                measure.recipe_compare,
+            ),
         ),
         Branch(
             "analyzer",
@@ -93,7 +99,7 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
             "Embedders: which model turns memories into vectors, and how to change it.",
             (store.embed_status, store.embed_migrate, store.embed_promote, store.embed_rollback),
         ),
-        tune.evaluate,
+        measure.evaluate,
         Branch(
             "config",
             "Settings: from flags, the environment, TOML files or defaults.",

@@ -96,6 +96,15 @@ IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The id of a memory.", show_default=False)
 ]
 
+RecipeArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE",
+        help="The name of a recipe, or the path of a .toml file.",
+        show_default=False,
+    ),
+]
+
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:

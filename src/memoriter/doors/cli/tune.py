@@ -1,30 +1,19 @@
-"""The commands for recipes: list, show, check and compare them, measure them (eval)."""
+"""The commands for recipes: list, show, check them, and show where two differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
-
-import typer
+from typing import TYPE_CHECKING, cast
 
 from memoriter.core.errors import InputError, NotFound
 from memoriter.doors import render
 from memoriter.doors.cli.declare import command
-from memoriter.doors.cli.options import JsonOption, complete_protocol, complete_recipe
+from memoriter.doors.cli.options import JsonOption, RecipeArgument
 from memoriter.doors.cli.output import print_json, show
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
-
-RecipeArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="RECIPE",
-        help="The name of a recipe, or the path of a .toml file.",
-        show_default=False,
-    ),
-]
 
 
 @command("list", "memoriter recipe list")
@@ -149,61 +138,3 @@ def _summary(recipe: Recipe) -> dict[str, object]:
 
 def _about(recipe: Mapping[str, object]) -> object:
     return f"cannot be read: {recipe['error']}" if "error" in recipe else recipe["about"]
-
-
-# --- eval -------------------------------------------------------------------------------------
-
-
-@command(
-    "eval",
-    "memoriter eval --data locomo.json --recipe memoriter --recipe lexical",
-    lists={"protocol": complete_protocol},
-)
-def evaluate(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data", metavar="PATH", help="Questions with known answers (MEMORITER_DATA)."
-        ),
-    ] = None,
-    recipe: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--recipe",
-            metavar="NAME",
-            help="A recipe to measure; may be repeated.",
-            autocompletion=complete_recipe,
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", "-n", metavar="N", min=1, help="Ask only the first N questions."),
-    ] = None,
-    *,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            "--protocol",
-            metavar="NAME",
-            help="How the questions are asked.",
-            autocompletion=complete_protocol,
-        ),
-    ] = "strict",
-    without: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--without",
-            metavar="LABEL",
-            help="Measure again without this lane or boost; may be repeated.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Measure the quality of recipes on questions with known answers."""
-    from memoriter.evaluate.command import run_eval  # noqa: PLC0415  # loads the engine
-
-    parts = list(without or ())
-    recipes = list(recipe or ())
-    raise typer.Exit(
-        run_eval(data, recipes, limit, json_out=as_json, protocol=protocol, without=parts)
-    )

@@ -22,12 +22,13 @@ _LOUD, _QUIET = 0.8, 0.2
 def pool_conversations(dataset: Dataset) -> Dataset | None:
     """The data set with all conversations in one case and widened gold.
 
-    None if it does not consist of several conversations with sessions.
+    None if it does not consist of several conversations with sessions, or if it is a replay, whose
+    questions see only a part of their store.
     """
     has_sessions = len(dataset.cases) > 1 and all(
         record.session for case in dataset.cases for record in case.records
     )
-    if not has_sessions:
+    if not has_sessions or any(case.replay for case in dataset.cases):
         return None
     records: list[EvalRecord] = []
     questions: list[EvalQuestion] = []
