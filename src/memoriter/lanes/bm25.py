@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
-from memoriter.lanes.bm25_evidence import bm25_evidence
+from memoriter.lanes.bm25_evidence import bm25_evidence, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
@@ -26,6 +26,7 @@ from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import Rarity
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
+from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
 from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
 
@@ -130,6 +131,11 @@ class Bm25Lane(Lane):
         """Each row's score as a sum, with term frequency, df and length of every part."""
         del ctx
         return cast("_Search", ranking.memo).evidence(ranking, rows)
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """Of a term, its counts; a fuzzy match and sums have nothing special."""
+        counted = {"term", "tf", "df", "idf"} <= node.facts.keys()
+        return term_text(node.facts) if counted else super().node_text(node)
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record has none of the words, or does not match the expression."""

@@ -6,13 +6,14 @@ and describes paths for the evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
+from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
 from memoriter.index.ids import ids_of
@@ -21,6 +22,11 @@ from memoriter.lanes.port import Context, Seeded
 from memoriter.lanes.spec import option
 from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
 from memoriter.rank.walks import EdgeWorth
+from memoriter.text.figures import NodeText
+from memoriter.text.safe import one_line
+
+LinkPath = Sequence[Mapping[str, object]]
+"""A seed, then each hop: id, kind, direction and weight."""
 
 
 class GraphLane(Seeded):
@@ -46,6 +52,14 @@ class GraphLane(Seeded):
             out["seed_count"] = self.seed_count
         out |= {"direction": self.direction, "through": self.through}
         return out if self.kinds is None else {**out, "kinds": list(self.kinds)}
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """The facts of a node; its path comes last, on one line."""
+        facts = dict(node.facts)
+        path = cast("LinkPath | None", facts.pop("path", None))
+        text = super().node_text(replace(node, facts=facts))
+        parts = [text.detail, "" if path is None else path_text(path)]
+        return text._replace(detail=" · ".join(filter(None, parts)))
 
 
 @dataclass(frozen=True)
@@ -142,6 +156,18 @@ def _named(node: int, names: dict[int, str]) -> dict[str, object]:
 def on_paths(trees: Sequence[tuple[Tree, int]]) -> set[int]:
     """The nodes on the paths to these places."""
     return {int(tree.nodes[at]) for tree, place in trees for at in tree.path(place)}
+
+
+def path_text(path: LinkPath) -> str:
+    """A path on one line: `a ←derived_from b`; a record outside the caller's scope is (hidden)."""
+    out = ""
+    for hop in path:
+        name = one_line(str(hop["id"])) if "id" in hop else "(hidden)"
+        if "kind" in hop:
+            kind = one_line(str(hop["kind"]))
+            out += f" {kind}→ " if hop["direction"] == "out" else f" ←{kind} "
+        out += name
+    return out
 
 
 def walk_notes(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:

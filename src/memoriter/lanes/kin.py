@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Final, Literal, cast
 
 import numpy as np
 
-from memoriter.core.explanation import Explanation
+from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
@@ -24,6 +25,8 @@ from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap
+from memoriter.text.figures import NodeText, short
+from memoriter.text.safe import one_line
 
 _NEIGHBOURS: Final = 32
 """The word table stores no more neighbours of a word."""
@@ -71,6 +74,15 @@ class KinLane(Lane):
         for segment in ctx.view.segments:
             trees |= _evidence(ctx, segment, words, rows)
         return [trees[int(row)] for row in rows]
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """Of a match, the two words with cosine and weight; of a record, its best window."""
+        facts = dict(node.facts)
+        if "cosine" in facts:
+            return _match_text(facts)
+        window = f"window {facts.pop('window')} of {facts.pop('windows')}"
+        text = super().node_text(replace(node, facts=facts))
+        return text._replace(detail=f"{window} · {text.detail}")
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""
@@ -169,3 +181,13 @@ def _part(ctx: Context, each: QueryWord, at: int) -> Explanation:
 
 def _cosine(part: Explanation) -> float:
     return float(cast("float", part.facts["cosine"]))
+
+
+def _match_text(facts: Facts) -> NodeText:
+    """A match: the query's word, the record's word, their cosine and the word's weight."""
+    near, weight, norm = (short(facts[key]) for key in ("cosine", "weight", "norm"))
+    detail = (
+        f"cosine {near} × weight {weight} · norm {norm}"
+        f" · df {facts['df']} of {facts['records']} records · idf {short(facts['idf'])}"
+    )
+    return NodeText(one_line(f"{facts['asked']} ~ {facts['met']}"), "", detail)

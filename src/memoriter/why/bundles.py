@@ -136,7 +136,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
     bundles = [
         Bundle(hit, linked.support(hit.record.row, records))
-        for hit in _hits(ctx, _Page(label, words, ranking, page, offset), records)
+        for hit in _hits(recipe, ctx, _Page(label, words, ranking, page, offset), records)
     ]
     return Bundles(tuple(bundles), int(ranking.rows.size), offset)
 
@@ -153,7 +153,7 @@ class _Page:
     """How many rows are on the pages before."""
 
 
-def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
+def _hits(recipe: Recipe, ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
     reasons = page.words.evidence(ctx, page.ranking, page.rows)
     for at, (row, why) in enumerate(
         zip(page.rows.tolist(), reasons, strict=True), start=page.offset
@@ -168,6 +168,7 @@ def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
                 explanation=why,
                 lanes={page.label: LaneScore(at + 1, score, why)},
                 moves={},
+                recipe=recipe,
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced,
             )

@@ -17,10 +17,11 @@ from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
 from memoriter.pipeline.plan import Plan
+from memoriter.pipeline.recipe import Recipe
+from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, block_of
-from memoriter.why.figures import figure
 from memoriter.why.receipt import Receipt
 from memoriter.why.trace import signals_of, trace_of
 
@@ -53,6 +54,8 @@ class Hit(Hinting):
     lanes: Mapping[str, LaneScore]
     moves: Mapping[str, Mapping[str, object]]
     """For each pass and ordering that moved rows, its rank before (`from`) and what was noted."""
+    recipe: Recipe = field(compare=False)
+    """The recipe that ranked it."""
     _analyzer: Analyzer = field(compare=False)
     """The analyzer of the query; it finds the matched words in the text."""
     superseded_by: tuple[str, ...] = ()

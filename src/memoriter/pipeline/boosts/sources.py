@@ -23,6 +23,7 @@ class SourcesBoost(Boost):
 
     about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
     reads_score: ClassVar[bool] = True
+    row_notes: ClassVar[tuple[str, ...]] = ("row",)
 
     kind: Literal["sources"]
     window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 
@@ -31,6 +31,7 @@ class CollapseOrdering(Ordering):
     """Groups records by a key and keeps `most` of each group."""
 
     about: ClassVar[str] = "of records that say the same, one stays"
+    whole_notes: ClassVar[tuple[str, ...]] = ("group",)
 
     kind: Literal["collapse"]
     by: Literal["fingerprint", "near", "key"] = option(
@@ -99,6 +100,11 @@ class CollapseOrdering(Ordering):
             if dropping.at in wider.move(dropping.ctx, dropping.recipe, dropping.slate).at:
                 return Dropped(reason, {"most": most})
         return Dropped(reason)
+
+    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+        """The size of the group that the row stands for."""
+        if "group" in noted:
+            yield f"stands for a group of {noted['group']}"
 
     def _standing(self, dropping: Dropping) -> Iterator[str]:
         """The ids of kept rows that fall into one group with the dropped row."""
