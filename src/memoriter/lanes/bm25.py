@@ -45,7 +45,7 @@ class Bm25Lane(Lane):
 
     about: ClassVar[str] = "records that share words with the query (BM25)"
     reads: ClassVar[tuple[str, ...]] = ("query",)
-    generation: ClassVar = "words"
+    generation: ClassVar[str | None] = "words"
     independent: ClassVar[bool] = True
 
     kind: Literal["bm25"]

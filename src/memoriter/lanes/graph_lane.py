@@ -6,6 +6,7 @@ and describes paths for the evidence.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from memoriter.index.view import View
 from memoriter.lanes.port import Context, Seeded
 from memoriter.lanes.spec import option
 from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
-from memoriter.rank.walks import EdgeWorth
+from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached
 from memoriter.text.figures import NodeText
 from memoriter.text.safe import one_line
 
@@ -60,6 +61,14 @@ class GraphLane(Seeded):
         text = super().node_text(replace(node, facts=facts))
         parts = [text.detail, "" if path is None else path_text(path)]
         return text._replace(detail=" · ".join(filter(None, parts)))
+
+
+class SeedWalkLane(GraphLane):
+    """A lane that walks from each seed by itself; bundles list what each seed reaches."""
+
+    @abstractmethod
+    def walked(self, ctx: Context) -> Walked:
+        """One walk from each seed, and all records they reached."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +156,49 @@ class WalkGraph:
         weight = float(self.graph.edges.weights[edge])
         link = {"kind": self.kind(edge), "direction": direction, "weight": weight}
         return {**_named(to, names), **link}
+
+
+@dataclass(frozen=True)
+class Walked:
+    """Finished walks, one from each seed."""
+
+    walk_graph: WalkGraph
+    forest: Forest
+    reached: Gathered
+    worth: EdgeWorth
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """The walks one by one, in the order of the seeds."""
+        return [self.forest.tree(n) for n in range(len(self.forest))]
+
+    def noted(self) -> dict[str, object]:
+        """Counts of the walks, shown by the plan."""
+        return {
+            "started": int(self.walk_graph.seeds.size),
+            "edges_read": int(self.forest.read.sum()),
+            "visited": self.forest.nodes.size,
+            "truncated": bool(self.forest.truncated.any()),
+        }
+
+    def facts(self, rows: Rows) -> list[dict[str, object]]:
+        """For each row: distance, number of seeds, kinds of links, and the best path."""
+        reached = self.reached.of(self.walk_graph.graph.positions(rows))
+        names = self.walk_graph.names(on_paths([(self.trees[e.tree], e.place) for e in reached]))
+        return [
+            {
+                "distance": each.depth,
+                "seed_paths": each.seeds,
+                "kinds": self._kinds(each),
+                "path": self.walk_graph.path(self.trees[each.tree], each.place, names, self.worth),
+            }
+            for each in reached
+        ]
+
+    def _kinds(self, each: Reached) -> list[str]:
+        """The kinds of links on all paths, in order of first occurrence."""
+        seen = (k for tree, at in each.trees for k in self.walk_graph.kinds(self.trees[tree], at))
+        return list(dict.fromkeys(seen))
 
 
 def _named(node: int, names: dict[int, str]) -> dict[str, object]:

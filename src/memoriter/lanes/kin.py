@@ -37,7 +37,7 @@ class KinLane(Lane):
 
     about: ClassVar[str] = "records whose words are similar to those of the query"
     reads: ClassVar[tuple[str, ...]] = ("query",)
-    generation: ClassVar = "kin"
+    generation: ClassVar[str | None] = "kin"
     independent: ClassVar[bool] = True
 
     kind: Literal["kin"]

@@ -31,7 +31,7 @@ class VectorLane(Lane):
 
     about: ClassVar[str] = "records whose vector is near that of the query (cosine)"
     reads: ClassVar[tuple[str, ...]] = ("vector", "query")
-    generation: ClassVar = "vectors"
+    generation: ClassVar[str | None] = "vectors"
     independent: ClassVar[bool] = True
 
     kind: Literal["vector"]

@@ -20,7 +20,8 @@ from pydantic import BaseModel, ValidationError
 from memoriter.core import plugins
 from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
 from memoriter.index.ties import ATTRIBUTES
-from memoriter.pipeline.kinds import broken
+from memoriter.lanes.port import Lane
+from memoriter.pipeline.kinds import broken, kinds
 from memoriter.pipeline.recipe import RESERVED, Recipe
 
 
@@ -70,7 +71,7 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     new = {label: value for label, value in lists.items() if label not in recipe.lanes}
     for label, value in lists.items():
         lane = recipe.lanes.get(label) or recipe.boosts.get(label)
-        fits = getattr(lane, "kind", "") == "list" and not isinstance(value, str)
+        fits = isinstance(lane, Lane) and lane.listed and lane.for_list(value) is not None
         if label in RESERVED or (lane is not None and not fits):
             raise BadQuery(
                 f"lists: {label!r} is taken by the recipe", hint="choose another", field="lists"
@@ -79,8 +80,8 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
         return recipe
     data = recipe.to_data()
     for label, value in new.items():
-        by = {"kind": "by", "by": f"-{value}"} if isinstance(value, str) else {"kind": "list"}
-        data["lanes"][label] = by
+        made = (each.for_list(value) for each in kinds("lanes") if issubclass(each, Lane))
+        data["lanes"][label] = next(filter(None, made))
         fuse = data["pass"][0]["fuse"]
         if "weights" in fuse:
             fuse["weights"][label] = fuse["lists"]
@@ -89,14 +90,14 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     return parse_recipe(data, f"recipe {recipe.name} with lists")
 
 
-def only_kind(recipe: Recipe, kind: str) -> Recipe:
-    """The recipe cut down to its lanes of one kind, ranked by their raw scores.
+def only_reading(recipe: Recipe, generation: str) -> Recipe:
+    """The recipe cut down to its lanes that read one generation, ranked by their raw scores.
 
     A recipe that has nothing else is returned unchanged. Raises BadRecipe if it has no such lane.
     """
-    labels = [label for label, lane in recipe.lanes.items() if lane.kind_name() == kind]
+    labels = [label for label, lane in recipe.lanes.items() if lane.generation == generation]
     if not labels:
-        raise BadRecipe(f"recipe {recipe.name} has no lane of kind {kind}", field="recipe")
+        raise BadRecipe(f"recipe {recipe.name} has no lane that reads {generation}", field="recipe")
     if len(labels) == len(recipe.lanes) and not recipe.boosts and not recipe.order:
         return recipe
     data = recipe.to_data()

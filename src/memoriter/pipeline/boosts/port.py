@@ -45,6 +45,9 @@ class Boost(RecipePart):
     reads_score: ClassVar[bool] = False
     """Whether its values depend on the score so far. Such a boost starts a new step."""
 
+    traced: ClassVar[tuple[str, ...]] = ()
+    """What it shows in the plan that the flat trace of a search repeats."""
+
     enabled: bool = option("whether it runs", default=True)
 
     @property

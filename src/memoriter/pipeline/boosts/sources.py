@@ -8,7 +8,7 @@ import numpy as np
 
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
-from memoriter.lanes.sources import sources_of
+from memoriter.lanes.reflection_sources import sources_of
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted, Op
 from memoriter.rank.sources import Lift, lifted
