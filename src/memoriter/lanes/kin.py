@@ -164,7 +164,7 @@ def _evidence(
             if best in near
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
-        facts = {"window": best - first + 1, "windows": last - first, "said": whole}
+        facts = {"window": best - first + 1, "windows": last - first, "total": whole}
         trees[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
     return trees
 
