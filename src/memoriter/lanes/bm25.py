@@ -24,7 +24,7 @@ from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import Bound, best_rows
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.rank.bm25 import Rarity
+from memoriter.rank.bm25 import Bm25Params, Rarity
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
 from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
@@ -171,7 +171,7 @@ class _Search:
             form=lane.form,
             measure=lane.score,
             rarity=lane.idf,
-            shape=(lane.k1, lane.b),
+            params=Bm25Params(lane.k1, lane.b),
             weights=weights,
             gate=cast("dict[str, float]", lane.gate),
             gate_from=lane.gate_from,

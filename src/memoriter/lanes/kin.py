@@ -118,7 +118,18 @@ class KinLane(Lane):
             met = np.flatnonzero(cosines[: self.neighbours] >= max(self.min_cosine, STEP))
             near, cosines = near[met], cosines[met]
             shares = snap(weight * cosines)
-            out.append(QueryWord(token, dfs[n], idfs[n], norms[n], weight, near, cosines, shares))
+            out.append(
+                QueryWord(
+                    token=token,
+                    df=dfs[n],
+                    idf=idfs[n],
+                    norm=norms[n],
+                    weight=weight,
+                    near=near,
+                    cosines=cosines,
+                    shares=shares,
+                )
+            )
         return out
 
 

@@ -29,14 +29,13 @@ from memoriter.pipeline.recipe import Recipe
 
 
 def build_query(
-    query: str, limit: int | None, options: SearchKwargs, caller: tuple[Scope, Now]
+    query: str, limit: int | None, options: SearchKwargs, scope: Scope, clock: Now
 ) -> tuple[Query, Recipe]:
-    """The query and its recipe; `caller` is the scope and the clock.
+    """The query and its recipe.
 
     Raises BadQuery or BadRecipe, with the name of the option.
     """
     check_known(options, SearchKwargs, BadQuery, "query", "limit")
-    scope, clock = caller
     scope = scope.narrowed(options)
     recipe, overrides, tests = recipe_for(options, "memoriter")
     lists = parse_lists(options.get("lists"))

@@ -326,15 +326,15 @@ def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
     for label, lane in sorted(hit.lanes.items()):
         facts = lane.why.facts
         yield LaneRow(
-            hit.id,
-            hit.score,
-            label,
-            lane.rank,
-            cast("float", facts.get("number", lane.score)),
-            hit.rank,
-            _distance(lane),
-            cast("str | None", facts.get("parent")),
-            cast("int | None", facts.get("distance")),
+            id=hit.id,
+            score=hit.score,
+            list_id=label,
+            leg_rank=lane.rank,
+            leg_score=cast("float", facts.get("number", lane.score)),
+            rank=hit.rank,
+            distance=_distance(lane),
+            parent=cast("str | None", facts.get("parent")),
+            depth=cast("int | None", facts.get("distance")),
         )
 
 
