@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -76,6 +77,14 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
         recipe_of(data)
     assert caught.value.field == place
     assert place in caught.value.message
+    assert not re.search("Input|Value error|expected tags|validation", caught.value.message)
+
+
+def test_the_hint_shows_the_recipe_that_the_mistake_is_in() -> None:
+    for name in ("lexical", "engrava"):
+        with pytest.raises(BadRecipe) as caught:
+            overridden(recipe_of(name), {"lanes.words.pool": 0})
+        assert caught.value.hint == f"`memoriter recipe show {name} --json` prints every option"
 
 
 def test_a_recipe_is_plain_data_in_any_mapping() -> None:

@@ -370,12 +370,12 @@ def test_another_record_stands_for_it(memory: Memory) -> None:
     custom = recipe("lexical", order=[{"kind": "collapse"}])
     why = asked(memory, "ssh", "same1", recipe=custom)
     assert why.stage == "collapse"
-    assert why.reason == "3 records are one by fingerprint: same0 stands for it"
+    assert why.reason == "it is one of 3 duplicates by fingerprint; same0 was kept"
     assert why.change == {"overrides": {"order.0.most": 2}}
     assert asked(memory, "ssh", "same2", recipe=custom).change == {"overrides": {"order.0.most": 3}}
     newest = recipe("lexical", order=[{"kind": "collapse", "keep": "newest"}])
     why = asked(memory, "ssh", "same0", recipe=newest)
-    assert "same2 stands for it" in why.reason
+    assert "same2 was kept" in why.reason
     assert why.change == {"overrides": {"order.0.most": 3}}
 
 

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from memoriter.core.shown import plain
 from memoriter.index.ties import ATTRIBUTES
 from memoriter.lanes.port import Lane
 from memoriter.pipeline.kinds import broken, kinds
@@ -149,13 +151,31 @@ def parse_recipe(data: object, origin: str) -> Recipe:
     except (TypeError, RecursionError) as error:
         raise BadRecipe(f"{origin}: is no plain data: {error}", hint=_HINT) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        path = _path(data, first["loc"]) or "recipe"
-        tag = str(first.get("ctx", {}).get("tag", ""))
-        hint = f"{tag} cannot be loaded: {broken[tag]}" if tag in broken else _HINT
-        if first["type"] == "extra_forbidden":
-            hint = f"known there: {', '.join(_known_keys(data, path))}"
-        raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=hint, field=path) from None
+        raise _refused(data, origin, error.errors()[0]) from None
+
+
+def _refused(data: object, origin: str, problem: ErrorDetails) -> BadRecipe:
+    """A problem that pydantic reports, in our words and with the path inside the recipe."""
+    path = _path(data, problem["loc"], missing=problem["type"] == "missing")
+    context = problem.get("ctx", {})
+    tag = str(context.get("tag", ""))
+    name = _below(data, "name")
+    hint = _SHOW.format(name) if name in library() else _HINT
+    if problem["type"] == "extra_forbidden":
+        hint = f"known there: {', '.join(_known_keys(data, path))}"
+    elif tag:
+        known = str(context["expected_tags"]).replace("'", "")
+        hint = f"{tag} cannot be loaded: {broken[tag]}" if tag in broken else f"known: {known}"
+    message = ": ".join(filter(None, (origin, path, _message(problem))))
+    return BadRecipe(message, hint=hint, field=path or "recipe")
+
+
+def _message(problem: ErrorDetails) -> str:
+    """What is wrong with a value."""
+    text = _MISTAKES.get(problem["type"])
+    if text is None:
+        return problem["msg"]
+    return text.format(**problem.get("ctx", {}), given=plain(repr(problem["input"])))
 
 
 def _plain(value: object) -> object:
@@ -164,13 +184,16 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not a value of a recipe")
 
 
-def _path(data: object, parts: Sequence[int | str]) -> str:
-    """The path of a mistake; pydantic also lists the kinds that it tried, which are left out."""
+def _path(data: object, parts: Sequence[int | str], *, missing: bool) -> str:
+    """The path of a mistake; `missing` says that its last part is a key that is not there.
+
+    Pydantic also lists the kinds that it tried; these are left out.
+    """
     out: list[str] = []
     at = data
     for n, part in enumerate(parts):
         below = _children(at)
-        if str(part) not in below and n < len(parts) - 1:
+        if str(part) not in below and not (missing and n == len(parts) - 1):
             continue
         out.append(str(part))
         at = below.get(str(part))
@@ -181,7 +204,33 @@ _OPEN: Final = ("lanes", "boosts")
 """Tables to which an override may add an entry."""
 _PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 _FOLDER: Final = "memoriter.pipeline.recipes"
+_SHOW: Final = "`memoriter recipe show {} --json` prints every option"
 _HINT: Final = "`memoriter recipe show memoriter` prints a complete example"
+_MISTAKES: Final = {
+    "bool_type": "expected true or false, not {given}",
+    "dict_type": "expected a table, not {given}",
+    "extra_forbidden": "there is no such option",
+    "finite_number": "expected a finite number, not {given}",
+    "float_type": "expected a number, not {given}",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "int_type": "expected an integer, not {given}",
+    "less_than": "must be less than {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "expected {expected}, not {given}",
+    "missing": "is required",
+    "model_attributes_type": "expected a table, not {given}",
+    "model_type": "expected a table, not {given}",
+    "string_pattern_mismatch": "must match {pattern}",
+    "string_type": "expected a text, not {given}",
+    "too_long": "must have at most {max_length} entries",
+    "too_short": "must not be empty",
+    "tuple_type": "expected a list, not {given}",
+    "union_tag_invalid": "there is no kind {tag!r}",
+    "union_tag_not_found": "needs a kind",
+    "value_error": "{error}",
+}
+"""Pydantic's name of an error → its message; the names in braces are pydantic's too."""
 
 
 def read_recipe(path: Path) -> Recipe:

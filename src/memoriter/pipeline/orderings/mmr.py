@@ -35,9 +35,9 @@ class MmrOrdering(Ordering):
     kind: Literal["mmr"]
     trade: float = option("relevance against repetition (1: relevance alone)", 0.5, ge=0.0, le=1.0)
     relevance: Literal["score", "unit"] = option(
-        "relevance is",
+        "relevance of a row",
         "score",
-        values={"score": "the score", "unit": "the score between least and greatest of the head"},
+        values={"score": "its score", "unit": "its score, scaled to 0…1 over the head"},
     )
     of: Label | None = option(
         "vector lane whose vectors are compared (none: those that the memory is searched by)", None

@@ -318,7 +318,7 @@ def checked_head(tenant: str, *row: Any) -> Head:
     )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
-            f"tenant {tenant!r} is at entry {head.seq}, its last commit or link is not",
+            f"tenant {tenant!r}: its head names entry {head.seq}, which is not its last commit",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return head
