@@ -207,7 +207,9 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
         half_life=one_of([1.0, 50.0, 86_400.0]), of=one_of(["created", "committed", "occurred"]),
         beside=one_of(["words", "meaning"]), **_WEIGHT, **_ALPHA,
     ),
-    "weighty": _boost("importance", lane=one_of(["words", "meaning"]), bare=one_of([0.0, 0.5])),
+    "weighty": _boost(
+        "importance", lane=one_of(["words", "meaning"]), unmatched=one_of([0.0, 0.5])
+    ),
     "sure": _boost("confidence", **_WEIGHT),
     "urgent": _boost("priority", **_WEIGHT, **_ALPHA),
     "trusted": _boost("trust", **_WEIGHT, **_ALPHA),

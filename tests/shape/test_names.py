@@ -59,6 +59,22 @@ def test_no_name_is_a_word_that_says_nothing() -> None:
     assert not findings, f"{len(findings)} vague names\n" + "\n".join(findings)
 
 
+def vague_keys(source: str) -> list[str]:
+    """Keys of recipes, facts and columns are names too: texts that consist of a vague word."""
+    return [
+        f"line {node.lineno}: {node.value!r}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and node.value in VAGUE
+    ]
+
+
+def test_no_key_of_a_recipe_or_receipt_says_nothing() -> None:
+    findings = [f"{path}: {each}" for path, text in modules().items() for each in vague_keys(text)]
+    assert not findings, "\n".join(findings)
+    assert vague_keys("facts = {'said': 1}\n")
+    assert not vague_keys("text = 'what was said'\n")
+
+
 def test_a_vague_name_is_noticed_wherever_it_stands() -> None:
     for source in (
         "found = 1\n",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
+from pathlib import Path
 
 import pytest
 from tests.oracle import kinds as oracle
 
+import memoriter
 from memoriter.lanes.spec import options_of
 from memoriter.pipeline.kinds import kinds
 from memoriter.why.verify import kinds as verifier
@@ -30,3 +33,15 @@ def test_a_kind_has_a_file_of_its_name_and_every_option_a_meaning(group: str) ->
         assert each.__module__.rpartition(".")[2] == each.kind_name()
         assert each.about
         assert all(field.description for field in options_of(each).values()), each
+
+
+@pytest.mark.parametrize("group", OTHERS)
+def test_no_module_of_the_package_imports_a_kind(group: str) -> None:
+    ours = {each.__module__ for each in kinds(group) if each.__module__.startswith("memoriter.")}
+    findings = [
+        f"{path.name} imports {node.module}"
+        for path in sorted(Path(memoriter.__file__).parent.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module in ours
+    ]
+    assert not findings, "pipeline/kinds.py is the only one that knows them"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +22,7 @@ FINGERPRINTS = {
     "comis": "cb2defd1036c33aa9f9575024ac1795bae145b6c5652e8860333c508251ca969",
     "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
     "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",
-    "mentisdb": "9a5b4ac4a4c74b21331a7ee605faa8ba6da58d9d28259865f0043dcf534c8d06",
+    "mentisdb": "40fb8afa5d72ca34cd5d1f9bd0638961db1c6ea3e267de9c8101a7b5dde56133",
     "mnestic": "2a5ffa942e0285adb90718b7825206ab7fee51c8006cc95000477e27cfbaab7e",
 }
 
@@ -76,6 +77,14 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
         recipe_of(data)
     assert caught.value.field == place
     assert place in caught.value.message
+    assert not re.search("Input|Value error|expected tags|validation", caught.value.message)
+
+
+def test_the_hint_shows_the_recipe_that_the_mistake_is_in() -> None:
+    for name in ("lexical", "engrava"):
+        with pytest.raises(BadRecipe) as caught:
+            overridden(recipe_of(name), {"lanes.words.pool": 0})
+        assert caught.value.hint == f"`memoriter recipe show {name} --json` prints every option"
 
 
 def test_a_recipe_is_plain_data_in_any_mapping() -> None:

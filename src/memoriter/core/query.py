@@ -174,7 +174,7 @@ def parse_lists(value: object) -> dict[str, Pairs | str]:
     if not isinstance(value, Mapping):
         raise BadQuery(
             "lists: expected an object of label → list of (id, score)",
-            hint='lists={"mine": [("id-1", 0.9), ("id-2", 0.4)]}',
+            hint='lists={"given": [("id-1", 0.9), ("id-2", 0.4)]}',
             field="lists",
         )
     _check_count(cast("Mapping[object, object]", value), "lists", LISTS_LIMIT)

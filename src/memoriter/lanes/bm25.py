@@ -19,16 +19,17 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Knots, Mask, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
-from memoriter.lanes.bm25_evidence import bm25_evidence
+from memoriter.lanes.bm25_evidence import bm25_evidence, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import Bound, best_rows, positive_leaves
 from memoriter.lanes.port import EVERY, Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.rank.bm25 import Rarity, idf
+from memoriter.rank.bm25 import Bm25Params, Rarity, idf
 from memoriter.rank.grid import snap_one
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
+from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
 from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
 
@@ -47,7 +48,7 @@ class Bm25Lane(Lane):
 
     about: ClassVar[str] = "records that share words with the query (BM25)"
     reads: ClassVar[tuple[str, ...]] = ("query",)
-    generation: ClassVar = "words"
+    generation: ClassVar[str | None] = "words"
     independent: ClassVar[bool] = True
 
     kind: Literal["bm25"]
@@ -140,6 +141,11 @@ class Bm25Lane(Lane):
         del ctx
         return cast("_Search", ranking.memo).evidence(ranking, rows)
 
+    def node_text(self, node: Explanation) -> NodeText:
+        """Of a term, its counts; a fuzzy match and sums have nothing special."""
+        counted = {"term", "tf", "df", "idf"} <= node.facts.keys()
+        return term_text(node.facts) if counted else super().node_text(node)
+
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record has none of the words, or does not match the expression."""
         del row
@@ -174,7 +180,7 @@ class _Search:
             form=lane.form,
             measure=lane.score,
             rarity=lane.idf,
-            shape=(lane.k1, lane.b),
+            params=Bm25Params(lane.k1, lane.b),
             weights=weights,
             gate=cast("dict[str, float]", lane.gate),
             gate_from=lane.gate_from,

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,14 +202,21 @@ class Lane(RecipePart):
     """Whether it only adds candidates, without a score; a boost may score them."""
     reads: ClassVar[tuple[str, ...]] = ()
     """What it needs of a question: `query` (the text), `vector` (or the text to embed)."""
-    generation: ClassVar[Literal["words", "vectors", "kin"] | None] = None
-    """The derived data that it reads. Another analyzer or model changes its scores."""
+    generation: ClassVar[str | None] = None
+    """The derived data that it reads, as receipts name its generation: `words`, `vectors` or `kin`.
+
+    Another analyzer or model changes its scores.
+    """
     independent: ClassVar[bool] = False
     """Whether a record's raw score is independent of the other records in the selection."""
     unlimited: ClassVar[Mapping[str, object]] = MappingProxyType({"pool": EVERY})
     """The options under which the lane would find every row that it has a score for."""
     reads_time: ClassVar[bool] = False
     """Whether its score depends on the query's `now`."""
+    listed: ClassVar[bool] = False
+    """Whether its rows come with the call, as the list under its label (`lists`)."""
+    work_limits: ClassVar[Mapping[str, str]] = {}
+    """Options that bound its work → the limit of a server for each: `hops` or `visits`."""
 
     enabled: bool = option("whether it runs", default=True)
 
@@ -234,6 +241,12 @@ class Lane(RecipePart):
     @abstractmethod
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """One explanation per row, whose value is the row's score; called for final hits only."""
+
+    @classmethod
+    def for_list(cls, value: object) -> dict[str, object] | None:
+        """A lane for a value of the call's `lists`, as data; None if it takes no such value."""
+        del value
+        return None
 
     def missed(self, ctx: Context, row: int) -> Miss:
         """Why it would not find a row even with an unlimited pool."""

@@ -33,7 +33,7 @@ class VectorLane(Lane):
 
     about: ClassVar[str] = "records whose vector is near that of the query (cosine)"
     reads: ClassVar[tuple[str, ...]] = ("vector", "query")
-    generation: ClassVar = "vectors"
+    generation: ClassVar[str | None] = "vectors"
     independent: ClassVar[bool] = True
     unlimited: ClassVar[Mapping[str, object]] = MappingProxyType(
         {"pool": EVERY, "exact_up_to": 2**31}

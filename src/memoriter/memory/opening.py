@@ -127,20 +127,29 @@ def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
     other_spaces = tuple(
         _other_space(store, VectorSpace(each, store.patience), clock) for each in others
     )
-    return Engine(log, index_cache, analyzer, vectors, clock, kin, store.reranker, other_spaces)
+    return Engine(
+        log=log,
+        index_cache=index_cache,
+        analyzer=analyzer,
+        vectors=vectors,
+        clock=clock,
+        kin=kin,
+        reranker=store.reranker,
+        other_spaces=other_spaces,
+    )
 
 
 def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteContext:
     """What writing into one tenant needs."""
     return WriteContext(
-        engine.analyzer,
-        engine.vectors,
-        engine.clock,
-        store.options.get("entropy") or SystemEntropy(),
-        partial(added_analyzers, store.log),
-        store.stamps,
-        _extractor(store.options.get("entities", "given")),
-        partial(_agent_registry, store.log, tenant),
+        analyzer=engine.analyzer,
+        vectors=engine.vectors,
+        clock=engine.clock,
+        entropy=store.options.get("entropy") or SystemEntropy(),
+        added_analyzers=partial(added_analyzers, store.log),
+        stamps=store.stamps,
+        extractor=_extractor(store.options.get("entities", "given")),
+        registry=partial(_agent_registry, store.log, tenant),
     )
 
 

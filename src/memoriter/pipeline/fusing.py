@@ -138,8 +138,8 @@ class Rrf(Fusion):
     about: ClassVar[str] = "reciprocal rank fusion: Σ weight / (k + rank)"
 
     kind: Literal["rrf"]
-    k: float = option("k", 60.0, ge=0.0, le=1e6)
-    base: int = option("the best rank counts as", 1, ge=0, le=1)
+    k: float = option("constant k of 1 / (k + rank)", 60.0, ge=0.0, le=1e6)
+    base: int = option("number of the best rank", 1, ge=0, le=1)
     weights: dict[Label, Weight] = option(
         "weights of lanes (1 where none is named)", default_factory=dict[str, float]
     )

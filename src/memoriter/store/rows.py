@@ -191,9 +191,10 @@ def words_sum(tenant: str, row: int, generation: str, body: bytes) -> bytes:
     return checksum(tenant.encode(), _pack(row), generation.encode(), body)
 
 
-def vector_sum(tenant: str, numbers: tuple[int, int, int], space: str, body: bytes) -> bytes:
-    """The checksum beside a vector; numbers are (seq, row, part), space its generation and form."""
-    return checksum(tenant.encode(), _pack(*numbers), space.encode(), body)
+def vector_sum(tenant: str, row: VectorRow) -> bytes:
+    """The checksum beside a vector, over all its other fields."""
+    space = f"{row.generation}\n{row.form}"
+    return checksum(tenant.encode(), _pack(row.seq, row.row, row.part), space.encode(), row.body)
 
 
 def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:
@@ -256,9 +257,7 @@ VECTORS: Final = "vectors"
 
 def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     """The vector row itself; Corrupt (field `VECTORS`) if it does not match its checksum."""
-    space = f"{row.generation}\n{row.form}"
-    numbers = (row.seq, row.row, row.part)
-    if not _equal(lambda: vector_sum(tenant, numbers, space, row.body), row.sum):
+    if not _equal(lambda: vector_sum(tenant, row), row.sum):
         raise Corrupt(
             f"a vector of row {row.row} of tenant {tenant!r} is damaged",
             hint="run `memoriter doctor`, which recomputes what follows from records",

@@ -31,7 +31,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     def name(row: int) -> str:
         return ids_of(ctx.view, np.array([row], np.int64))[0]
 
-    reasons = Reasons(head, name)
+    reasons = Reasons(head, ran.plan.recipe, name)
     replaced = ctx.replaced_by(head.rows)
     terms = ran.plan.terms
     judged = _Judgement(ran, ctx)
@@ -50,6 +50,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 explanation=why,
                 lanes=own,
                 moves=reasons.moves(at),
+                recipe=ran.plan.recipe,
                 _analyzer=ctx.wording.analyzer,
                 relevance=judged.relevance(at),
                 strength=judged.strength(judged.relevance(at)),

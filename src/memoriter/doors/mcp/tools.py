@@ -128,15 +128,15 @@ def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
     operation = BY_NAME[spec.operation]
     reply = operation.brief or operation.reply
     return Tool(
-        operation.name,
-        operation.right,
-        f"{operation.summary} {spec.when}",
-        schema_of(operation.request, fields),
-        outline_of(reply) if fields is None else names_of(reply),
-        operation.run,
-        partial(as_text, operation.name),
-        operation.destructive,
-        operation.repeatable,
+        name=operation.name,
+        right=operation.right,
+        about=f"{operation.summary} {spec.when}",
+        input_schema=schema_of(operation.request, fields),
+        output_schema=outline_of(reply) if fields is None else names_of(reply),
+        act=operation.run,
+        text=partial(as_text, operation.name),
+        destructive=operation.destructive,
+        repeatable=operation.repeatable,
     )
 
 

@@ -16,8 +16,8 @@ from memoriter.pipeline.fusing import FUSIONS
 from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.passes import Pass, PassHead, Rerank
 from memoriter.pipeline.recipe import Final_, Recipe, Select
+from memoriter.text.figures import short
 from memoriter.text.safe import one_line
-from memoriter.why.figures import short
 
 Data = Mapping[str, object]
 PartClass = type[Spec] | None

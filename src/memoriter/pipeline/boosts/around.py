@@ -37,6 +37,7 @@ class AroundBoost(Boost):
 
     about: ClassVar[str] = "shares of the scores of the turns around a record in its session"
     reads_score: ClassVar[bool] = True
+    row_notes: ClassVar[tuple[str, ...]] = (*(f"row{n}" for n in range(1, 11)), "row_best")
 
     kind: Literal["around"]
     shares: tuple[TurnShare, ...] = option(
