@@ -130,6 +130,7 @@ class AsyncMemory(_AsyncWrapper[Memory]):
     load = _as_coroutine(Memory.load)
     import_file = _as_coroutine(Memory.import_file)
     maintain = _as_coroutine(Memory.maintain)
+    calibrate = _as_coroutine(Memory.calibrate)
     status = _as_coroutine(Memory.status)
     verify_store = _as_coroutine(Memory.verify_store)
     doctor = _as_coroutine(Memory.doctor)

@@ -595,6 +595,17 @@ def test_status_counts_what_is_there(cli: Cli) -> None:
     assert cli("maintain", ok=True)["owed"] == 0
 
 
+def test_a_space_is_calibrated_and_status_tells(cli: Cli) -> None:
+    cli("remember", "x", ok=True)
+    assert cli("calibrate", ok=True)["state"] == "packaged"
+    assert "calibration static-en  packaged" in cli("status").stdout
+    state = cli("calibrate", "--embedder", "hash", ok=True)
+    assert (state["state"], state["compared"], state["texts"]) == ("committed", "probes", 150)
+    assert "99.99% below" in cli("calibrate", "--embedder", "hash").stdout
+    assert cli("status", "--embedder", "hash", ok=True)["calibrations"] == [state]
+    assert cli("calibrate", "--space", "none such").exit_code != 0
+
+
 def test_recall_takes_a_cycle_and_marks_what_was_superseded(cli: Cli) -> None:
     old = cli("remember", "the port is 22", ok=True)["ids"][0]
     new = cli("remember", "the port is 49222", "--supersedes", old, ok=True)["ids"][0]

@@ -36,6 +36,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "reflect": {"dry_run": True},
     "agent": {"agent": "bot", "description": "deploys"},
     "maintain": {},
+    "calibrate": {},
 }
 HANDLES: Final = ("explain", "why_not", "receipt", "verify", "replay", "diff")
 """Operations whose request here names a receipt that is not kept."""

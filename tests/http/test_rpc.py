@@ -136,7 +136,7 @@ _words = st.sampled_from(
     ["query", "limit", "where", "recipe", "overrides", "id", "text", "tags", "sort", "offset",
      "minScore", "trustLevels", "receipt", "seeds", "lists", "vector", "cursor", "mode", "content"]
 )  # fmt: skip
-_harmless = sorted(set(methods()) - {"forget", "memory.delete", "maintain", "reflect"})
+_harmless = sorted(set(methods()) - {"forget", "memory.delete", "maintain", "calibrate", "reflect"})
 _call = st.fixed_dictionaries(
     {"jsonrpc": st.just("2.0") | _json, "method": st.sampled_from(_harmless) | st.text(max_size=9)},
     optional={"id": _json, "params": st.dictionaries(_words, _json, max_size=4) | _json},

@@ -246,6 +246,10 @@ class Histories(RuleBasedStateMachine):
         theirs = self.ram.maintain()
         assert (ours.embedded, ours.owed) == (theirs.embedded, theirs.owed)
 
+    @rule(which=st.integers(0, 1))
+    def calibrate(self, which: int) -> None:
+        self.both(which, lambda memory: memory.calibrate())
+
     @rule(which=st.integers(0, 1), rebuild=st.booleans())
     def reopen(self, which: int, *, rebuild: bool) -> None:
         which %= len(self.handles)

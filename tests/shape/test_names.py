@@ -128,8 +128,8 @@ SECOND = Allowed(
 SEVERAL_HOMES: dict[str, Allowed] = {
     **dict.fromkeys(
         (
-            "bundles", "expire", "explain", "forget", "get", "history", "link", "links",
-            "maintain", "reflect", "reflections", "remember", "replay", "status", "update",
+            "bundles", "calibrate", "expire", "explain", "forget", "get", "history", "link",
+            "links", "maintain", "reflect", "reflections", "remember", "replay", "status", "update",
         ),
         VERB,
     ),

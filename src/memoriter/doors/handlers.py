@@ -306,3 +306,8 @@ def _without_nulls(fields: Plain) -> Plain:
 def maintain(tenant_session: TenantSession, request: requests.MaintainRequest) -> Plain:
     """Do pending work: embed memories that lack a vector, publish and merge segments."""
     return tenant_session.memory(request).maintain(limit=request.limit).to_dict()
+
+
+def calibrate(tenant_session: TenantSession, request: requests.CalibrateRequest) -> Plain:
+    """Measure a vector space and commit the numbers, if they differ from those in force."""
+    return tenant_session.memory(request).calibrate(request.space).to_dict()

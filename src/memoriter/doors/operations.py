@@ -160,6 +160,9 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     Operation("maintain", "admin", "POST /v1/maintain",
               _q.MaintainRequest, _r.MaintainedReply, handlers.maintain,
               "Do pending work: embed memories, publish and merge the index."),
+    Operation("calibrate", "admin", "POST /v1/calibrate",
+              _q.CalibrateRequest, _r.CalibratedReply, handlers.calibrate,
+              "Measure which cosines unrelated texts have in a vector space, and keep that."),
 )  # fmt: skip
 """All operations, in the order that lists show."""
 

@@ -256,6 +256,22 @@ class StatusReply(Reply):
     by: str | None = None
     counts: dict[str, int] | None = None
     distinct: int | None = None
+    calibrations: list[CalibratedReply]
+
+
+class CalibratedReply(Reply):
+    """Whether a vector space is calibrated, and by which numbers."""
+
+    space: str
+    embedder: str | None = None
+    state: Literal["committed", "packaged", "none"]
+    cosines: dict[str, float] | None = None
+    """By level: the cosine that this share of unrelated texts does not exceed."""
+    compared: Literal["records", "probes"] | None = None
+    texts: int | None = None
+    time: str | None = None
+    """When it was committed."""
+    agent: str | None = None
 
 
 class AgentReply(Reply):

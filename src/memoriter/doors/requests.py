@@ -276,6 +276,15 @@ class MaintainRequest(Request):
     limit: Annotated[int, Field(description="How many memories to embed at most.")] = 10_000
 
 
+class CalibrateRequest(Request):
+    """Which vector space to calibrate."""
+
+    space: Annotated[
+        str | None,
+        Field(description="The name of a space or of its embedder; by default the serving one."),
+    ] = None
+
+
 def parse_request(model: type[RequestT], data: object, *, spelled: bool = False) -> RequestT:
     """The data as a request of the model; raises InputError that names the first wrong field.
 

@@ -44,10 +44,19 @@ def probes() -> Probes:
 
 
 def calibration_of(
-    queries: Sequence[NDArray[np.float32]], records: NDArray[np.float32]
+    queries: Sequence[NDArray[np.float32]],
+    parts: NDArray[np.float32],
+    starts: NDArray[np.intp] | None = None,
 ) -> Calibration:
-    """The calibration by all pairs of these unit vectors of questions and of unrelated records."""
-    cosines = np.concatenate([exact_cosines(records, query) for query in queries])
+    """The calibration by all pairs of a question and an unrelated record, given as unit vectors.
+
+    `starts` says where the parts of each record begin, by default one part each; the best part of a
+    record counts, as in a search.
+    """
+    begins = np.arange(len(parts)) if starts is None else starts
+    cosines = np.concatenate(
+        [np.maximum.reduceat(exact_cosines(parts, query), begins) for query in queries]
+    )
     # The grid may round the length of a vector to just above 1, and so a cosine.
     return Calibration(quantiles(np.clip(cosines, -1.0, 1.0), LEVELS))
 

@@ -34,14 +34,6 @@ class CalibrationEntry:
     agent: str | None = None
     """The agent in whose scope it was made."""
 
-    def same_numbers(self, other: CalibrationEntry) -> bool:
-        """Whether nothing but time and agent differs."""
-        return (self.calibration, self.compared, self.texts) == (
-            other.calibration,
-            other.compared,
-            other.texts,
-        )
-
     def encode(self, space: str) -> tuple[str, bytes]:
         """The name and the body of the entry in the registry."""
         key = _PREFIX + space

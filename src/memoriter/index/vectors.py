@@ -1,7 +1,7 @@
-"""Vectors of given rows, one per row, for reflection, MMR, collapse and receipts.
+"""Vectors of given rows, for reflection, MMR, collapse, receipts and calibration.
 
-A long text is embedded in parts; its row then has the middle of their vectors. The vector lane
-scans whole segments instead: see `view_vectors`.
+A long text is embedded in parts; where one vector is wanted, its row has the middle of theirs. The
+vector lane scans whole segments instead: see `view_vectors`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from memoriter.rank.cluster import middle
 from memoriter.rank.grid import exact_cosines
 
 
-def _parts(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
+def part_vectors(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     """(rows, vectors) of every part of these rows that the view sees, rows ascending."""
     parts = [
         (segment.arrays["vectors.rows"][seen], segment.arrays["vectors.matrix"][seen])
@@ -32,9 +32,20 @@ def _parts(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     return owners[order], np.concatenate([each for _, each in parts])[order]
 
 
+def embedded_rows(view: View) -> Rows:
+    """The visible rows of a view that have a vector, ascending."""
+    visible = [s.rows[mask] for s, mask in zip(view.segments, view.visible, strict=True)]
+    owners = [
+        segment.arrays["vectors.rows"][segment.arrays["vectors.seqs"] <= view.seq]
+        for segment in view.segments
+    ]
+    none = np.zeros(0, np.int64)
+    return np.intersect1d(np.concatenate([none, *visible]), np.concatenate([none, *owners]))
+
+
 def row_vectors(view: View, rows: Rows) -> tuple[Rows, NDArray[np.float32]]:
     """(those of these rows that have a vector in the view, ascending; their unit vectors)."""
-    owners, matrix = _parts(view, rows)
+    owners, matrix = part_vectors(view, rows)
     distinct, starts, counts = np.unique(owners, return_index=True, return_counts=True)
     out, kept = matrix[starts], np.ones(distinct.size, np.bool_)
     for at in np.flatnonzero(counts > 1).tolist():
@@ -58,7 +69,7 @@ def best_parts(
     view: View, rows: Rows, query: NDArray[np.float32]
 ) -> dict[int, NDArray[np.float32]]:
     """For each of these rows with vectors the part nearest to a query; of equals the first."""
-    owners, matrix = _parts(view, rows)
+    owners, matrix = part_vectors(view, rows)
     near = exact_cosines(matrix, query) if owners.size else np.zeros(0)
     order = np.lexsort((np.arange(owners.size), -near, owners))
     distinct, first = np.unique(owners[order], return_index=True)

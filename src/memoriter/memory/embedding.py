@@ -31,6 +31,7 @@ from memoriter.index.view import SETTING, View
 from memoriter.memory.background_fill import BackgroundFill
 from memoriter.memory.embedders import embedder_of
 from memoriter.memory.engine import Engine
+from memoriter.memory.spaces import SpaceCalibration, space_calibration
 from memoriter.store.port import Log
 from memoriter.write.prepare import SALT_BYTES
 from memoriter.write.progress import ProgressCallback, show_progress
@@ -57,6 +58,7 @@ class Space:
     """Records that have a vector in it, or nothing to embed."""
     of: int
     serves: bool
+    calibration: SpaceCalibration
 
     def __repr__(self) -> str:
         serves = ", serves" if self.serves else ""
@@ -71,6 +73,7 @@ class Space:
             "rows": self.rows,
             "of": self.of,
             "serves": self.serves,
+            "calibration": self.calibration.to_dict(),
         }
 
 
@@ -113,13 +116,21 @@ class Embedding:
         """Every space that has vectors, and the one that this memory uses."""
         log, own = self._engine.log, self._engine.vectors
         settings = embedding_settings(log, self._tenant)
-        names, alive = _names(settings), self._alive()
+        names, alive = embedder_names(settings), self._alive()
         rows = {space: len(rows & alive) for space, rows in log.embedded(self._tenant).items()}
         if own.embedder is not None:
             names.setdefault(own.name, own.embedder.name)
             rows.setdefault(own.name, 0)
+        registry = log.agents(self._tenant, 2**62)
         return [
-            Space(space, names.get(space), count, len(alive), space == settings["space"])
+            Space(
+                space,
+                names.get(space),
+                count,
+                len(alive),
+                space == settings["space"],
+                space_calibration(registry, space, names.get(space)),
+            )
             for space, count in sorted(rows.items())
             if count or space in (own.name, settings["space"])
         ]
@@ -140,8 +151,8 @@ class Embedding:
         """
         vectors, name = self._space_for(embedder), _name(embedder)
         state = embedding_settings(self._engine.log, self._tenant)
-        if _names(state).get(vectors.name) != name:
-            self._save({**state, "names": {**_names(state), vectors.name: name}})
+        if embedder_names(state).get(vectors.name) != name:
+            self._save({**state, "names": {**embedder_names(state), vectors.name: name}})
         lacking = self._lacking(vectors)
         with show_progress(progress, f"embedding with {name}", len(lacking)) as report:
             done = 0
@@ -157,9 +168,11 @@ class Embedding:
                     done += len(portion.done)
                     report(done)
                 lacking = self._lacking(vectors)
-        alive = self._alive()
-        rows = len(self._engine.log.embedded(self._tenant).get(vectors.name, set()) & alive)
-        return Space(vectors.name, name, rows, len(alive), vectors.name == state["space"])
+        alive, log = self._alive(), self._engine.log
+        rows = len(log.embedded(self._tenant).get(vectors.name, set()) & alive)
+        calibration = space_calibration(log.agents(self._tenant, 2**62), vectors.name, name)
+        serves = vectors.name == state["space"]
+        return Space(vectors.name, name, rows, len(alive), serves, calibration)
 
     def begin(self, embedder: str | Embedder) -> BackgroundFill[Space]:
         """Migrate in a background thread; `rows` has its progress, `wait` returns the result."""
@@ -199,7 +212,7 @@ class Embedding:
             last = {"embedder": settings["embedder"], "space": settings["space"]}
             before = [last, *before][:_KEPT]
         promoted = {"embedder": embedder, "space": vectors.name, "before": before}
-        return self._save({**promoted, "names": _names(settings)})
+        return self._save({**promoted, "names": embedder_names(settings)})
 
     def rollback(self) -> Commit:
         """Make the previous space the serving one again; raises NotFound if there is none."""
@@ -207,7 +220,7 @@ class Embedding:
         if not settings["before"]:
             raise NotFound("no other space served before", hint="status lists the spaces")
         last, *rest = settings["before"]
-        return self._save({**last, "before": rest, "names": _names(settings)})
+        return self._save({**last, "before": rest, "names": embedder_names(settings)})
 
     def _save(self, settings: dict[str, Any]) -> Commit:
         body = canonical({"agent": SETTING, "aliases": [], **settings})
@@ -240,7 +253,7 @@ _KEPT: Final = 8
 """How many earlier spaces a rollback can return to."""
 
 
-def _names(settings: dict[str, Any]) -> dict[str, str]:
+def embedder_names(settings: dict[str, Any]) -> dict[str, str]:
     """The embedder names of all spaces for which one is known."""
     return {
         **settings.get("names", {}),

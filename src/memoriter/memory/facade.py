@@ -28,6 +28,7 @@ from memoriter.core.where_times import dated
 from memoriter.index.pages import Sort
 from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.browsing import Page, browse_page, matching_records
+from memoriter.memory.calibrating import calibrate
 from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import (
@@ -47,6 +48,7 @@ from memoriter.write.writer import Erasure, Writer
 if TYPE_CHECKING:
     from memoriter.memory.agents import Agents
     from memoriter.memory.importing import Imported
+    from memoriter.memory.spaces import SpaceCalibration
     from memoriter.pipeline.plan import Plan
     from memoriter.pipeline.recipe import Recipe
     from memoriter.why.bundles import Bundles
@@ -305,14 +307,10 @@ class Memory:
 
     def history(self, id: str, *, known_at: TimeLike | None = None) -> tuple[Record, ...]:
         """All versions of a memory, oldest first; raises NotFound."""
-        tenant = self._scope.tenant
+        tenant, log = self._scope.tenant, self._engine.log
         moment = self._time(known_at, "known_at")
-        seq = (
-            self._engine.log.head(tenant).seq
-            if moment is None
-            else self._engine.log.seq_at(tenant, moment)
-        )
-        versions = self._engine.log.versions(tenant, name(id, "id", BadQuery), seq)
+        seq = log.head(tenant).seq if moment is None else log.seq_at(tenant, moment)
+        versions = log.versions(tenant, name(id, "id", BadQuery), seq)
         if not versions or not self._scope.contains(versions[-1]):
             raise NotFound(
                 f"there is no record {id!r}", hint="browse lists what exists", field="id"
@@ -374,6 +372,10 @@ class Memory:
         filled, behind = fill_vectors(self._engine, self._writer, limit)
         published = self._engine.index_cache.tidy(self._scope.tenant)
         return Report(paid + filled, owed, behind, published)
+
+    def calibrate(self, space: str | None = None) -> SpaceCalibration:
+        """Measure and commit the cosines of unrelated texts in a vector space (the serving one)."""
+        return calibrate(self._engine, self._writer, space)
 
     def status(self, by: str | None = None) -> Status:
         """Counts and the state of the log; `by` counts records by an attribute such as agent."""

@@ -1,29 +1,37 @@
 """The vector spaces that an opened memory searches: the serving one, and others next to it.
 
-`memory.engine` uses this to get the query's vector in each space.
+`memory.engine` uses this to get the query's vector in each space, `memory.status` to tell whether a
+space is calibrated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from datetime import datetime
+from typing import Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.calibration import Calibration
 from memoriter.core.errors import BadQuery, InputError, message_of
 from memoriter.core.names import number
 from memoriter.core.query import Query
+from memoriter.core.shown import plain, shown
+from memoriter.core.times import iso, to_datetime
 from memoriter.core.words import RecordWords
+from memoriter.embed.calibrate import packaged_calibration
 from memoriter.embed.call import EmbedderTimeout, Patience
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import VectorSpace
 from memoriter.index.cache import IndexCache
+from memoriter.index.calibrations import Compared, committed_calibration
 from memoriter.index.view import View
 from memoriter.lanes.port import Skipped
 from memoriter.memory.embedders import embedder_of
 from memoriter.rank.grid import unit
+from memoriter.store.rows import AgentRow
 
 MOST: Final = 4
 """The most embedders of one memory: each query is embedded by all of them."""
@@ -143,3 +151,63 @@ def _dimension(embedder: Embedder, view: View) -> int | None:
         return embedder.dimension
     widths = (s.arrays["vectors.matrix"].shape[1] for s in view.segments)
     return known or next((width for width in widths if width), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceCalibration:
+    """Whether a vector space is calibrated, and by which numbers."""
+
+    space: str
+    embedder: str | None
+    """The name of its embedder; None if unknown."""
+    state: Literal["committed", "packaged", "none"]
+    calibration: Calibration | None = None
+    compared: Compared | None = None
+    """What the probe questions were compared with; None if nothing was committed."""
+    texts: int | None = None
+    """How many records or notes were compared with each question."""
+    time: datetime | None = None
+    """When it was committed."""
+    agent: str | None = None
+    """The agent in whose scope it was committed."""
+
+    def __repr__(self) -> str:
+        return shown(f"SpaceCalibration {plain(self.embedder or self.space, 40)}", self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The state in a few words, as status reports print it."""
+        if self.time is None:
+            return "packaged" if self.state == "packaged" else "not calibrated"
+        by = f" by {plain(self.agent, 40)}" if self.agent else ""
+        texts = "probe notes" if self.compared == "probes" else "records"
+        return f"{iso(self.time)}{by}, {self.texts:,} {texts}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The state as plain data; what is unknown is left out."""
+        cosines = None if self.calibration is None else self.calibration.to_dict()
+        out: dict[str, object | None] = {
+            "space": self.space,
+            "embedder": self.embedder,
+            "state": self.state,
+            "cosines": cosines,
+            "compared": self.compared,
+            "texts": self.texts,
+            "time": None if self.time is None else iso(self.time),
+            "agent": self.agent,
+        }
+        return {key: value for key, value in out.items() if value is not None}
+
+
+def space_calibration(
+    registry: Sequence[AgentRow], space: str, embedder: str | None
+) -> SpaceCalibration:
+    """The calibration of a space by the rows of a tenant's registry, as a view of them has it."""
+    entry = committed_calibration(registry, space)
+    if entry is not None:
+        numbers, time = entry.calibration, to_datetime(entry.time)
+        origin = (entry.compared, entry.texts, time, entry.agent)
+        return SpaceCalibration(space, embedder, "committed", numbers, *origin)
+    packaged = packaged_calibration(space)
+    state = "none" if packaged is None else "packaged"
+    return SpaceCalibration(space, embedder, state, packaged)

@@ -18,6 +18,7 @@ from memoriter.index.columns import STRING_COLUMNS, dictionary_of
 from memoriter.index.selection import Criteria, Selection, select
 from memoriter.index.view import View
 from memoriter.memory.engine import Engine
+from memoriter.memory.spaces import SpaceCalibration, space_calibration
 from memoriter.text.analyzers import all_analyzers
 from memoriter.write.doctor import CheckContext, Checkup, checkup
 
@@ -53,6 +54,8 @@ class Status:
     """The number of memories per value, for the thousand most frequent values."""
     distinct: int | None = None
     """The number of distinct values."""
+    calibrations: tuple[SpaceCalibration, ...] = ()
+    """Whether each vector space that this memory searches is calibrated, the serving one first."""
 
     def __repr__(self) -> str:
         detail = f"{counted(self.records, 'record')}, {counted(self.debt, 'vector')} owed"
@@ -62,6 +65,7 @@ class Status:
         """The status as plain data."""
         out: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
         out["time"] = None if self.time is None else iso(self.time)
+        out["calibrations"] = [each.to_dict() for each in self.calibrations]
         return {k: v for k, v in out.items() if v is not None} | {"tenants": list(self.tenants)}
 
 
@@ -107,6 +111,17 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
         by=by,
         counts=None if values is None else dict(_most(values)),
         distinct=None if values is None else len(values),
+        calibrations=_calibrations(engine, tenant),
+    )
+
+
+def _calibrations(engine: Engine, tenant: str) -> tuple[SpaceCalibration, ...]:
+    registry = engine.log.agents(tenant, 2**62)
+    searched = (engine.vectors, *(each.vectors for each in engine.other_spaces))
+    return tuple(
+        space_calibration(registry, vectors.name, vectors.embedder_name)
+        for vectors in searched
+        if vectors.embedder is not None
     )
 
 

@@ -18,7 +18,7 @@ from memoriter.core.batch import Commit, Embed
 from memoriter.core.errors import BadRecord, Conflict, Unsupported
 from memoriter.core.times import to_datetime
 from memoriter.store.port import Dump, Log, Manifest, SegmentRef
-from memoriter.store.rows import read_tomb
+from memoriter.store.rows import RESERVED, read_tomb
 from memoriter.store.verify import verify_log
 from memoriter.testing.acts import SPACE, batch, enrol, forget_act, link_act, make_key, put, vector
 from memoriter.testing.contract_base import (
@@ -172,6 +172,16 @@ class UpkeepTests(StoreTestBase):
             [json.loads(a.body).get("owner") for a in log.agents(T, upto)] for upto in range(4)
         ]
         assert owners == [[], [None], ["ann", None], ["bob", None]]
+
+    def test_a_registry_entry_under_a_reserved_name_is_one_like_any_other(self, log: Log) -> None:
+        """Settings and calibrations of spaces are kept so: per tenant, as of a view, chained."""
+        name = f"{RESERVED}calibration some/1:space+title-text/1"
+        log.commit(batch(put("a"), enrol(name, texts=200)))
+        log.commit(batch(enrol(name, texts=300)))
+        texts = [[json.loads(a.body)["texts"] for a in log.agents(T, upto)] for upto in range(4)]
+        assert texts == [[], [], [200], [300]]
+        assert log.agents("other", 9) == []
+        assert len(log.dump(T).chain) == log.head(T).seq
 
     def test_segments_are_published_by_compare_and_swap(self, log: Log) -> None:
         """The loser gets False; each index of each tenant has a manifest of its own."""

@@ -62,7 +62,14 @@ PANELS: Final[Mapping[str, tuple[Command | Branch, ...]]] = {
             ),
         ),
     ),
-    "Keep": (look.status, store.maintain, store.export, store.verify_store, store.doctor),
+    "Keep": (
+        look.status,
+        store.maintain,
+        store.calibrate,
+        store.export,
+        store.verify_store,
+        store.doctor,
+    ),
     "Serve": (
         serve.serve,
         serve.mcp,

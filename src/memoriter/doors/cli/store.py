@@ -1,4 +1,4 @@
-"""The commands for a store: init, maintain, export, checks, analyzer, embed, config."""
+"""The commands for a store: init, maintain, calibrate, export, checks, analyzer, embed, config."""
 
 from __future__ import annotations
 
@@ -48,6 +48,27 @@ def maintain(at: PrintedOptions) -> None:
     published = "published a segment" if report.published else "nothing to publish"
     line = f"embedded {report.embedded}, still owed {report.owed}, {published}"
     show(report.to_dict(), lambda: line, as_json=at.json)
+
+
+@command("calibrate", "memoriter calibrate", "memoriter calibrate --space minilm")
+def calibrate(
+    at: PrintedOptions,
+    space: Annotated[
+        str | None,
+        typer.Option(
+            "--space",
+            metavar="NAME",
+            help="A space or its embedder, as `embed status` lists them; else the one in use.",
+        ),
+    ] = None,
+) -> None:
+    """Measure which cosines unrelated texts have, so that answers can tell what is relevant.
+
+    Memories are compared with questions that come with memoriter. Only the numbers are kept.
+    """
+    with opened_memory(at, "change") as memory:
+        state = memory.calibrate(space)
+    show(state.to_dict(), lambda: render.reports.calibration_report(state), as_json=at.json)
 
 
 @command(
@@ -196,14 +217,21 @@ def embed_status(at: PrintedOptions) -> None:
     """List the embedders of the store: how many vectors each has, and which one is in use."""
     with opened_memory(at, "read") as memory:
         spaces = memory.embedding.status()
-    heads = ("embedder", "serves", "rows", "of", "space")
+    heads = ("embedder", "serves", "rows", "of", "calibration", "space")
     rows = [
-        (s.embedder or "", "yes" if s.serves else "no", f"{s.rows:,}", f"{s.of:,}", s.space)
+        (
+            s.embedder or "",
+            "yes" if s.serves else "no",
+            f"{s.rows:,}",
+            f"{s.of:,}",
+            s.calibration.summary,
+            s.space,
+        )
         for s in spaces
     ]
     show(
         {"spaces": [space.to_dict() for space in spaces]},
-        lambda: render.ink.TextColumns(heads, rows, wide=4) if rows else "no vectors",
+        lambda: render.ink.TextColumns(heads, rows, wide=5) if rows else "no vectors",
         as_json=at.json,
     )
 

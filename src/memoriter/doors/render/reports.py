@@ -14,6 +14,7 @@ from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
     from memoriter.memory.importing import Counts, Imported
+    from memoriter.memory.spaces import SpaceCalibration
     from memoriter.memory.status import Status
     from memoriter.write.reflect import Reflected
 
@@ -104,8 +105,22 @@ def status_report(
             "sequence": status.seq,
             "last commit": time_text(status.time) if status.time else "never",
             "debt": f"{status.debt} vectors owed" if status.debt else "none",
+            **{f"calibration {each.embedder}": each.summary for each in status.calibrations},
             "segments": f"{status.segments} published, {status.tail} rows in the tail",
             "size": ", ".join(f"{name} {_bytes(size)}" for name, size in sizes.items()),
+        }
+    )
+
+
+def calibration_report(state: SpaceCalibration) -> RenderableType:
+    """The calibration of a vector space: how it came about, and its numbers."""
+    cosines = {} if state.calibration is None else state.calibration.to_dict()
+    return fact_table(
+        {
+            "embedder": state.embedder or "unknown",
+            "space": state.space,
+            "calibration": state.summary,
+            **{f"{float(level):.2%} below": f"{cosine:.4f}" for level, cosine in cosines.items()},
         }
     )
 

@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.index.view import View
 from memoriter.lanes.port import Context
-from memoriter.lanes.spec import option
+from memoriter.lanes.spec import RecipePart, option
 from memoriter.pipeline.boosts.port import Boost, Boosted
 from memoriter.pipeline.boosts.session import session_neighbours
 from memoriter.rank.grid import snap
+from memoriter.text.figures import NodeText
 
 TurnShare = Annotated[float, Field(ge=0.0, le=10.0)]
 _TEXT: Final = 0
@@ -80,6 +83,14 @@ class AroundBoost(Boost):
             notes |= {"row_best": near.who, "score_best": near.best}
         damped = snap(np.minimum(1.0, self.words / _lengths(ctx.view, slate.rows)) * lent)
         return Boosted(np.where(damped > 0.0, damped, np.nan), notes)
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """The turns that lend it a share: `1 away`, `2 away` …, and the best `nearby`."""
+        facts: dict[str, object] = {}
+        for key in (key for key in self.row_notes if key in node.facts):
+            away = key.removeprefix("row")
+            facts["nearby" if away == "_best" else f"{away} away"] = node.facts[key]
+        return RecipePart.node_text(self, replace(node, facts=facts))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """How long the text of each record is, in words."""

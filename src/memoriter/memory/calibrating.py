@@ -1,0 +1,134 @@
+"""Calibrates a vector space (`Memory.calibrate`): measures it and commits the numbers.
+
+The packaged probe questions are embedded and compared with records of the tenant, if at least
+`ENOUGH` have a vector in the space, else with the packaged probe notes. Only quantiles of the
+cosines are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoriter.core.batch import RegisterAgent
+from memoriter.core.errors import Corrupt, InputError, NotFound, Unavailable, message_of
+from memoriter.core.names import text
+from memoriter.embed.calibrate import calibration_of, probes
+from memoriter.embed.port import Side
+from memoriter.embed.vector_space import VectorSpace
+from memoriter.index.calibrations import CalibrationEntry
+from memoriter.index.tenant import IndexSpaces
+from memoriter.index.vectors import embedded_rows, part_vectors
+from memoriter.index.view import View
+from memoriter.memory.embedders import embedder_of
+from memoriter.memory.embedding import embedder_names, embedding_settings
+from memoriter.memory.engine import Engine
+from memoriter.memory.spaces import SpaceCalibration, Wordless, space_calibration
+from memoriter.write.prepare import SALT_BYTES
+from memoriter.write.writer import Writer
+
+ENOUGH: Final = 200
+"""From so many records with vectors on, questions are compared with these."""
+SAMPLED: Final = 2_000
+"""The most records that are compared with each question."""
+
+
+def calibrate(engine: Engine, writer: Writer, space: str | None) -> SpaceCalibration:
+    """Measure a space, by default the serving one, and commit the result if it differs.
+
+    Raises NotFound for an unknown space, InputError for one whose vectors come from callers,
+    Unavailable if the embedder fails.
+    """
+    vectors = _space_called(engine, writer.tenant, space)
+    entry = _measure(engine, writer, vectors)
+    kept = calibration_now(engine, writer.tenant, vectors)
+    # What is packaged was made from the probes, too.
+    numbers = (kept.calibration, kept.compared or "probes", kept.texts or entry.texts)
+    if numbers == (entry.calibration, entry.compared, entry.texts):
+        return kept
+    key, body = entry.encode(vectors.name)
+    writer.commit([RegisterAgent(key, body, writer.context.entropy.draw(SALT_BYTES))])
+    return calibration_now(engine, writer.tenant, vectors)
+
+
+def calibration_now(engine: Engine, tenant: str, vectors: VectorSpace) -> SpaceCalibration:
+    """The calibration of a space by everything committed by now."""
+    return space_calibration(engine.log.agents(tenant, 2**62), vectors.name, vectors.embedder_name)
+
+
+def _space_called(engine: Engine, tenant: str, wanted: str | None) -> VectorSpace:
+    """The space of this name, or whose embedder has it; one that can embed texts."""
+    vectors = engine.vectors if wanted is None else _looked_up(engine, tenant, wanted)
+    if not vectors.embeds:
+        why = "no embedder" if vectors.embedder is None else "vectors of the caller only"
+        raise InputError(
+            f"space: {vectors.name} has {why}, so no question can be embedded in it",
+            hint="open the memory with an embedding model, or name a space that has one",
+            field="space",
+        )
+    return vectors
+
+
+def _looked_up(engine: Engine, tenant: str, wanted: str) -> VectorSpace:
+    wanted = text(wanted, "space", InputError)
+    for vectors in (engine.vectors, *(each.vectors for each in engine.other_spaces)):
+        if wanted in (vectors.name, vectors.embedder_name):
+            return vectors
+    for space, embedder in embedder_names(embedding_settings(engine.log, tenant)).items():
+        if wanted in (space, embedder):
+            vectors = VectorSpace(embedder_of(embedder), engine.vectors.patience)
+            if vectors.name == space:  # else the model was replaced by another of its name
+                return vectors
+    raise NotFound(
+        f"this memory has no space {wanted!r}",
+        hint="embedding.status() lists the spaces and their embedders",
+        field="space",
+    )
+
+
+def _measure(engine: Engine, writer: Writer, vectors: VectorSpace) -> CalibrationEntry:
+    view = _view(engine, writer.tenant, vectors)
+    if view.damage is not None:
+        raise Corrupt(view.damage, hint="run `memoriter doctor`, then `maintain`")
+    questions = _embedded(vectors, probes().questions, "query")
+    time, agent = writer.context.clock.now(), writer.scope.agent
+    rows = embedded_rows(view)
+    if rows.size < ENOUGH:
+        notes = _embedded(vectors, probes().notes, "record")
+        numbers = calibration_of(questions, np.array(notes))
+        return CalibrationEntry(numbers, "probes", len(notes), time, agent)
+    count = min(rows.size, SAMPLED)
+    # Spread evenly over the log, so that the sample depends on the view alone.
+    owners, parts = part_vectors(view, rows[np.arange(count) * rows.size // count])
+    starts = np.unique(owners, return_index=True)[1]
+    numbers = calibration_of(questions, parts, starts)
+    return CalibrationEntry(numbers, "records", count, time, agent)
+
+
+def _view(engine: Engine, tenant: str, vectors: VectorSpace) -> View:
+    """The view of everything committed by now, with the vectors of a space."""
+    if vectors.name == engine.vectors.name:
+        return engine.view(tenant, None)
+    for each in engine.other_spaces:
+        if each.vectors.name == vectors.name:
+            return each.index_cache.view(tenant)
+    seq = engine.log.head(tenant).seq
+    return engine.index_cache.past(tenant, seq, IndexSpaces(Wordless(), vectors.name, None))
+
+
+def _embedded(vectors: VectorSpace, texts: Sequence[str], side: Side) -> list[NDArray[np.float32]]:
+    """The vectors of probe texts, without those in which the embedder knows no word."""
+    outcomes = vectors.embed(texts, side)
+    for outcome in outcomes:
+        if isinstance(outcome, Exception):
+            raise Unavailable(
+                f"embedder {vectors.embedder_name} fails: {message_of(outcome)}",
+                hint="try again when it is back",
+            )
+    made = [np.frombuffer(each, "<f4") for each in outcomes if isinstance(each, bytes)]
+    if not made:
+        raise Unavailable(f"embedder {vectors.embedder_name} knows no word of the probe texts")
+    return made
