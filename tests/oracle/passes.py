@@ -18,7 +18,7 @@ Spec = Mapping[str, Any]
 def first(scene: Scene) -> Table:
     """Every candidate with its score, in order."""
     spec = scene.recipe["pass"][0]
-    fuse = spec["fuse"]
+    fuse = _weighted(scene, spec["fuse"])
     bringing = [
         label for label, lane in scene.recipe["lanes"].items() if lanes()[lane["kind"]].brings
     ]
@@ -53,6 +53,13 @@ def first(scene: Scene) -> Table:
     table.sort(scene, spec["ties"] or scene.recipe["ties"])
     table.first = dict(table.score)
     return table
+
+
+def _weighted(scene: Scene, fuse: Spec) -> Spec:
+    """The fusion with the weights for the embedder."""
+    if not scene.has_model or not fuse.get("model_weights"):
+        return fuse
+    return {**fuse, "weights": {**fuse["weights"], **fuse["model_weights"]}}
 
 
 def _completed(scene: Scene, proposed: set[int]) -> dict[str, Column]:

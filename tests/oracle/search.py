@@ -34,6 +34,7 @@ def scene_of(
         ask.now,
         ask.cycle,
         ask.judge,
+        has_model=world.has_model,
     )
 
 

@@ -50,6 +50,8 @@ class Scene:
     """What the scores of lanes are sums of, by the name of the column."""
     whole: Mapping[str, Column] = field(default_factory=dict[str, Column])
     """What each lane says of every row of the selection, best first, pools aside."""
+    has_model: bool = False
+    """Whether vectors come from another embedder than the packaged table."""
     coverage: Mapping[str, Knots | None] = field(default_factory=dict[str, Knots | None])
     """What share of the question a score of each lane covers."""
 

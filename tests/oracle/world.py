@@ -55,6 +55,8 @@ class World:
     """Every edge, whatever its kind."""
     by_then: Callable[[int], Past] = Past
     """What had been written at a time."""
+    has_model: bool = False
+    """Whether the vectors come from another embedder than the packaged table."""
     calibration: Sequence[float] | None = None
     """The quantiles of unrelated texts in the space, if they are known."""
 
@@ -88,6 +90,7 @@ class World:
             _agents(dump, seq),
             links_of(dump, seq),
             partial(past_at, dump, seq),
+            bool(space) and known is None,
             None if known is None else known.cosines,
         )
 

@@ -266,7 +266,7 @@ def pipelines(draw: st.DrawFn) -> Data:
     lanes = draw(_lanes())
     boosts = {label: draw(_BOOSTS[label]) for label in draw(_some(sorted(_BOOSTS), 4))}
     scored = [label for label, lane in lanes.items() if lane["kind"] != "sources"]
-    fuse, weighed = draw(_fusions(scored, list(boosts)))
+    fuse, weighed = draw(_fusions(scored, list(boosts), first=True))
     free = [label for label in boosts if label not in weighed]
     first: Data = {"fuse": fuse, "boosts": draw(_some([*free, *free, *scored], 3))}
     ties = st.lists(one_of([*ATTRIBUTES, *_columns(lanes)]), unique=True, max_size=2)
@@ -322,7 +322,9 @@ def _columns(lanes: dict[str, Data]) -> list[str]:
 
 
 @st.composite
-def _fusions(draw: st.DrawFn, scored: list[str], boosts: list[str]) -> tuple[Data, list[str]]:
+def _fusions(
+    draw: st.DrawFn, scored: list[str], boosts: list[str], *, first: bool = False
+) -> tuple[Data, list[str]]:
     """A fusion, and the boosts that it weighs."""
     absent = draw(one_of(["redistribute", "keep", "fixed"]))
     match draw(one_of(["weighted", "weighted", "rrf", "smooth"])):
@@ -333,6 +335,8 @@ def _fusions(draw: st.DrawFn, scored: list[str], boosts: list[str]) -> tuple[Dat
             )
             weights = {label: draw(_WEIGHTS) for label in (*scored, *weighed)}
             spec = {"kind": "weighted", "scale": scale, "weights": weights, "absent": absent}
+            if first and draw(st.booleans()):
+                spec["model_weights"] = {label: draw(_WEIGHTS) for label in draw(_some(scored, 2))}
             return spec, weighed
         case "rrf":
             weights = {label: draw(_WEIGHTS) for label in draw(_some(scored, 3))}

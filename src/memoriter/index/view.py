@@ -99,6 +99,11 @@ class View:
         entry = committed_calibration(self._registry, self.space)
         return packaged_calibration(self.space) if entry is None else entry.calibration
 
+    @property
+    def has_model(self) -> bool:
+        """Whether its vectors come from another embedder than the packaged table of words."""
+        return bool(self.space) and packaged_calibration(self.space) is None
+
     @cached_property
     def seen(self) -> tuple[SegmentView, ...]:
         """For each segment what this view sees of it."""

@@ -172,6 +172,11 @@ class Context:
         return self.query.now if self.query.as_of is None else self.query.as_of
 
     @property
+    def has_model(self) -> bool:
+        """Whether the serving vectors come from a model, not from the packaged table of words."""
+        return self.spaces[0].view.has_model
+
+    @property
     def graph(self) -> Graph:
         """The edges of the view; by append time, only those recorded up to then."""
         return self.view.graph.upto(self.recorded)

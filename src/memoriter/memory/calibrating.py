@@ -34,6 +34,8 @@ ENOUGH: Final = 200
 """From so many records with vectors on, questions are compared with these."""
 SAMPLED: Final = 2_000
 """The most records that are compared with each question."""
+_BATCH: Final = 16
+"""Probe texts per call of the embedder."""
 
 
 def calibrate(engine: Engine, writer: Writer, space: str | None) -> SpaceCalibration:
@@ -121,7 +123,9 @@ def _view(engine: Engine, tenant: str, vectors: VectorSpace) -> View:
 
 def _embedded(vectors: VectorSpace, texts: Sequence[str], side: Side) -> list[NDArray[np.float32]]:
     """The vectors of probe texts, without those in which the embedder knows no word."""
-    outcomes = vectors.embed(texts, side)
+    # A few at a time: the deadline of an embedder holds for each call.
+    batches = (texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH))
+    outcomes = [outcome for batch in batches for outcome in vectors.embed(batch, side)]
     for outcome in outcomes:
         if isinstance(outcome, Exception):
             raise Unavailable(

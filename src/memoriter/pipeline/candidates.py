@@ -104,7 +104,32 @@ def _joined(ranking: Ranking, judged: Ranking, at: np.ndarray) -> Ranking:
     )
 
 
-def outside(recipe: Recipe, rankings: Mapping[str, Ranking], best: float) -> float | None:
+def whether_proved(
+    recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], scores: Scores
+) -> dict[str, object]:
+    """What the plan says: whether no row outside of the pools can be among the first hits.
+
+    `scores` are those of the first pass, best first. Without a bound nothing is said.
+    """
+    limit = max(ctx.query.limit, 1)
+    if not recipe.passes[0].complete:
+        return {}
+    full = any(
+        ranking.rows.size >= getattr(recipe.lanes[label], "pool", np.inf)
+        for label, ranking in rankings.items()
+    )
+    if not full:
+        return {"outside": "no other record has a score"}
+    bound = outside(recipe, ctx, rankings, float(scores[0])) if scores.size else None
+    if bound is None:
+        return {}
+    proved = scores.size >= limit and bound < float(scores[limit - 1])
+    return {"outside": f"at most {bound:.4g}", "proved": proved}
+
+
+def outside(
+    recipe: Recipe, ctx: Context, rankings: Mapping[str, Ranking], best: float
+) -> float | None:
     """An upper bound of the score of any row outside of all pools; None if none is known.
 
     `rankings` are those of the pools, `best` is the highest score. A lane whose pool is not full
@@ -112,7 +137,7 @@ def outside(recipe: Recipe, rankings: Mapping[str, Ranking], best: float) -> flo
     Optimal aggregation algorithms for middleware, 2003).
     """
     step = recipe.passes[0]
-    fuse = step.fuse
+    fuse = recipe.fusion(has_model=ctx.has_model)
     if not isinstance(fuse, Weighted) or fuse.absent != "fixed" or recipe.fused:
         return None
     bound = 0.0

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from memoriter.core.errors import InvariantError
 from memoriter.core.ranking import Mask, Rows, Scores
 from memoriter.core.slate import Op, Slate, Step
 from memoriter.index.ties import ATTRIBUTES, tie_key
@@ -46,9 +45,7 @@ def first_pass(
     """
     rankings = candidates.rankings
     step = recipe.passes[0]
-    fuse = step.fuse
-    if fuse is None:
-        raise InvariantError("the first pass fuses")
+    fuse = recipe.fusion(has_model=ctx.has_model)
     slate = candidates.slate()
     lanes = [label for label in rankings if not recipe.lanes[label].brings]
     scaled = {

@@ -80,6 +80,11 @@ class Fusion(RecipePart):
         """Whether it scales some lane by the share of the question that a score covers."""
         return False
 
+    def with_model(self, has_model: bool) -> Self:  # noqa: FBT001  # what it is about
+        """The fusion for vectors of a model, or for those of the packaged table of words."""
+        del has_model
+        return self
+
     def scaled(self, label: str, scores: Scores, knots: Knots | None) -> Scores | None:
         """A lane's scores on the fusion's scale; None if the fusion uses ranks or raw scores."""
         del label, scores, knots
@@ -106,6 +111,22 @@ class Weighted(Fusion):
         },
     )
     weights: dict[Label, Weight] = option("weights of lanes, and of boosts beside them")
+    model_weights: dict[Label, Weight] = option(
+        "other weights, if vectors come from a model and not from the packaged table of words",
+        default_factory=dict[str, float],
+    )
+
+    @model_validator(mode="after")
+    def _same_signals(self) -> Self:
+        if unknown := set(self.model_weights) - set(self.weights):
+            raise ValueError(f"model_weights names {sorted(unknown)}, which weights does not name")
+        return self
+
+    def with_model(self, has_model: bool) -> Self:  # noqa: FBT001  # as above
+        """With the weights for that embedder."""
+        if not has_model or not self.model_weights:
+            return self
+        return self.model_copy(update={"weights": {**self.weights, **self.model_weights}})
 
     @property
     def weighed(self) -> Mapping[str, float]:

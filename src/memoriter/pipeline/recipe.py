@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from memoriter.core.canonical import canonical
-from memoriter.core.errors import BadQuery, BadRecipe
+from memoriter.core.errors import BadQuery, BadRecipe, InvariantError
 from memoriter.core.query import LIMIT_LIMIT
 from memoriter.core.shown import counted, plain, shown
 from memoriter.index.ties import ATTRIBUTES
@@ -249,6 +249,8 @@ class Recipe(Spec):
 
     def _weighs(self, at: int, fuse: Fusion) -> None:
         first = isinstance(fuse, Weighted) and at == 0
+        if isinstance(fuse, Weighted) and at and fuse.model_weights:
+            raise ValueError(f"pass.{at} cannot have model_weights: only pass.0 can")
         signals = {*self.lanes, *(self.boosts if first else ()), *(("order",) if at else ())}
         if unknown := fuse.names - signals:
             raise ValueError(f"pass.{at} weighs {sorted(unknown)}, which no lane provides")
@@ -287,6 +289,13 @@ class Recipe(Spec):
     def seeded(self) -> tuple[str, ...]:
         """The labels of the lanes that start from seeds."""
         return tuple(label for label, lane in self.lanes.items() if isinstance(lane, Seeded))
+
+    def fusion(self, *, has_model: bool) -> Fusion:
+        """The fusion of the first pass, with the weights for the embedder."""
+        fuse = self.passes[0].fuse
+        if fuse is None:
+            raise InvariantError("the first pass fuses")
+        return fuse.with_model(has_model)
 
     @property
     def fused(self) -> tuple[str, ...]:

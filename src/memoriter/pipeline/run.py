@@ -16,7 +16,7 @@ from memoriter.core.errors import InvariantError
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.slate import Slate, pass_of
 from memoriter.lanes.port import Context, Seeded
-from memoriter.pipeline.candidates import Candidates, complete
+from memoriter.pipeline.candidates import Candidates, complete, whether_proved
 from memoriter.pipeline.first_pass import FIRST, Scored, first_pass
 from memoriter.pipeline.orderings.budget import fit_budget
 from memoriter.pipeline.orderings.port import Moved, apply_move
@@ -63,12 +63,13 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
     candidates = complete(plan.recipe, ctx, pools, seeds, plan.boosting)
     rankings = candidates.rankings
     scored = first_pass(plan.recipe, ctx, candidates, plan.boosting)
+    first = scored.slate.score
     counts = {label: ranking.rows.size for label, ranking in pools.items()}
     counts |= {"select": ctx.selection.count, "fuse": scored.slate.rows.size}
     counts |= {label: boosted_count(scored.slate, label) for label in plan.boosting}
     question = None if plan.recipe.relevance is None else question_facts(ctx)
     if question is not None:
-        scored = replace(scored, slate=_with_relevance(plan.recipe, question, scored.slate))
+        scored = replace(scored, slate=_with_relevance(plan.recipe, ctx, question, scored.slate))
     plan, scored, outcomes = _second_pass(plan, ctx, scored, pools)
     slate, moves = _ordered(plan, ctx, scored.slate)
     counts |= {name: move.at.size for name, move in moves.items()}
@@ -78,7 +79,8 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         moves[BUDGET] = move = fit_budget(ctx, shown)
         shown = apply_move(shown, BUDGET, move)
         counts[BUDGET] = shown.rows.size
-    notes = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
+    proof = whether_proved(plan.recipe, ctx, pools, first)
+    notes = {**scored.noted, "fuse": proof, **{name: move.noted for name, move in moves.items()}}
     plan = _with_notes(_with_counts(plan, counts, rankings), notes)
     return Ran(
         plan=plan,
@@ -134,11 +136,11 @@ def _ordered(plan: Plan, ctx: Context, slate: Slate) -> tuple[Slate, dict[str, M
     return slate, moves
 
 
-def _with_relevance(recipe: Recipe, question: QuestionFacts, slate: Slate) -> Slate:
+def _with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate: Slate) -> Slate:
     """The slate with the relevance of each row."""
-    rule, fuse = recipe.relevance, recipe.passes[0].fuse
-    if rule is None or fuse is None:
-        raise InvariantError("a recipe with relevance fuses")
+    rule, fuse = recipe.relevance, recipe.fusion(has_model=ctx.has_model)
+    if rule is None:
+        raise InvariantError("called only for a recipe with relevance")
     ran = [label for label in fuse.weighed if f"{label}.score" in slate.columns]
     whole = math.fsum(fuse.weighed[label] for label in ran)
     near = slate.columns.get(f"{rule.lane}.scaled")

@@ -20,6 +20,7 @@ from memoriter.index.ids import ids_of
 from memoriter.index.ties import ATTRIBUTES, tie_keys
 from memoriter.index.vectors import unit_vectors
 from memoriter.lanes.port import Context
+from memoriter.pipeline.fusing import Weighted
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.pipeline.plan import BUDGET, ordering_steps
 from memoriter.pipeline.recipe import Recipe
@@ -107,6 +108,9 @@ def _outcomes(ran: Ran, ctx: Context) -> dict[str, object]:
         out["vector"] = _encoded(serving.vector)
     if vectors := {e.name: _encoded(e.vector) for e in others if e.vector is not None}:
         out["vectors"] = vectors
+    fuse = ran.plan.recipe.passes[0].fuse
+    if isinstance(fuse, Weighted) and fuse.model_weights:
+        out["has_model"] = ctx.has_model
     if ctx.recorded is not None:
         out["recorded"] = ctx.recorded
     return out

@@ -127,6 +127,14 @@ def add_contributions(s: Search, stage: str, fuse: Data, signals: ClaimedSignals
     s.step(stage, "sum", [f"{stage}.{label}" for label in signals.labels], stage)
 
 
+def first_fusion(s: Search) -> Data:
+    """The fusion of the first pass, with the weights for the embedder."""
+    fuse: Data = s.recipe["pass"][0]["fuse"]
+    if not fuse.get("model_weights") or not s.body["outcomes"]["has_model"]:
+        return fuse
+    return {**fuse, "weights": {**fuse["weights"], **fuse["model_weights"]}}
+
+
 def _coverage(s: Search, fuse: Data) -> dict[str, list[list[float]]]:
     """The knots of each lane's coverage: ascending in both, from 0 up to at most 1."""
     scales = fuse.get("scale")
@@ -145,7 +153,7 @@ def _coverage(s: Search, fuse: Data) -> dict[str, list[list[float]]]:
 def check_first(s: Search) -> None:
     """Check the first pass: the score of every candidate, and their order by score."""
     step, lanes = s.recipe["pass"][0], lanes_run(s)
-    fuse = step["fuse"]
+    fuse = first_fusion(s)
     knots = _coverage(s, fuse)
     none: Column = [None] * len(s.rows)
     scores, answered = list[Column](), list[bool]()

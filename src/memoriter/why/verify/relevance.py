@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .fusing import interpolated
+from .fusing import first_fusion, interpolated
 from .numbers import Column, Data, either, snap
 from .ranking import lanes_run
 from .search import Search
@@ -21,7 +21,7 @@ def check_relevance(s: Search) -> None:
     seen = snap(math.fsum(idf for _, idf, df in terms if df) / mass) if mass else 0.0
     damp = snap(mass / (mass + rule["mass"])) if mass else 0.0
     factor = rule["unseen_name"] if any(not df for _, df in names) else 1.0
-    weights = s.recipe["pass"][0]["fuse"]["weights"]
+    weights = first_fusion(s)["weights"]
     fused = [label for label in weights if label in lanes_run(s) or f"{label}.score" in s.known]
     whole = math.fsum(weights[label] for label in fused) or 1.0
     near = s.known.get(f"{rule['lane']}.scaled")
