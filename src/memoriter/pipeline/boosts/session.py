@@ -66,6 +66,8 @@ def session_neighbours(view: View, rows: Rows) -> tuple[Rows, Rows]:
     for segment in view.segments:
         places, inside = segment.places(rows)
         keys[inside] = segment.sessions[places]
+    if not keys.any():  # most stores have no sessions
+        return np.full(rows.size, -1), np.full(rows.size, -1)
     positions = numbers(view, rows, "position")
     return _nearest(view, keys, positions, -1), _nearest(view, keys, positions, 1)
 
