@@ -141,8 +141,11 @@ def by_table(spec: Spec, scene: Scene, table: Table, attribute: str) -> Column:
     )
 
 
-def nearness(record: Record, since: int, until: int) -> float:
-    """1 inside a span, 1 / (1 + spans away) outside it."""
+def nearness(record: Record, span: tuple[int, int], now: int) -> float | None:
+    """1 inside a span, 1 / (1 + spans away) outside it; only what occurs is near the future."""
+    since, until = span
+    if since > now and record.occurred is None:
+        return None
     time = to_micros(record.created if record.occurred is None else record.occurred)
     away = max(since - time, 0) + max(time - (until - 1), 0)
     return grid(1.0 / (1.0 + away / (until - since)))

@@ -21,6 +21,7 @@ from memoriter.core.words import RecordWords
 from memoriter.embed.calibrate import packaged_calibration
 from memoriter.store.port import Dump
 from memoriter.store.rows import VectorRow
+from memoriter.text.past import past_words
 from memoriter.text.port import Analyzer
 
 
@@ -218,7 +219,8 @@ def select(world: World, ask: Ask) -> list[Record]:
     """The records that may be found."""
     rules = cast("dict[str, Any]", ask.recipe["select"])
     time = ask.now if ask.as_of is None else ask.as_of
-    shown = rules["superseded"] == "show"
+    asked = rules["superseded"] == "past" and past_words(ask.text, ask.now) is not None
+    shown = rules["superseded"] == "show" or asked
     if by_append(ask):
         hidden = world.by_then(time).replaced
     else:

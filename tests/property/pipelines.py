@@ -24,7 +24,8 @@ TEXTS = (
 )  # fmt: skip
 QUESTIONS = (
     "port", "ssh port", "cache memory", "how many ports did I buy?", "recommend a cache",
-    "port yesterday", "what ran last week?", "prt", "…", "", "Ada's port", "your cache for Bob",
+    "port yesterday", "what ran last week?", "what was the port before?", "when was it?", "prt",
+    "…", "", "Ada's port", "your cache for Bob",
 )  # fmt: skip
 questions = one_of(QUESTIONS)
 
@@ -235,6 +236,7 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "wanted": _boost("intent", head=one_of([1, 1000])),
     "when": _boost("moment", **_WEIGHT, **_ALPHA),
+    "once": _boost("past", weight=one_of([0.0, 0.1]), share=one_of([0.0, 0.5])),
 }  # fmt: skip
 _BOOSTS |= {kind: _boost(kind) for kind in unlisted("boosts", frozenset(_LISTED))}
 
@@ -287,6 +289,7 @@ def pipelines(draw: st.DrawFn) -> Data:
     if len(lanes) > 1 and draw(st.integers(0, 2)) == 0:
         data["otherwise"] = draw(one_of([n for n in lanes if n not in SEEDED] or list(lanes)))
     data["modes"] = {MODE: draw(_modes(list(lanes)))}
+    data["select"] = {"superseded": draw(one_of(["hide", "show", "past"]))}
     return data
 
 

@@ -26,6 +26,7 @@ WORDS = (
 QUESTIONS = (
     "which port for ssh?", "what do I prefer, the sea or the harbour?", "prod AND cache",
     '"ssh port" OR memor*', "prts of the harbr", "what happened last week", "how many total runs",
+    "what was the port before?", "when was the wedding?",
 )  # fmt: skip
 KINDS = ("note", "fact", "reflection")
 LINKS = ("related_to", "supports", "consolidated_from", "corrects", "mine")
@@ -125,6 +126,7 @@ def any_recipe(random: Random) -> Data:
         "name": "mine", "version": 1, "analyzer": "memoriter", "lanes": lanes, "boosts": boosts,
         "pass": passes, "order": _orders(random), "window": random.choice([1, 5, 10]),
         "ties": random.choice([["row"], ["-row"], ["id"], ["-created", "kind"], ["-importance"]]),
+        "select": {"superseded": random.choice(["hide", "past", "show"])},
     }  # fmt: skip
     if random.random() < 0.2:
         recipe["final"] = {"min_score": random.choice([-1.0, 0.0, 0.2, 0.5])}
@@ -187,6 +189,7 @@ def _boosts(random: Random) -> Data:
         "lifted": {"kind": "sources", "factor": 0.9},
         "intent": {"kind": "intent", "head": random.choice([2, 1000])},
         "when": {"kind": "moment"},
+        "once": {"kind": "past", "share": random.choice([0.0, 0.5])},
     }  # fmt: skip
     rest = unlisted("boosts", {spec["kind"] for spec in listed.values()})
     return {**listed, **{kind: {"kind": kind} for kind in rest}}

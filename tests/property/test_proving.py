@@ -51,6 +51,7 @@ OVERRIDES: tuple[dict[str, Any], ...] = (
     {"final.min_score": 0.5},
     {"select.superseded": "show", "select.archived": "show"},
     {"select.as_of": "append", "select.trust": ["system"]},
+    {"select.superseded": "past"},
 )
 
 

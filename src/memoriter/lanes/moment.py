@@ -1,8 +1,9 @@
 """The lane `moment`: records of the time that the question names ("last week").
 
 A record's time is `occurred`, else `created`. It scores 1 inside the named span, and
-1 / (1 + distance in spans) outside. If the question names no time, the lane is skipped and the
-answer still counts as complete.
+1 / (1 + distance in spans) outside. If the span is still to come ("next week"), only `occurred`
+counts: what was written lately is not near it. If the question names no time, the lane is skipped
+and the answer still counts as complete.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import SHARE, Ranking, Rows, Scores
@@ -51,7 +53,7 @@ class MomentLane(Lane):
         rows: list[Rows] = [np.zeros(0, np.int64)]
         scores: list[Scores] = [np.zeros(0)]
         for segment, mask in zip(ctx.view.segments, ctx.selection.masks, strict=True):
-            values = _nearness(segment, moment)
+            values = nearness(_times(segment, moment, ctx.query.now), moment.since, moment.until)
             hit = mask & (values >= self.min_score)
             rows.append(segment.rows[hit])
             scores.append(values[hit])
@@ -63,14 +65,17 @@ class MomentLane(Lane):
         """Each record's time, and the words of the question that it was compared with."""
         score = dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
         moment = moment_of(ctx.query.text, ctx.query.now)
-        words = "" if moment is None else moment.text
+        if moment is None:
+            return []
         times: dict[int, int] = {}
         for segment in ctx.view.segments:
             places, inside = segment.places(rows)
-            here = _times(segment)[places]
-            times |= dict(zip(rows[inside].tolist(), here.tolist(), strict=True))
+            here = _times(segment, moment, ctx.query.now)[places]
+            times |= dict(zip(rows[inside].tolist(), here.astype(np.int64).tolist(), strict=True))
         return [
-            Explanation("nearness", score[row], facts={"phrase": words, "time": iso(times[row])})
+            Explanation(
+                "nearness", score[row], facts={"phrase": moment.text, "time": iso(times[row])}
+            )
             for row in rows.tolist()
         ]
 
@@ -85,10 +90,9 @@ class MomentLane(Lane):
         return Miss(reason, with_pool(self.pool, place, {"min_score": score}))
 
 
-def _times(segment: Segment) -> np.ndarray:
+def _times(segment: Segment, moment: Moment, now: int) -> NDArray[np.float64]:
+    """The time of each row; NaN where it has none that could be near the moment."""
     occurred = segment.arrays["occurred"]
-    return np.where(occurred == NO_TIME, segment.arrays["created"], occurred)
-
-
-def _nearness(segment: Segment, moment: Moment) -> Scores:
-    return nearness(_times(segment).astype(np.float64), moment.since, moment.until)
+    created = segment.arrays["created"].astype(np.float64)
+    absent = np.nan if moment.since > now else created
+    return np.where(occurred == NO_TIME, absent, occurred.astype(np.float64))

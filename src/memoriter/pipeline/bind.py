@@ -16,10 +16,14 @@ from memoriter.index.ties import tie_keys
 from memoriter.index.view import View
 from memoriter.lanes.port import CallRows, Context, Effects, InSpace, Wording
 from memoriter.pipeline.recipe import Recipe
+from memoriter.text.past import past_words
 
 
 def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
     """The selection criteria: scope and filter of the query, `select` of the recipe."""
+    superseded = recipe.select.superseded
+    if superseded == "past":
+        superseded = "hide" if past_words(query.text, query.now) is None else "show"
     return Criteria(
         scope=query.scope,
         where=query.where,
@@ -28,7 +32,7 @@ def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
         trust=recipe.select.trust,
         archived=recipe.select.archived,
         expired=recipe.select.expired,
-        superseded=recipe.select.superseded,
+        superseded=superseded,
         reflections=recipe.select.reflections,
         recorded=recorded,
     )

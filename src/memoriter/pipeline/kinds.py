@@ -51,6 +51,7 @@ _BOOSTS: Final = (
     "memoriter.pipeline.boosts.sources:SourcesBoost",
     "memoriter.pipeline.boosts.intent:IntentBoost",
     "memoriter.pipeline.boosts.moment:MomentBoost",
+    "memoriter.pipeline.boosts.past:PastBoost",
 )
 _ORDERINGS: Final = (
     "memoriter.pipeline.orderings.mmr:MmrOrdering",

@@ -20,6 +20,7 @@ from memoriter.pipeline.plan_text import attempt_text, step_text
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.strict import refuse_unused
 from memoriter.pipeline.waves import cannot_start, waves_of
+from memoriter.text.past import past_words
 from memoriter.text.prompt import head_size
 
 BUDGET: Final = "budget"
@@ -200,7 +201,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
         query.scope.tenant,
         ctx.view.seq,
         (
-            PlanStep("select", _selecting(ctx)),
+            PlanStep("select", _selecting(recipe, ctx)),
             *lanes,
             PlanStep("fuse", _fusing(recipe, 0)),
             *_boosting(recipe, ctx),
@@ -364,12 +365,15 @@ def _verdict(recipe: Recipe, label: str, ctx: Context, ready: set[str]) -> Ready
     return stuck or lane.ready(ctx.at(label, {}))
 
 
-def _selecting(ctx: Context) -> dict[str, object]:
+def _selecting(recipe: Recipe, ctx: Context) -> dict[str, object]:
     shown: dict[str, object] = {**ctx.query.scope.filters(), "now": iso(ctx.query.now)}
     if ctx.query.as_of is not None:
         shown["as_of"] = iso(ctx.query.as_of)
     if ctx.recorded is not None:
         shown["recorded"] = f"up to entry {ctx.recorded}"
+    words = past_words(ctx.query.text, ctx.query.now)
+    if recipe.select.superseded == "past" and words is not None:
+        shown["superseded"] = f"shown: the question asks about the past ({words})"
     return {**shown, **{f"after {step}": count for step, count in ctx.selection.funnel}}
 
 

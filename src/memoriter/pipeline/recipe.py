@@ -70,7 +70,11 @@ class Select(Spec):
     )
     archived: Literal["hide", "show"] = option("archived records", "hide", values=_SHOWN)
     expired: Literal["hide", "show"] = option("expired records", "hide", values=_SHOWN)
-    superseded: Literal["hide", "show"] = option("superseded records", "hide", values=_SHOWN)
+    superseded: Literal["hide", "show", "past"] = option(
+        "superseded records",
+        "hide",
+        values={**_SHOWN, "past": "shown only if the question asks about the past"},
+    )
     as_of: Literal["validity", "append"] = option(
         "whether a record was there at a time goes by",
         "validity",

@@ -14,7 +14,7 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     if moment is None:
         return {}
     span = (moment.since, moment.until)
-    return each(table, lambda row: worth(spec, nearness(scene.records[row], *span)))
+    return each(table, lambda row: worth(spec, nearness(scene.records[row], span, scene.now)))
 
 
 def _runs(spec: Spec, scene: Scene) -> bool:

@@ -11,7 +11,8 @@ from memoriter.text.moments import moment_of
 def _scores(call: LaneCall) -> Column:
     moment = moment_of(call.ask.text, call.ask.now)
     assert moment is not None
-    every = {record.row: nearness(record, moment.since, moment.until) for record in call.chosen}
+    span, now = (moment.since, moment.until), call.ask.now
+    every = {record.row: nearness(record, span, now) or 0.0 for record in call.chosen}
     return {row: score for row, score in every.items() if score >= call.spec["min_score"]}
 
 

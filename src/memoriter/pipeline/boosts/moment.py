@@ -36,5 +36,7 @@ class MomentBoost(ShareBoost):
         if moment is None:
             return Boosted(np.full(slate.rows.size, np.nan))
         occurred = numbers(ctx.view, slate.rows, "occurred")
-        times = np.where(np.isnan(occurred), numbers(ctx.view, slate.rows, "created"), occurred)
+        created = numbers(ctx.view, slate.rows, "created")
+        absent = np.nan if moment.since > ctx.query.now else created  # as in the lane
+        times = np.where(np.isnan(occurred), absent, occurred)
         return Boosted(self.worth(nearness(times, moment.since, moment.until)))

@@ -1,0 +1,77 @@
+"""Does the question ask how something was before, and was a record superseded?
+
+The record that took its place often has the words of the question ("Who was my boss before
+Priit?"), and the superseded one does not. So it gets a share of the best score among those that
+took its place, beside a weight of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from memoriter.core.ranking import Scores
+from memoriter.core.slate import Slate
+from memoriter.index.reads import numbers
+from memoriter.lanes.port import Context, Ready, Skipped
+from memoriter.lanes.spec import option
+from memoriter.pipeline.boosts.port import Boost, Boosted
+from memoriter.rank.grid import snap, snap_one
+from memoriter.text.past import past_words
+
+
+class PastBoost(Boost):
+    """Superseded records gain when the question asks about the past."""
+
+    about: ClassVar[str] = "superseded records, when the question asks about the past"
+    reads_score: ClassVar[bool] = True
+
+    kind: Literal["past"]
+    weight: float = option("what a superseded record gains", 0.1, ge=0.0, le=1000.0)
+    share: float = option("share of the score of what took its place", 0.5, ge=0.0, le=10.0)
+
+    def ready(self, ctx: Context) -> Ready | Skipped:
+        """Ready if the question asks about the past."""
+        words = past_words(ctx.query.text, ctx.query.now)
+        if words is None:
+            return Skipped("the question does not ask about the past", idle=True)
+        return Ready({**self.shows(), "said": words})
+
+    def boost(self, ctx: Context, slate: Slate) -> Boosted:
+        """The weight, and the share of the best score among the records that took its place."""
+        best, row = _replacement(ctx, slate)
+        lent = np.maximum(np.nan_to_num(snap(self.share * best)), 0.0)
+        gain = np.where(_superseded(ctx, slate) > 0.0, snap_one(self.weight) + lent, 0.0)
+        return Boosted(np.where(gain > 0.0, gain, np.nan), {"row": row})
+
+    def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
+        """Whether each record was superseded."""
+        return {"superseded": _superseded(ctx, slate)}
+
+
+def _superseded(ctx: Context, slate: Slate) -> Scores:
+    """1 for a row that another one took the place of, else 0."""
+    return np.array([float(bool(ids)) for ids in ctx.replaced_by(slate.rows)])
+
+
+def _replacement(ctx: Context, slate: Slate) -> tuple[Scores, Scores]:
+    """(the best score of what took a row's place, whose it is); NaN if none is a candidate.
+
+    Of equal scores the oldest row is named.
+    """
+    best, row = np.full(slate.rows.size, np.nan), np.full(slate.rows.size, np.nan)
+    if ctx.recorded is not None:  # what was replaced by then is not in the selection
+        return best, row
+    places = numbers(ctx.view, slate.rows, "position").astype(np.int64).tolist()
+    at = {place: n for n, place in enumerate(places)}
+    edges = ctx.view.superseding_edges(ctx.time)
+    for source, target in zip(edges.sources.tolist(), edges.targets.tolist(), strict=True):
+        if source not in at or target not in at or source == target:
+            continue
+        one, other = at[target], at[source]
+        mark = (slate.score[other], -slate.rows[other])
+        if not np.isnan(mark[0]) and not (best[one], -row[one]) >= mark:
+            best[one], row[one] = slate.score[other], slate.rows[other]
+    return best, row

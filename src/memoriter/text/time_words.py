@@ -1,0 +1,81 @@
+"""English words for times: names and counts, and whether a text has or asks for a time.
+
+`moments` reads a question's time with these names. The boost `dated` asks `asks_when` about the
+question and `has_time_words` about each record.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from typing import Final
+
+NUMBERS: Final = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+VAGUE: Final = {"couple": (1, 3), "few": (2, 5), "several": (3, 8)}
+"""Counts that are no number: the least and the most that they may mean."""
+MONTHS: Final = {
+    **{name.lower(): n for n, name in enumerate(calendar.month_name) if name},
+    **{name.lower(): n for n, name in enumerate(calendar.month_abbr) if name},
+    "sept": 9,
+}
+WEEKDAYS: Final = {name.lower(): n for n, name in enumerate(calendar.day_name)}
+SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""The first month of each, in the north."""
+FEASTS: Final = {
+    "christmas eve": (12, 24, 1), "christmas day": (12, 25, 1), "christmas": (12, 24, 3),
+    "boxing day": (12, 26, 1), "new year's eve": (12, 31, 1), "new year's day": (1, 1, 1),
+    "new year": (1, 1, 1), "valentine's day": (2, 14, 1), "halloween": (10, 31, 1),
+}  # fmt: skip
+"""Month, day and length in days; Easter moves."""
+DAYPARTS: Final = {
+    "morning": (5, 12),
+    "afternoon": (12, 18),
+    "evening": (17, 24),
+    "night": (20, 30),
+}
+"""From which hour to which, counted from midnight."""
+
+_MONTH: Final = "|".join(name for name in MONTHS if name not in ("may", "march", "mar"))
+_TIMES: Final = re.compile(
+    rf"\b(?:(?:{'|'.join(WEEKDAYS)})s?"
+    rf"|(?:{_MONTH})\b|(?:in|of|by|since|until|early|mid|late|\d{{1,2}}(?:st|nd|rd|th)?)[\s-]+(?:may|mar(?:ch)?)"
+    r"|(?:may|march)\s+\d{1,2}"
+    r"|(?:19|20)\d\d|\d{1,2}(?:st|nd|rd|th)"
+    r"|\d{1,2}:\d\d|\d{1,2}\s?(?:am|pm)|noon|midnight|o'clock"
+    r"|yesterday|today|tomorrow|tonight|ago|weekend|morning|afternoon|evening|tonight"
+    r"|(?:last|next|this|past)\s+(?:night|week|month|year|summer|spring|autumn|fall|winter)"
+    rf"|(?:\d+|{'|'.join(NUMBERS)}|few|several|couple\s+of)\s+(?:minute|hour|day|week|month|year)s?"
+    r")\b"
+)
+_WHEN: Final = re.compile(
+    r"\b(?:when|how\s+(?:long|soon|often|recently|old)"
+    r"|how\s+many\s+(?:minute|hour|day|week|month|year|night|time)s"
+    r"|(?:what|which|whose)\s+(?:time|date|day|weekday|evening|morning|month|season|year)s?)\b"
+)
+_READ: Final = 20_000
+"""How much of a text is read."""
+
+
+def has_time_words(text: str) -> bool:
+    """Whether a text has a word for a time: a weekday, a month, a date, a clock time, "ago".
+
+    >>> has_time_words("Mondays, 7:30"), has_time_words("we may march on")
+    (True, False)
+    """
+    return _TIMES.search(_plain(text)) is not None
+
+
+def asks_when(text: str) -> bool:
+    """Whether a question asks when or how long.
+
+    >>> asks_when("Which day is choir?"), asks_when("Who sings?")
+    (True, False)
+    """
+    return _WHEN.search(_plain(text)) is not None
+
+
+def _plain(text: str) -> str:
+    return text[:_READ].lower().replace("’", "'")

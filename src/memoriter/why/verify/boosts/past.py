@@ -1,0 +1,25 @@
+"""Superseded records: the weight, and a share of the score of what took their place."""
+
+from __future__ import annotations
+
+from ..numbers import Column, snap
+from ..rules import BoostColumn, BoostRule, by_the_question
+
+
+def _values(b: BoostColumn) -> Column:
+    score = dict(zip(b.s.rows, b.s.score, strict=True))
+    successors, name = b.s.columns[f"{b.label}.row"], f"slate/columns/{b.label}.row"
+    out: Column = []
+    for row, superseded, successor in zip(
+        b.s.rows, b.s.columns["of.superseded"], successors, strict=True
+    ):
+        if successor is not None and (successor == row or not superseded):
+            b.s.wrong(name, f"nothing took the place of row {row}, or it did so itself")
+        best = None if successor is None else score[int(successor)]
+        lent = 0.0 if best is None else max(snap(b.spec["share"] * best), 0.0)
+        gain = snap(b.spec["weight"]) + lent if superseded else 0.0
+        out.append(gain if gain > 0.0 else None)
+    return out
+
+
+RULE = BoostRule(values=_values, reads_score=True, may_skip=by_the_question)

@@ -1,0 +1,35 @@
+"""Superseded records gain when the question asks about the past."""
+
+from __future__ import annotations
+
+from tests.oracle.graph import REPLACING
+from tests.oracle.numbers import Column, grid
+from tests.oracle.rules import BoostOracle, Spec, each
+from tests.oracle.table import Scene, Table
+
+from memoriter.text.past import past_words
+
+
+def _values(spec: Spec, scene: Scene, table: Table) -> Column:
+    rows = {record.position: record.row for record in scene.records.values()}
+    links = [link for link in scene.links if link.kind in REPLACING]
+
+    def value(row: int) -> float | None:
+        me = scene.records[row].position
+        sources = [one.source for one in links if one.target == me and one.source in scene.readable]
+        if not sources:
+            return None
+        others = [rows[one] for one in sources if one != me]
+        known = [table.score[other] for other in others if other in table.score]
+        gain = grid(spec["weight"]) + max(0.0, grid(spec["share"] * max(known, default=0.0)))
+        return gain if gain > 0.0 else None
+
+    return each(table, value)
+
+
+def _runs(spec: Spec, scene: Scene) -> bool:
+    del spec
+    return past_words(scene.text, scene.now) is not None
+
+
+ORACLE = BoostOracle(_values, runs=_runs, reads_score=True)
