@@ -37,7 +37,7 @@ class PastBoost(Boost):
         words = past_words(ctx.query.text, ctx.query.now)
         if words is None:
             return Skipped("the question does not ask about the past", idle=True)
-        return Ready({**self.shows(), "said": words})
+        return Ready({**self.shows(), "phrase": words})
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The weight, and the share of the best score among the records that took its place."""
