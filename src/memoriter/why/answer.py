@@ -50,6 +50,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 moves=reasons.moves(at),
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced[at],
+                copies=tuple(ids_of(ctx.view, np.array(_copies(ran, row), np.int64))),
                 source=_source(ran.plan.recipe, own),
                 scores=_scores(ran.plan.recipe, head, at, why.value),
                 _terms=terms,
@@ -57,6 +58,12 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
         )
     receipt = partial(write_receipt, ran, ctx, lanes)  # written on first access
     return Result(tuple(hits), ran.plan, ran.slate.rows.size, receipt, ctx.query.budget)
+
+
+def _copies(ran: Ran, row: int) -> list[int]:
+    """The rows that orderings dropped as copies of a row, or as copies of such a copy."""
+    own = [copy for move in ran.moves.values() for copy in move.stands_for.get(row, ())]
+    return [each for copy in own for each in (copy, *_copies(ran, copy))]
 
 
 def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:

@@ -183,6 +183,18 @@ def moves_of(moves: Mapping[str, Mapping[str, object]], rank: int) -> Iterator[t
             yield one_line(stage), f"#{place}, {notes}"
 
 
+def copies_line(ids: Sequence[str]) -> str:
+    """The copies that a hit stands for; empty if there are none.
+
+    >>> copies_line(["a", "b"]), copies_line(["a"]), copies_line([])
+    ('(+2 copies: a, b)', '(+1 copy: a)', '')
+    """
+    if not ids:
+        return ""
+    noun = "copy" if len(ids) == 1 else "copies"
+    return f"(+{len(ids)} {noun}: {', '.join(map(one_line, ids))})"
+
+
 def _notes(noted: Mapping[str, object]) -> Iterator[str]:
     if "before" in noted:
         yield f"score {short(noted['before'])} → {short(noted['score'])}"

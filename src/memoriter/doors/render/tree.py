@@ -25,7 +25,14 @@ from memoriter.doors.render.ink import (
 )
 from memoriter.pipeline.plan import Plan, PlanStep
 from memoriter.text.safe import one_line
-from memoriter.why.figures import figure, lanes_outside_score, moves_of, node_text, pairs
+from memoriter.why.figures import (
+    copies_line,
+    figure,
+    lanes_outside_score,
+    moves_of,
+    node_text,
+    pairs,
+)
 from memoriter.why.result import Hit
 
 _AFTER: Final = "after "
@@ -40,6 +47,8 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head.append(f"\n{journey}", DIM)
     for stage, move in moves_of(hit.moves, hit.rank):
         head.append(f"\n{stage}: {move}", DIM)
+    if hit.copies:
+        head.append(f"\n{copies_line(hit.copies)}", DIM)
     if hit.superseded_by:
         head.append("\n").append_text(superseded_line(hit.superseded_by))
     tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
