@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.property.strategies import EXAMPLES, texts
 
 import memoriter
-from memoriter.text.copies import FILLERS, are_copies, compared_text
+from memoriter.text.copies import FILLERS, are_copies, compared_text, end_words
 
 _PLAIN = """
     we keep release notes of our service near big shared folder where platform team can find them
@@ -39,6 +39,30 @@ def test_of_two_texts_either_both_are_copies_or_none(one: str, other: str, alike
     assert copied(one, one, alike)
 
 
+def share_an_end(one: str, other: str, alike: float) -> bool:
+    first, last = zip(end_words(one, alike), end_words(other, alike), strict=True)
+    return first[0] == first[1] or last[0] == last[1]
+
+
+@given(texts, shares)
+@settings(max_examples=EXAMPLES)
+def test_the_ends_of_a_text_are_the_ends_of_its_words(text: str, alike: float) -> None:
+    words = compared_text(text).words
+    first, last = end_words(text, alike)
+    assert first == words[: len(first)]
+    assert last == words[-len(last) :]
+
+
+few_words = st.lists(st.sampled_from(["tea", "milk", "cup"]), min_size=1, max_size=12)
+
+
+@given(few_words, few_words, st.sampled_from([0.5, 0.6, 2 / 3, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]))
+@settings(max_examples=5 * EXAMPLES)
+def test_copies_share_an_end(one: list[str], other: list[str], alike: float) -> None:
+    pair = sentence(one), sentence(other)
+    assert share_an_end(*pair, alike) or not copied(*pair, alike)
+
+
 @given(sentences, st.integers(0, 24), st.lists(st.sampled_from(ORDINARY), max_size=3), shares)
 @settings(max_examples=EXAMPLES)
 def test_a_stretch_makes_copies_if_and_only_if_it_is_short(
@@ -48,6 +72,7 @@ def test_a_stretch_makes_copies_if_and_only_if_it_is_short(
     few, more = "Also: " + " ".join(words), "Also: " + " ".join(longer)
     enough = len(words) >= alike * len(longer)
     assert copied(few, more, alike) == (enough or words == longer)
+    assert share_an_end(few, more, alike) or not copied(few, more, alike)
     assert copied(more, few, alike) == copied(few, more, alike)
 
 

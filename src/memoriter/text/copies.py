@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from memoriter.core.fold import fold
@@ -72,21 +73,62 @@ def compared_text(text: str) -> ComparedText:
     >>> compared_text("Ann's server isn't up, it's -5 °C.").words
     ('ann', 'server', 'not', 'up', 'it', '-5', '°c')
     """
-    if len(text) > LONGEST:
-        return ComparedText((text,), (False,))
-    shown = text.translate(_APOSTROPHES)
-    if not text.isascii() or ".." in text:  # else there is nothing to replace: this is faster
-        shown = _BREAKS.sub(" ", shown)
-    if "\n" in text or not text[:1].isalnum():
-        shown = _BULLET.sub(" ", shown)
+    shown = _shown(text)
     # Of a text that does not begin with a capital letter, capitals do not tell which are names.
     first = next(filter(str.isalpha, shown), "")
     cased = first.isupper() and not shown.isupper()
     pairs = [pair for piece in shown.split() for pair in _words(piece)]
-    if not pairs:  # `…` or `The!`: compared as it is
-        return ComparedText((fold(text.strip()),), (False,))
+    if not pairs:
+        return ComparedText((_whole(text),), (False,))
     words, plain = zip(*pairs, strict=True)
     return ComparedText(words, plain if cased else (False,) * len(plain))
+
+
+def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The first and the last few words of `compared_text`: copies share one of the two.
+
+    This is much faster than comparing, so it tells first which texts may have copies.
+
+    >>> end_words("The prod SSH port is open for you and me!")
+    (('prod', 'ssh', 'port', 'open'), ('for', 'you', 'and', 'me'))
+    """
+    pieces = _shown(text).split()
+    count = _shared_words(alike)
+    first = list(islice((word for piece in pieces for word, _ in _words(piece)), count))
+    if not first:
+        return ((_whole(text),), (_whole(text),))
+    backwards = (word for piece in reversed(pieces) for word, _ in reversed(_words(piece)))
+    return tuple(first), tuple(reversed(list(islice(backwards, count))))
+
+
+def _shared_words(alike: float) -> int:
+    """How many words two copies share at least at one of their ends, at most four.
+
+    Where one of them has a stretch more, the words of the other stand before it and behind it, and
+    the larger part of them at one end. At 0.9 that other text has nine words or more.
+    """
+    least = next((n for n in range(1, 7) if n >= alike * (n + 1)), 7)
+    return (least + 1) // 2
+
+
+def _shown(text: str) -> str:
+    """The text without bullets, with a space for every sign that separates words.
+
+    Empty for a text that is too long: it is compared as a whole.
+    """
+    if len(text) > LONGEST:
+        return ""
+    shown = text
+    if not text.isascii() or ".." in text:  # else there is nothing to replace: this is faster
+        shown = _BREAKS.sub(" ", shown)
+    if "\n" in text or not text[:1].isalnum():
+        shown = _BULLET.sub(" ", shown)
+    return shown
+
+
+def _whole(text: str) -> str:
+    """What is compared of a text that is too long, or has no words of its own (`…`, `The!`)."""
+    return text if len(text) > LONGEST else fold(text.strip())
 
 
 def _words(piece: str) -> tuple[tuple[str, bool], ...]:
@@ -96,7 +138,7 @@ def _words(piece: str) -> tuple[tuple[str, bool], ...]:
 
 
 def _read(piece: str) -> tuple[tuple[str, bool], ...]:
-    bare = piece.rstrip(_CLOSING).lstrip(_OPENING)
+    bare = piece.translate(_APOSTROPHES).rstrip(_CLOSING).lstrip(_OPENING)
     lower = bare.islower() and bare.replace("'", "").isalpha()
     words = [word for word in _spelled_out(fold(bare)) if word and word not in FILLERS]
     return tuple((word, lower and word not in _WEIGHTY) for word in words)

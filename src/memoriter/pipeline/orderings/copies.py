@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
@@ -19,10 +20,14 @@ from memoriter.index.ids import ids_of
 from memoriter.lanes.port import Context
 from memoriter.lanes.spec import option
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
-from memoriter.text.copies import ComparedText, are_copies, compared_text
+from memoriter.text.copies import ComparedText, are_copies, compared_text, end_words
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
+
+
+_End = tuple[tuple[str, ...], str, tuple[str, ...]]
+"""The attributes that must be equal, `first` or `last`, and those words of the text."""
 
 
 class _Compared(NamedTuple):
@@ -33,8 +38,7 @@ class _Compared(NamedTuple):
     trust: int
     """2 for system, 1 for learned, 0 for external."""
     created: int
-    same: tuple[str, ...]
-    """The attributes that must be equal, as text."""
+    ends: tuple[_End, _End]
     text: ComparedText
 
     @property
@@ -43,14 +47,10 @@ class _Compared(NamedTuple):
         return (self.trust, self.created, self.row)
 
     @property
-    def ends(self) -> tuple[object, object]:
-        """Its first and its last word: copies have one of them in common."""
-        return (self.same, 0, self.text.words[0]), (self.same, -1, self.text.words[-1])
-
-    @property
     def digest(self) -> str:
         """Equal if words and attributes are equal. It goes into receipts, the text does not."""
-        return digest("copies", canonical([self.text.words, self.same])).hex()[:32]
+        same, _, _ = self.ends[0]
+        return digest("copies", canonical([self.text.words, same])).hex()[:32]
 
 
 class CopiesOrdering(Ordering):
@@ -111,14 +111,9 @@ class CopiesOrdering(Ordering):
 
     def _groups(self, ctx: Context, slate: Slate, count: int) -> list[list[_Compared]]:
         """The groups of two or more, each with the row that stands for it first."""
-        rows: list[int] = slate.rows[:count].tolist()
-        compared = [
-            self._compared(at, row, record)
-            for at, (row, record) in enumerate(zip(rows, ctx.fetch(rows), strict=True))
-            if record is not None
-        ]
         groups: list[list[_Compared]] = []
-        at_ends: dict[object, list[int]] = {}
+        at_ends: dict[_End, list[int]] = {}
+        compared = self._comparable(ctx, slate, count)
         for each in sorted(compared, key=lambda one: one.preference, reverse=True):
             near = sorted({nth for end in each.ends for nth in at_ends.get(end, ())})
             own = next((nth for nth in near if self._copied(groups[nth][0], each)), None)
@@ -130,11 +125,29 @@ class CopiesOrdering(Ordering):
             groups.append([each])
         return [group for group in groups if len(group) > 1]
 
-    def _compared(self, at: int, row: int, record: Record) -> _Compared:
+    def _comparable(self, ctx: Context, slate: Slate, count: int) -> list[_Compared]:
+        """The rows that share an end with another one: no other row can have a copy."""
+        rows: list[int] = slate.rows[:count].tolist()
+        records = [(at, record) for at, record in enumerate(ctx.fetch(rows)) if record is not None]
+        ends = {at: self._ends(record) for at, record in records}
+        often = Counter(end for both in ends.values() for end in both)
+        return [
+            _Compared(
+                at,
+                rows[at],
+                len(TRUST) - 1 - TRUST.index(record.trust),
+                to_micros(record.created),
+                ends[at],
+                compared_text(record.titled),
+            )
+            for at, record in records
+            if any(often[end] > 1 for end in ends[at])
+        ]
+
+    def _ends(self, record: Record) -> tuple[_End, _End]:
         same = tuple(str(attrgetter(name)(record)) for name in self.same)
-        trust = len(TRUST) - 1 - TRUST.index(record.trust)
-        text = compared_text(record.titled)
-        return _Compared(at, row, trust, to_micros(record.created), same, text)
+        first, last = end_words(record.titled, self.alike)
+        return (same, "first", first), (same, "last", last)
 
     def _copied(self, one: _Compared, other: _Compared) -> bool:
         return are_copies(one.text, other.text, self.alike)  # `ends` compares the attributes
