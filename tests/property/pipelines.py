@@ -21,6 +21,7 @@ IDS = ("a", "b", "c", "d", "e", "f", "g", "h")
 TEXTS = (
     "port", "port ssh", "Port SSH", "cache memory port", "ssh", "memory of a run", "the cache",
     "I bought a port yesterday", "tips: cache, in total", "running running port",
+    "The cache!", "Tips: a new cache, in total",
 )  # fmt: skip
 QUESTIONS = (
     "port", "ssh port", "cache memory", "how many ports did I buy?", "recommend a cache",
@@ -255,6 +256,10 @@ _ORDERINGS = st.one_of(
         {"kind": st.just("collapse"), "by": st.just("key"), "keep": one_of(["best", "newest"]),
          "keys": one_of([["session"], ["metadata.topic"], ["kind", "priority"], ["entities"],
                          ["source.path"]])},
+    ),
+    st.fixed_dictionaries(
+        {"kind": st.just("copies"), "head": one_of([2, 50]), "alike": one_of([0.5, 0.9, 1.0])},
+        optional={"same": one_of([[], ["session"], ["created", "agent"]])},
     ),
     st.fixed_dictionaries({"kind": st.just("cap"), "share": one_of([0.0, 0.3, 1.0])}),
 )  # fmt: skip

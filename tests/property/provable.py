@@ -248,5 +248,6 @@ def _orders(random: Random) -> list[Data]:
         {"kind": "collapse", "keep": random.choice(["best", "newest"]), "most": 2},
         {"kind": "collapse", "by": "key", "keys": ["metadata.topic"], "head": 5},
         {"kind": "collapse", "by": "near", "cosine": 0.9},
+        {"kind": "copies", "alike": random.choice([0.5, 0.9]), "head": random.choice([4, 50])},
     ]  # fmt: skip
     return random.sample(every, random.choice([0, 0, 1, 2, 3]))

@@ -42,6 +42,7 @@ Corpus = list[dict[str, Any]]
 ORDERS = (
     [],
     [{"kind": "collapse"}],
+    [{"kind": "copies", "alike": 0.5}],
     [{"kind": "cap", "share": 0.2}],
     [{"kind": "mmr", "take": 2, "drop": True}],
     [{"kind": "collapse", "by": "near", "keep": "newest"}, {"kind": "mmr", "trade": 0.7}],

@@ -13,12 +13,14 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.tiny import embedding, needs_extra
 
+import memoriter
 from memoriter.core.errors import Corrupt, InputError, NotFound, Unsupported
 from memoriter.embed import packaged as packages
-from memoriter.embed.folder import EmbedderSetup, read_embedder_folder
+from memoriter.embed.folder import EmbedderSetup, read_embedder_folder, read_embedder_name
 from memoriter.embed.onnx import OnnxEmbedder
 from memoriter.embed.packaged import PACKAGED, PackagedFile, PackagedModel, packaged
 from memoriter.embed.port import Embedder
+from memoriter.memory.embedders import embedder_of
 from memoriter.rank.grid import unit
 
 needs_models = pytest.mark.skipif(
@@ -27,8 +29,16 @@ needs_models = pytest.mark.skipif(
 )
 
 
+POOLING = "1_Pooling/config.json"
+MEAN = {POOLING: {"pooling_mode": "mean"}}
+
+
 def folder(at: Path, files: dict[str, Any] | None = None) -> Path:
-    for name, body in {"model.onnx": "weights", "tokenizer.json": {}, **(files or {})}.items():
+    """A model folder with mean pooling, and these files; None removes one."""
+    plain = {"model.onnx": "weights", "tokenizer.json": {}, **MEAN, **(files or {})}
+    for name, body in plain.items():
+        if body is None:
+            continue
         path = at / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(body if isinstance(body, str) else json.dumps(body))
@@ -178,7 +188,7 @@ def test_a_folder_says_pooling_prompts_length_and_padding(tmp_path: Path) -> Non
     assert OnnxEmbedder(setup, load=Toy).window == 82
 
 
-def test_a_folder_that_says_nothing_is_a_mean_of_512_tokens(tmp_path: Path) -> None:
+def test_a_folder_that_says_no_more_than_its_pooling_reads_512_tokens(tmp_path: Path) -> None:
     setup = read_embedder_folder(folder(tmp_path))
     assert (setup.pooling, setup.max_length, setup.pad) == ("mean", 512, 0)
     assert (setup.query_prefix, setup.record_prefix) == ("", "")
@@ -208,13 +218,79 @@ def test_the_newer_spelling_of_pooling_is_read_too(tmp_path: Path) -> None:
     ("files", "message"),
     [
         ({"1_Pooling/config.json": {"pooling_mode_lasttoken": True}}, "pooling is lasttoken"),
-        ({"1_Pooling/config.json": {}}, "pooling is not said"),
         ({"modules.json": [{"type": "a.Dense", "path": "2_Dense"}]}, "a step 'Dense'"),
     ],
 )
 def test_what_we_cannot_do_is_refused(tmp_path: Path, files: dict[str, Any], message: str) -> None:
     with pytest.raises(Unsupported, match=message):
         read_embedder_folder(folder(tmp_path, files))
+
+
+_TRANSFORMER = {"type": "sentence_transformers.models.Transformer", "path": ""}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {POOLING: None},
+        {POOLING: {}},
+        {POOLING: {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": False}},
+        {POOLING: None, "modules.json": [_TRANSFORMER]},
+        {"modules.json": [_TRANSFORMER, {"type": "a.Pooling", "path": "3_Pooling"}]},
+    ],
+)
+def test_a_folder_that_does_not_say_how_to_pool_is_refused_with_the_ways_to_say_it(
+    tmp_path: Path, files: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="does not say how") as caught:
+        embedder_of(f"onnx:{folder(tmp_path, files)}")
+    assert caught.value.field == "embedder"
+    assert "onnx:<folder>?pooling=cls" in caught.value.hint
+    assert "Pooling/config.json" in caught.value.hint
+
+
+def test_a_name_may_say_pooling_and_prefixes(tmp_path: Path) -> None:
+    at = folder(tmp_path, {POOLING: None})
+    setup = read_embedder_name(f"{at}?pooling=cls&query_prefix=find%3A+&record_prefix=")
+    assert (setup.pooling, setup.query_prefix, setup.record_prefix) == ("cls", "find: ", "")
+    assert read_embedder_name(f"{at / 'model.onnx'}?pooling=mean").pooling == "mean"
+
+
+def test_options_go_before_what_the_folder_says(tmp_path: Path) -> None:
+    prompts = {"prompts": {"query": "Q: ", "passage": "P: "}}
+    at = folder(tmp_path, {"config_sentence_transformers.json": prompts})
+    plain = read_embedder_name(str(at))
+    other = read_embedder_name(f"{at}?pooling=cls&record_prefix=")
+    assert (plain.pooling, plain.query_prefix, plain.record_prefix) == ("mean", "Q: ", "P: ")
+    assert (other.pooling, other.query_prefix, other.record_prefix) == ("cls", "Q: ", "")
+    assert plain.fingerprint != other.fingerprint
+
+
+def test_a_folder_may_have_a_question_mark_in_its_name(tmp_path: Path) -> None:
+    at = folder(tmp_path / "which?pooling=cls")
+    assert read_embedder_name(str(at)).pooling == "mean"
+    assert read_embedder_name(f"{at}?pooling=cls").pooling == "cls"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("pool=cls", "no option 'pool'"),
+        ("pooling=cls&pooling=mean", "twice"),
+        ("cls", "cannot be read"),
+    ],
+)
+def test_a_wrong_option_is_answered_with_those_that_are_known(
+    tmp_path: Path, options: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_embedder_name(f"{folder(tmp_path)}?{options}")
+    assert "pooling, query_prefix, record_prefix" in caught.value.hint
+
+
+def test_a_pooling_that_we_cannot_do_is_refused_as_an_option_too(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="option pooling: pooling is max, not cls or mean"):
+        read_embedder_name(f"{folder(tmp_path)}?pooling=max")
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
@@ -318,6 +394,26 @@ def test_a_real_model_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
     assert made[2] is None
     assert onnx.dimension == 6
     assert [v is None for v in made] == [False, False, True, False, False]
+
+
+@needs_extra
+def test_a_real_model_is_opened_by_a_name_that_says_its_pooling(tmp_path: Path) -> None:
+    at = embedding(tmp_path / "tiny")
+    (at / POOLING).unlink()
+    with pytest.raises(InputError, match="does not say how"):
+        memoriter.open(":memory:", embedder=f"onnx:{at}")
+    table = np.load(at / "table.npy").astype(np.float64)
+    onnx = embedder_of(f"onnx:{at}?pooling=cls")
+    assert onnx is not None
+    (vector,) = onnx.embed(["w3 w4"], "record")
+    expected = unit(table[2])  # token 2 is the first of every text
+    assert vector is not None
+    assert expected is not None
+    assert vector.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+    with memoriter.open(":memory:", embedder=f"onnx:{at}?pooling=mean") as memory:
+        memory.remember("w3 w4", id="a")
+        memory.remember("w9 w10", id="b")
+        assert memory.recall("w3 w4", recipe="semantic")[0].id == "a"
 
 
 @needs_extra

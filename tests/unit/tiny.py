@@ -18,7 +18,7 @@ needs_extra = pytest.mark.skipif(
 
 
 def embedding(at: Path, *, quantised: bool = False) -> Path:
-    """A model that looks each token up in a table of random numbers."""
+    """A model that looks each token up in a table of random numbers; its folder says mean."""
     steps: list[tuple[Any, ...]] = [("Gather", ["table", "input_ids"], ["last_hidden_state"])]
     if quantised:
         steps = [
@@ -28,6 +28,7 @@ def embedding(at: Path, *, quantised: bool = False) -> Path:
         ]
     table = np.random.default_rng(7).standard_normal((32, 6)).astype(np.float32)
     np.save(at_made(at) / "table.npy", table)
+    (at_made(at / "1_Pooling") / "config.json").write_text('{"pooling_mode": "mean"}')
     inputs = ("input_ids", "attention_mask")
     return _saved(at, steps, inputs, ("last_hidden_state", [None, None, 6]), {"table": table})
 

@@ -107,7 +107,11 @@ def result_reply(tenant_session: TenantSession, result: Result, detail: str) -> 
 def _brief(hit: Hit) -> Plain:
     """A hit without the arithmetic of its score."""
     record = hit.record
-    optional = {"tags": list(record.tags), "superseded_by": list(hit.superseded_by)}
+    optional = {
+        "tags": list(record.tags),
+        "superseded_by": list(hit.superseded_by),
+        "copies": list(hit.copies),
+    }
     return {
         "id": hit.id,
         "rank": hit.rank,

@@ -50,6 +50,8 @@ class BriefHitReply(Reply):
     lanes: dict[str, LaneScoreReply]
     matched: dict[str, list[str]]
     """The terms that matched, each with the fields that contain it."""
+    copies: list[str] | None = None
+    """The ids of the copies that it stands for, if there are any."""
 
 
 class HitReply(Reply):
@@ -60,6 +62,8 @@ class HitReply(Reply):
     record: RecordReply
     superseded_by: list[str]
     matched: dict[str, list[str]]
+    """As in a brief hit."""
+    copies: list[str] | None = None
     """As in a brief hit."""
     spans: list[list[int]]
     lanes: dict[str, Object]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal
+from urllib.parse import parse_qsl
 
 from pydantic import Field
 
 from memoriter.core.canonical import canonical, digest
-from memoriter.core.errors import Unsupported
+from memoriter.core.errors import InputError, Unsupported
 from memoriter.models.folder import (
     DEFAULT_MAX_LENGTH,
     ConfigFile,
@@ -23,6 +24,8 @@ Pooling = Literal["cls", "mean"]
 
 _RULES: Final = 1
 """Version of the arithmetic in `embed.onnx`. Part of the fingerprint: a change changes vectors."""
+_OPTIONS: Final = ("pooling", "query_prefix", "record_prefix")
+"""What may stand behind the folder in the name of an embedder."""
 _STEPS: Final = {"Transformer", "Pooling", "Normalize"}
 """The modules of a model that `embed.onnx` reproduces."""
 
@@ -99,40 +102,92 @@ class _Sentences(ConfigFile):
     do_lower_case: bool = False
 
 
-def read_embedder_folder(place: str | Path) -> EmbedderSetup:
+def read_embedder_folder(
+    place: str | Path,
+    *,
+    pooling: str | None = None,
+    query_prefix: str | None = None,
+    record_prefix: str | None = None,
+) -> EmbedderSetup:
     """The setup of a model folder, or of one `.onnx` file in it.
 
-    Raises as `models.folder.Folder`, and Unsupported for a pooling or a module not known here.
+    Args:
+        place: The folder or the file.
+        pooling: `cls` or `mean`, whatever the folder declares.
+        query_prefix: What stands before every query, whatever the folder declares.
+        record_prefix: The same for records.
+
+    Raises as `models.folder.Folder`, InputError if nothing says how to pool, and Unsupported for a
+    pooling or a module not known here.
+
     """
     folder = Folder(place, "embedder")
     prompts = folder.read("config_sentence_transformers.json", _Prompts, _Prompts())
     sentences = folder.read("sentence_bert_config.json", _Sentences, _Sentences())
     config = folder.read("config.json", ModelConfig, ModelConfig())
+    own = prompts.of("query"), prompts.of("document", "passage")
     return EmbedderSetup(
         name=f"onnx:{folder.path.name}",
         weights=folder.weights,
         tokenizer=folder.tokenizer,
-        pooling=_pooling(folder),
-        query_prefix=prompts.of("query"),
-        record_prefix=prompts.of("document", "passage"),
+        pooling=_pooling(folder, pooling),
+        query_prefix=own[0] if query_prefix is None else query_prefix,
+        record_prefix=own[1] if record_prefix is None else record_prefix,
         max_length=folder.length(config, sentences.max_seq_length),
         pad=config.pad_token_id or 0,
         lower=sentences.do_lower_case,
     )
 
 
-def _pooling(folder: Folder) -> Pooling:
+def read_embedder_name(name: str) -> EmbedderSetup:
+    """The setup that `<folder>` or `<folder>?pooling=cls&query_prefix=q:+` names.
+
+    Options are written as in a URL, `+` for a space. Raises as `read_embedder_folder`, and
+    InputError for an option that is unknown, given twice or not readable.
+    """
+    place, mark, text = name.rpartition("?")
+    if not mark or Path(name).expanduser().exists():  # a folder's own name may contain `?`
+        return read_embedder_folder(name)
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True)
+    except ValueError as wrong:
+        raise _bad_option(f"{text!r} cannot be read: {wrong}") from None
+    options = dict(pairs)
+    if unknown := options.keys() - set(_OPTIONS):
+        raise _bad_option(f"there is no option {min(unknown)!r}")
+    if len(options) < len(pairs):
+        raise _bad_option("an option is given twice")
+    return read_embedder_folder(place, **options)
+
+
+def _bad_option(reason: str) -> InputError:
+    return InputError(
+        f"embedder: {reason}",
+        hint=f"options are {', '.join(_OPTIONS)}: onnx:<folder>?pooling=cls",
+        field="embedder",
+    )
+
+
+def _pooling(folder: Folder, option: str | None) -> Pooling:
     modules = folder.read("modules.json", list[_Module], [])
     if other := [each.step for each in modules if each.step not in _STEPS]:
         raise Unsupported(f"{folder.path}: the model has a step {other[0]!r} that we do not know")
     subfolder = next((each.path for each in modules if each.step == "Pooling"), "1_Pooling")
     config = f"{subfolder}/config.json"
-    # Without a pooling file it is a bare transformer; sentence-transformers then takes the mean.
-    modes = folder.read(config, _Pooling, _Pooling(pooling_mode="mean")).modes()
+    modes = [option] if option is not None else folder.read(config, _Pooling, _Pooling()).modes()
     if modes == ["cls"]:
         return "cls"
     if modes == ["mean"]:
         return "mean"
+    if not modes:
+        # Neither is a safe guess: with the wrong one a model finds much less, and nobody notices.
+        raise InputError(
+            f"{folder.path} does not say how the vectors of its tokens become one",
+            hint="the model's card says it, cls or mean; name it as onnx:<folder>?pooling=cls, or"
+            f' write {{"pooling_mode": "cls"}} to {config} in the folder',
+            field="embedder",
+        )
+    where = "option pooling" if option is not None else str(folder.path / config)
     raise Unsupported(
-        f"{folder.path / config}: pooling is {' and '.join(modes) or 'not said'}, not cls or mean"
+        f"{where}: pooling is {' and '.join(modes)}, not cls or mean", field="embedder"
     )

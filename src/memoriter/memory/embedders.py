@@ -34,6 +34,7 @@ def embedder_of(what: str | Embedder | Embed | None) -> Embedder | None:
     """An embedder from its name, a function from texts to vectors, or an object; None for None.
 
     `auto` is `static`, the packaged table, which is always available.
+    `onnx:<folder>` may end in `?pooling=cls` and other options (`embed.folder`).
     `http:<model>@<base url>` may end in `#<n>`, the length of its vectors; its key comes from
     MEMORITER_EMBED_KEY. Raises InputError for an unknown name.
 
@@ -85,12 +86,12 @@ def _loaded(what: str) -> Embedder:
 
         return HttpEmbedder(match[1], match[2], dimension=int(match[3]) if match[3] else None)
     if what in PACKAGED or what.startswith("onnx:"):
-        from memoriter.embed.folder import read_embedder_folder  # noqa: PLC0415  # onnxruntime
+        from memoriter.embed.folder import read_embedder_name  # noqa: PLC0415  # onnxruntime
         from memoriter.embed.onnx import OnnxEmbedder  # noqa: PLC0415  # as above
         from memoriter.embed.packaged import packaged  # noqa: PLC0415  # as above
 
         return OnnxEmbedder(
-            packaged(what) if what in PACKAGED else read_embedder_folder(what[len("onnx:") :])
+            packaged(what) if what in PACKAGED else read_embedder_name(what.removeprefix("onnx:"))
         )
     raise _unknown(what)
 

@@ -56,6 +56,7 @@ _BOOSTS: Final = (
 _ORDERINGS: Final = (
     "memoriter.pipeline.orderings.mmr:MmrOrdering",
     "memoriter.pipeline.orderings.collapse:CollapseOrdering",
+    "memoriter.pipeline.orderings.copies:CopiesOrdering",
     "memoriter.pipeline.orderings.cap:CapOrdering",
 )
 _OURS: Final = {"lanes": _LANES, "boosts": _BOOSTS, "orderings": _ORDERINGS}

@@ -55,6 +55,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 relevance=judged.relevance(at),
                 strength=judged.strength(judged.relevance(at)),
                 superseded_by=replaced[at],
+                copies=tuple(ids_of(ctx.view, np.array(_copies(ran, row), np.int64))),
                 source=_source(ran.plan.recipe, own),
                 scores=_scores(ran.plan.recipe, head, at, why.value),
                 _terms=terms,
@@ -103,6 +104,12 @@ class _Judgement:
             return (f"it is unknown how relevant these are: {self._unknown}",)
         unseen = () if self._question is None else self._question.unseen_names
         return tuple(f"no memory mentions {name}" for name in unseen)
+
+
+def _copies(ran: Ran, row: int) -> list[int]:
+    """The rows that orderings dropped as copies of a row, or as copies of such a copy."""
+    own = [copy for move in ran.moves.values() for copy in move.stands_for.get(row, ())]
+    return [each for copy in own for each in (copy, *_copies(ran, copy))]
 
 
 def _source(recipe: Recipe, lanes: Collection[str]) -> str | None:

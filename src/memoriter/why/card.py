@@ -18,6 +18,7 @@ from memoriter.text.safe import one_line, safe
 from memoriter.why.hit_text import (
     NodeLine,
     boosts_of,
+    copies_line,
     lane_lines,
     lanes_outside_score,
     moves_of,
@@ -209,6 +210,8 @@ def _attributes(hit: Hit) -> Html:
     if record.trust != "learned":
         parts.append({"external": "external, untrusted"}.get(record.trust, record.trust))
     line = _tag("p", _text(" · ".join(map(one_line, parts))), of="rc-dim")
+    if hit.copies:
+        line = Html(line + _tag("p", _text(copies_line(hit.copies)), of="rc-dim"))
     if hit.superseded_by:
         ids = ", ".join(map(one_line, hit.superseded_by))
         line = Html(line + _tag("p", _text(f"superseded by {ids}"), of="rc-bad"))

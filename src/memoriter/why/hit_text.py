@@ -6,7 +6,7 @@ Lines about a kind of lane, boost or ordering come from its own class (`node_tex
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
@@ -138,3 +138,15 @@ def _labels(node: Explanation) -> Iterator[str]:
     yield node.label
     for part in node.parts:
         yield from _labels(part)
+
+
+def copies_line(ids: Sequence[str]) -> str:
+    """The copies that a hit stands for; empty if there are none.
+
+    >>> copies_line(["a", "b"]), copies_line(["a"]), copies_line([])
+    ('(+2 copies: a, b)', '(+1 copy: a)', '')
+    """
+    if not ids:
+        return ""
+    noun = "copy" if len(ids) == 1 else "copies"
+    return f"(+{len(ids)} {noun}: {', '.join(map(one_line, ids))})"

@@ -66,6 +66,8 @@ class Hit(Hinting):
     """What the relevance means: `strong`, `weak`, `none`, or `unknown`."""
     superseded_by: tuple[str, ...] = ()
     """The ids of the records that superseded it as of the search, if the scope may read them."""
+    copies: tuple[str, ...] = ()
+    """The ids of the copies that it stands for, the most trusted and newest first."""
     source: str | None = None
     """The recipe's name for the lanes that found it; None if it has none."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -146,6 +148,7 @@ class Hit(Hinting):
             **_relevance(self.relevance, self.strength),
             "record": self.record.to_dict(),
             "superseded_by": list(self.superseded_by),
+            **({"copies": list(self.copies)} if self.copies else {}),
             **({} if self.source is None else {"source": self.source}),
             **({"scores": dict(self.scores)} if self.scores else {}),
             "matched": self.matched,

@@ -39,7 +39,7 @@ def _recalled(reply: Plain) -> Iterator[str]:
 
 
 def _marks(record: Plain) -> str:
-    """Kind and date of a memory, its trust if that is unusual, and whether it is superseded."""
+    """Kind, date, trust if that is unusual, whether it is superseded, how many copies it has."""
     created = record["created"]
     day = (iso(created) if isinstance(created, int) else str(created))[:10]
     marks = [str(record["kind"]), day]
@@ -47,6 +47,8 @@ def _marks(record: Plain) -> str:
         marks.append(str(record["trust"]))
     if record.get("superseded_by"):
         marks.append("superseded")
+    if copies := record.get("copies"):
+        marks.append(f"+{len(copies)} {'copy' if len(copies) == 1 else 'copies'}")
     return ", ".join(marks)
 
 

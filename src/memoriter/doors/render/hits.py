@@ -27,7 +27,7 @@ from memoriter.text.figures import figure
 from memoriter.text.safe import one_line
 from memoriter.text.spans import Span
 from memoriter.why.bundles import Bundle, Bundles
-from memoriter.why.hit_text import boosts_of, moves_of, scale_of
+from memoriter.why.hit_text import boosts_of, copies_line, moves_of, scale_of
 from memoriter.why.result import Hit, Result
 
 BAR: Final = 24
@@ -51,7 +51,7 @@ def hit_list(result: Result, *, explain: bool = False) -> RenderableType:
 
 
 class HitTable:
-    """A result, three lines to a hit, more where it was moved or superseded."""
+    """A result, three lines to a hit, more where it has copies, was moved or superseded."""
 
     def __init__(self, result: Result) -> None:
         self._result = result
@@ -97,11 +97,13 @@ def _best_scores(result: Result) -> dict[str, float]:
 
 
 def _hit(hit: Hit, best: float, lanes: Mapping[str, Ink], width: int) -> RenderResult:
-    """Scores, the text, the record, and what moved or superseded it."""
+    """Scores, the text, the record, its copies, and what moved or superseded it."""
     room = width - _INDENT
     yield from _scores(hit, best, lanes, width)
     yield _indented(marked_text(hit, room))
     yield _indented(_record_line(hit, room))
+    if hit.copies:
+        yield _indented(_cut(Text(copies_line(hit.copies), DIM), room))
     if moves := _moves(hit, room):
         yield _indented(moves)
     if hit.superseded_by:

@@ -27,6 +27,7 @@ from memoriter.text.figures import figure, pairs
 from memoriter.text.safe import one_line
 from memoriter.why.hit_text import (
     NodeLine,
+    copies_line,
     lane_lines,
     lanes_outside_score,
     moves_of,
@@ -46,6 +47,8 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head.append(f"\n{journey}", DIM)
     for stage, move in moves_of(hit):
         head.append(f"\n{stage}: {move}", DIM)
+    if hit.copies:
+        head.append(f"\n{copies_line(hit.copies)}", DIM)
     if hit.superseded_by:
         head.append("\n").append_text(superseded_line(hit.superseded_by))
     score = score_lines(hit)

@@ -35,6 +35,8 @@ class Moved:
     """What the plan shows for it after it ran."""
     looked: Mapping[str, object] = field(default_factory=dict[str, object])
     """What it read besides the slate, as plain data by place: inputs of the receipt."""
+    stands_for: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    """Row that stays → the rows that it dropped as copies of that row."""
 
 
 @dataclass(frozen=True, slots=True)

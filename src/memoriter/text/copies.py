@@ -1,0 +1,189 @@
+"""When two texts are copies of each other: the rule of the ordering `copies`.
+
+Copies have the same words in the same order. Case, white space, punctuation at the ends of words,
+contractions (`don't`, `do not`) and a few filler words make no difference. Beyond that one of the
+two may have a single stretch of words that the other lacks, if it is short and all its words are
+plain: lower-case words that are neither a number nor a negation nor a name. A word is never taken
+for another one, so `passed` and `failed` are not copies however long the rest of the text is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import islice
+from typing import Final, NamedTuple
+
+from memoriter.core.fold import fold
+
+LONGEST: Final = 20_000
+"""Longer texts are copies only if they are equal: comparing their words would take too long."""
+
+_FILLER_WORDS: Final = "the is are that also really very actually please"
+FILLERS: Final = frozenset(_FILLER_WORDS.split())
+"""Words that are left out. `a` and `am` are not among them: vitamin A, 5 am."""
+
+_WEIGHTY_WORDS: Final = """
+    no not never none nobody nothing nowhere neither nor without hardly barely scarcely almost
+    nearly except unless if only but however instead
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+    hundred thousand million billion dozen half quarter double triple once twice first second third
+    last next all any some few many most several both each every less more least
+    maybe perhaps probably possibly supposedly allegedly might may could should would
+    was were had former formerly previously before after until since always sometimes rarely
+    on off in out up down to from left right over under yes ok
+"""
+_WEIGHTY: Final = frozenset(_WEIGHTY_WORDS.split())
+"""Words that change a statement when they are added to it: these are not plain."""
+
+_APOSTROPHES: Final = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc`", "'"))
+# A dash between digits is a range or a date.
+_BREAKS: Final = re.compile(
+    r"(?<!\d)[\u2013\u2014]|[\u2013\u2014](?!\d)|\u2026|\.{2,}"
+    r"|[\u3001\u3002\uff0c\uff1b\u300c-\u300f\uff08\uff09\u3010\u3011\uff01]"
+)
+_BULLET: Final = re.compile(r"(?m)^\s*(?:[-*+\u2022\u00b7]|#{1,6}|>)\s+")
+# Neither a sign, a comparison nor a question mark: -5, <5, != and "up?" say something.
+_OPENING: Final = "\"'([{\u201c\u201d\u201e\u00ab\u00bb*_\u00a1"
+_CLOSING: Final = _OPENING + ")]}.,;:!"
+_CACHED_LONGEST: Final = 32
+_IRREGULAR: Final = {
+    "won't": ("will", "not"),
+    "can't": ("can", "not"),
+    "cannot": ("can", "not"),
+    "shan't": ("shall", "not"),
+}
+_SHORTENED: Final = {"n't": ("not",), "'s": (), "'re": (), "'ll": ("will",), "'ve": ("have",)}
+"""Ending of a contraction → the words that it stands for, without fillers."""
+
+
+class ComparedText(NamedTuple):
+    """The words of a text that count, and for each whether it is a plain one."""
+
+    words: tuple[str, ...]
+    plain: tuple[bool, ...]
+
+
+def compared_text(text: str) -> ComparedText:
+    """The words by which a text is compared with others.
+
+    >>> compared_text("The prod SSH port is open!")
+    ComparedText(words=('prod', 'ssh', 'port', 'open'), plain=(True, False, True, True))
+    >>> compared_text("Ann's server isn't up, it's -5 °C.").words
+    ('ann', 'server', 'not', 'up', 'it', '-5', '°c')
+    """
+    shown = _shown(text)
+    # Of a text that does not begin with a capital letter, capitals do not tell which are names.
+    first = next(filter(str.isalpha, shown), "")
+    cased = first.isupper() and not shown.isupper()
+    pairs = [pair for piece in shown.split() for pair in _words(piece)]
+    if not pairs:
+        return ComparedText((_whole(text),), (False,))
+    words, plain = zip(*pairs, strict=True)
+    return ComparedText(words, plain if cased else (False,) * len(plain))
+
+
+def end_words(text: str, alike: float = 0.9) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The first and the last few words of `compared_text`: copies share one of the two.
+
+    This is much faster than comparing, so it tells first which texts may have copies.
+
+    >>> end_words("The prod SSH port is open for you and me!")
+    (('prod', 'ssh', 'port', 'open'), ('for', 'you', 'and', 'me'))
+    """
+    pieces = _shown(text).split()
+    count = _shared_words(alike)
+    first = list(islice((word for piece in pieces for word, _ in _words(piece)), count))
+    if not first:
+        return ((_whole(text),), (_whole(text),))
+    backwards = (word for piece in reversed(pieces) for word, _ in reversed(_words(piece)))
+    return tuple(first), tuple(reversed(list(islice(backwards, count))))
+
+
+def _shared_words(alike: float) -> int:
+    """How many words two copies share at least at one of their ends, at most four.
+
+    Where one of them has a stretch more, the words of the other stand before it and behind it, and
+    the larger part of them at one end. At 0.9 that other text has nine words or more.
+    """
+    least = next((n for n in range(1, 7) if n >= alike * (n + 1)), 7)
+    return (least + 1) // 2
+
+
+def _shown(text: str) -> str:
+    """The text without bullets, with a space for every sign that separates words.
+
+    Empty for a text that is too long: it is compared as a whole.
+    """
+    if len(text) > LONGEST:
+        return ""
+    shown = text
+    if not text.isascii() or ".." in text:  # else there is nothing to replace: this is faster
+        shown = _BREAKS.sub(" ", shown)
+    if "\n" in text or not text[:1].isalnum():
+        shown = _BULLET.sub(" ", shown)
+    return shown
+
+
+def _whole(text: str) -> str:
+    """What is compared of a text that is too long, or has no words of its own (`…`, `The!`)."""
+    return text if len(text) > LONGEST else fold(text.strip())
+
+
+def _words(piece: str) -> tuple[tuple[str, bool], ...]:
+    """(word, whether it is plain) for each word in a piece of text between two spaces."""
+    # Common words occur again and again; long pieces rarely repeat and would fill the cache.
+    return _cached(piece) if len(piece) <= _CACHED_LONGEST else _read(piece)
+
+
+def _read(piece: str) -> tuple[tuple[str, bool], ...]:
+    bare = piece.translate(_APOSTROPHES).rstrip(_CLOSING).lstrip(_OPENING)
+    lower = bare.islower() and bare.replace("'", "").isalpha()
+    words = [word for word in _spelled_out(fold(bare)) if word and word not in FILLERS]
+    return tuple((word, lower and word not in _WEIGHTY) for word in words)
+
+
+_cached: Final = lru_cache(maxsize=16_384)(_read)
+
+
+def _spelled_out(word: str) -> tuple[str, ...]:
+    """The words that a contraction stands for; any other word by itself."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    for ending, words in _SHORTENED.items():
+        if word.endswith(ending):
+            return (word.removesuffix(ending), *words)
+    return (word,)
+
+
+def are_copies(one: ComparedText, other: ComparedText, alike: float = 0.9) -> bool:
+    """Whether two texts are copies; the order of the two does not matter.
+
+    The words are the same, or the longer text has one stretch of plain words more and the shorter
+    one has at least the share `alike` of its words.
+
+    >>> few, more = map(compared_text, ("The key is in the safe", "The key is in the small safe"))
+    >>> are_copies(few, more), are_copies(few, more, alike=0.75)
+    (False, True)
+    """
+    if one.words == other.words:
+        return True
+    short, long = (one, other) if len(one.words) < len(other.words) else (other, one)
+    size, extra = len(short.words), len(long.words) - len(short.words)
+    if not extra or size < alike * len(long.words):
+        return False
+    begin = _common_beginning(short.words, long.words)
+    if short.words[begin:] != long.words[begin + extra :]:
+        return False
+    # The same text may be read as several stretches (`b` or `a b` of `a b a b c`): all must be
+    # plain, so that the answer does not depend on which end the comparison starts from.
+    first = begin
+    while first and long.words[first - 1] == long.words[first - 1 + extra]:
+        first -= 1
+    return all(long.plain[first : begin + extra])
+
+
+def _common_beginning(short: tuple[str, ...], long: tuple[str, ...]) -> int:
+    pairs = enumerate(zip(short, long, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), len(short))

@@ -1,0 +1,63 @@
+"""Copies: the most trusted and then the newest of each group stays; the groups are attested.
+
+Of a row in a group the receipt has its place, trust, time, number of words and a digest of them.
+Rows of one group have equal digests, or numbers of words that are as near as the recipe asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..numbers import Column, Data, unpacked
+from ..rules import OrderingRule
+from ..search import Search
+
+
+def _kept(s: Search, spec: Data, move: Data, path: str) -> list[int]:
+    """The kept places: the row that stands for a group takes its best place."""
+    size, count = len(s.standing), min(spec["head"], len(s.standing))
+    sizes: Column = [None] * size
+    place = list(range(count))  # where each row goes
+    groups: list[Sequence[Data]] = move["looked"]["groups"]
+    _check_places(s, groups, count, path)
+    gone: set[int] = set()
+    for group in groups:
+        first = max(group, key=lambda row: _preference(s, row))
+        if not all(_alike(first, row, spec["alike"]) for row in group):
+            s.wrong(f"{path}/looked/groups", f"has rows that are no copies of {first['at']}")
+        place[first["at"]] = min(row["at"] for row in group)
+        gone |= {row["at"] for row in group} - {first["at"]}
+        for row in group:
+            sizes[row["at"]] = float(len(group))
+    s.same(f"{path}/beside/group", unpacked(move["beside"]["group"]), sizes)
+    stays = sorted(set(range(count)) - gone, key=lambda at: place[at])
+    return [*stays, *range(count, size)]
+
+
+def _check_places(s: Search, groups: Sequence[Sequence[Data]], count: int, path: str) -> None:
+    """Every group has two rows or more of the head, no row is in two, nor a digest."""
+    places = [row["at"] for group in groups for row in group]
+    if any(len(group) <= 1 for group in groups) or len(set(places)) != len(places):
+        s.wrong(f"{path}/looked/groups", "has a row twice or a group of one")
+    if not all(0 <= at < count for at in places):
+        s.wrong(f"{path}/looked/groups", "has a row outside the head")
+    digests = [digest for group in groups for digest in {row["digest"] for row in group}]
+    if len(set(digests)) != len(digests):
+        s.wrong(f"{path}/looked/groups", "has rows with the same words in two groups")
+
+
+def _preference(s: Search, row: Data) -> tuple[int, int, int]:
+    """The greatest of a group stands for it."""
+    at: int = row["at"]
+    return (row["trust"], row["created"], s.rows[s.standing[at]])
+
+
+def _alike(one: Data, other: Data, least: float) -> bool:
+    """Equal words, or so few words more that one may be a copy of the other."""
+    if one["digest"] == other["digest"]:
+        return one["words"] == other["words"]
+    short, long = sorted((one["words"], other["words"]))
+    return short < long and short >= least * long
+
+
+RULE = OrderingRule(_kept)

@@ -1,0 +1,36 @@
+"""One of several copies: the most trusted, then the newest, at the best place of them."""
+
+from __future__ import annotations
+
+from tests.oracle.rules import OrderingOracle, Spec
+from tests.oracle.table import Scene, Table, attribute
+
+from memoriter.core.times import to_micros
+from memoriter.text.copies import are_copies, compared_text
+
+_TRUST = {"system": 2, "learned": 1, "external": 0}
+
+
+def _rows(spec: Spec, scene: Scene, table: Table) -> list[int]:
+    head, tail = table.rows[: spec["head"]], table.rows[spec["head"] :]
+
+    def preference(row: int) -> tuple[int, int, int]:
+        record = scene.records[row]
+        return (_TRUST[record.trust], to_micros(record.created), row)
+
+    groups: dict[int, list[int]] = {}
+    for row in sorted(head, key=preference, reverse=True):
+        standing = [other for other in groups if _copied(spec, scene, row, other)]
+        groups.setdefault(standing[0] if standing else row, []).append(row)
+    stays = {min(rows, key=head.index): standing for standing, rows in groups.items()}
+    return [*(stays[row] for row in head if row in stays), *tail]
+
+
+def _copied(spec: Spec, scene: Scene, row: int, other: int) -> bool:
+    one, two = scene.records[row], scene.records[other]
+    if any(attribute(name, one) != attribute(name, two) for name in spec["same"]):
+        return False
+    return are_copies(compared_text(one.titled), compared_text(two.titled), spec["alike"])
+
+
+ORACLE = OrderingOracle(_rows)

@@ -1,0 +1,271 @@
+"""Copies: which texts are one, which record stands for them, and where the others are named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from tests.unit.slates import Data, asked, holding, ids, recipe, step_of
+
+import memoriter
+from memoriter.core.errors import MemoriterError
+from memoriter.doors.mcp.reply_text import as_text
+from memoriter.doors.render.hits import hit_list
+from memoriter.memory.facade import Memory
+from memoriter.testing.fakes import START
+from memoriter.text.copies import LONGEST, are_copies, compared_text
+from memoriter.why.result import Result
+
+LONG = "We keep the release notes of every service in the shared folder of the platform team"
+
+
+def copied(one: str, other: str, alike: float = 0.9) -> bool:
+    first, second = compared_text(one), compared_text(other)
+    assert are_copies(first, second, alike) == are_copies(second, first, alike)
+    return are_copies(first, second, alike)
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Prod SSH port is 49222", "prod ssh port is 49222"),
+        ("Prod SSH port is 49222", "  The prod SSH   port: 49222!"),
+        ("Prod SSH port is 49222", "- **Prod** SSH port is 49222"),
+        ("Prod SSH port is 49222", "“Prod SSH port is 49222.”"),
+        ("It's cold and I can't sleep", "It is cold, and I cannot sleep"),
+        ("It's cold and I can't sleep", "IT\u2019S COLD AND I CAN NOT SLEEP"),
+        ("We won't go", "We will not go"),
+        ("Café Straße", "CAFÉ STRASSE"),
+        ("端口是22。", "端口是22"),
+        ("…", " … "),
+        # one word more in a text of at least nine, which is plain
+        (LONG, LONG.replace("keep", "carefully keep")),
+        (LONG, LONG + " today"),
+        (LONG, LONG.replace("shared", "large shared")),
+    ],
+)
+def test_copies_differ_in_what_changes_no_statement(one: str, other: str) -> None:
+    assert copied(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # numbers
+        ("Prod SSH port is 49222", "Prod SSH port is 49223"),
+        ("It is 5 degrees", "It is -5 degrees"),
+        ("It costs 1.5", "It costs 15"),
+        ("Latency < 5", "Latency > 5"),
+        ("Wake me at 5 am", "Wake me at 5"),
+        ("Two cats", "Three cats"),
+        (LONG, LONG + " 2"),
+        (LONG, LONG + " twice"),
+        # negations
+        ("The port is open", "The port is not open"),
+        ("The port is open", "The port isn't open"),
+        ("a == b", "a != b"),
+        (LONG, LONG.replace("keep", "never keep")),
+        (LONG, "We don't keep" + LONG[7:]),
+        (LONG, LONG.replace("every", "hardly every")),
+        # names, also where no capital tells them
+        ("Ana likes tea", "Bob likes tea"),
+        ("ana likes tea", "bob likes tea"),
+        ("William called", "Williams called"),
+        ("Take vitamin A daily", "Take vitamin daily"),
+        (LONG, LONG + " and Ana"),
+        (LONG.lower(), LONG.lower() + " ana"),
+        (LONG.upper(), LONG.upper() + " ANA"),
+        ("Ann paid Bob", "Bob paid Ann"),
+        # another word, another order, a question
+        (LONG, LONG.replace("shared", "private")),
+        ("I prefer tea over coffee", "I prefer coffee over tea"),
+        ("The port is open", "The port is open?"),
+        ("Great 👍", "Great 👎"),
+        # more than one stretch, or too long a one
+        (LONG, LONG.replace("shared", "large shared") + " today"),
+        (LONG, LONG + " so that people look them up"),
+        ("The key is in the safe", "The key is in the small safe"),
+    ],
+)
+def test_texts_with_another_number_negation_name_or_word_are_no_copies(
+    one: str, other: str
+) -> None:
+    assert not copied(one, other)
+
+
+def test_an_ambiguous_stretch_is_plain_in_every_reading() -> None:
+    # "a Bob" of "a Bob a Bob" is not plain, whether it is the first or the second one
+    few = "We met and then a Bob came and left with the others by train"
+    assert not copied(few, few.replace("a Bob", "a Bob a Bob"))
+
+
+def test_long_texts_are_copies_only_if_they_are_equal() -> None:
+    long = "word " * (LONGEST // 5) + "end"
+    assert copied(long, long)
+    assert not copied(long, long.upper())
+
+
+def test_alike_is_the_share_of_the_longer_text() -> None:
+    few, more = "The key is in our safe", "The key is in our small safe"  # 4 of 5 words: in is one
+    assert compared_text(more).words == ("key", "in", "our", "small", "safe")
+    assert copied(few, more, alike=0.8)
+    assert not copied(few, more, alike=0.81)
+
+
+# -- records ---------------------------------------------------------------------------------------
+
+SCORES = {name: 10.0 - nth for nth, name in enumerate("abcdefgh")}
+SAME = dict.fromkeys("abcdefgh", "Prod SSH port is 49222")
+
+
+def ordered(memory: Memory, limit: int = 10, **options: Any) -> Result:
+    known = {record.id for record in memory.browse().records}
+    listed = [(one, score) for one, score in SCORES.items() if one in known]
+    own = recipe("list", order=[{"kind": "copies", **options}])
+    return memory.recall("", limit, recipe=own, lists={"list": listed})
+
+
+def test_the_most_trusted_and_then_the_newest_stands_at_the_best_place() -> None:
+    memory = holding(
+        *"abcde", text={**SAME, "b": "other"}, trust={"a": "external", "c": "learned"},
+        created={"a": START, "c": START - 5, "d": START - 9, "e": START - 1},
+    )  # fmt: skip
+    result = ordered(memory)
+    assert [(hit.id, hit.copies) for hit in result] == [("e", ("c", "d", "a")), ("b", ())]
+    assert dict(result[0].moves["copies"]) == {"from": 5, "group": 4}
+    assert dict(result[1].moves["copies"]) == {"from": 2}
+    assert (step_of(result, "copies").rows, step_of(result, "copies").shows["copies"]) == (2, 3)
+
+
+def test_of_one_age_the_record_written_last_stands() -> None:
+    memory = holding(*"ab", text=SAME, created=dict.fromkeys("ab", START))
+    assert ids(ordered(memory)) == ["b"]
+
+
+def test_the_place_of_a_copy_is_filled_by_the_next_hit() -> None:
+    memory = holding(*"abcdefgh", text={name: SAME[name] for name in "abcdf"})
+    assert ids(ordered(memory, limit=3)) == ["f", "e", "g"]
+
+
+def test_a_near_copy_stands_for_one_that_is_no_copy_of_a_third() -> None:
+    """Copies of copies are not collapsed: every dropped row is a copy of the one that stands."""
+    chain = {"a": LONG, "b": f"{LONG} today", "c": f"{LONG} today again"}
+    assert not copied(chain["a"], chain["c"])
+    made = {name: START - nth for nth, name in enumerate("abc")}
+    memory = holding(*"abc", text=chain, created=made)
+    result = ordered(memory)
+    assert [(hit.id, hit.copies) for hit in result] == [("a", ("b",)), ("c", ())]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("user", "ana"),
+        ("source", {"who": "ana"}),
+        ("occurred", START),
+        ("title", "staging"),
+    ],
+)
+def test_records_about_another_user_speaker_time_or_title_are_no_copies(
+    field: str, value: object
+) -> None:
+    differing: Data = {field: {"b": value}}
+    memory = holding(*"ab", text=SAME, **differing)
+    assert ids(ordered(memory)) == ["a", "b"]
+    assert len(ordered(memory, same=[])) == (1 if field != "title" else 2)
+
+
+def test_only_the_head_is_compared() -> None:
+    memory = holding(*"abcd", text=SAME)
+    assert ids(ordered(memory, head=2)) == ["b", "c", "d"]
+
+
+def test_copies_of_copies_are_named_when_two_orderings_collapse() -> None:
+    memory = holding(*"abc", text={**SAME, "c": SAME["c"]}, user={"a": "u", "b": "u"})
+    order: list[Data] = [{"kind": "copies"}, {"kind": "copies", "same": []}]
+    result = asked(memory, {"list": {n: SCORES[n] for n in "abc"}}, order=order)
+    assert [(hit.id, hit.copies) for hit in result] == [("c", ("b", "a"))]
+    assert memoriter.verify(result).ok
+
+
+def test_an_unknown_attribute_is_refused_by_name() -> None:
+    with pytest.raises(MemoriterError, match="colour"):
+        ordered(holding("a"), same=["colour"])
+
+
+# -- where copies are named ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def result() -> Result:
+    return ordered(holding(*"abcd", text={**SAME, "c": "The cache", "d": "prod ssh port: 49222"}))
+
+
+def test_every_output_names_the_copies(result: Result) -> None:
+    hit, other = result
+    assert hit.to_dict()["copies"] == ["b", "a"]
+    assert "copies" not in other.to_dict()
+    console = Console(width=100)
+    with console.capture() as screen:
+        console.print(hit_list(result, explain=True))
+    assert screen.get().count("(+2 copies: b, a)") == 2  # in the list, and in the explanation
+    assert "(+2 copies: b, a)" in result.to_html()
+    reply = json.loads(json.dumps(result.to_dict()))
+    assert "+2 copies, score" in as_text("recall", reply)
+
+
+def test_why_not_says_which_record_stands_for_a_copy() -> None:
+    memory = holding(*"ab", text=SAME)
+    result = ordered(memory)
+    why = memory.why_not(result, "a")
+    assert (why.stage, why.reason) == (
+        "copies",
+        "it is a copy of b, which is more trusted or newer",
+    )
+    assert why.admits
+
+
+def test_a_receipt_proves_the_collapse_and_holds_no_text(result: Result) -> None:
+    report = memoriter.verify(result)
+    assert report.ok
+    assert {"moves/0/kept", "moves/0/beside/group"} <= set(report.checked)
+    assert "moves/0/looked" in report.attested
+    assert b"49222" not in result.receipt.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("trust", 2, "moves/0/kept"),
+        ("created", 0, "moves/0/kept"),
+        ("digest", "another", "no copies of"),
+        ("words", 9, "no copies of"),
+        ("at", 2, "beside/group"),
+        ("at", 99, "outside the head"),
+        ("at", 0, "a row twice"),
+    ],
+)
+def test_a_changed_input_of_the_collapse_is_a_problem(
+    result: Result, key: str, value: object, problem: str
+) -> None:
+    body = json.loads(result.receipt.to_bytes())
+    member = body["moves"][0]["looked"]["groups"][0]
+    member[0 if key == "created" else 1][key] = value
+    assert any(problem in each for each in memoriter.verify(body).problems)
+
+
+def test_a_recipe_file_turns_it_on(tmp_path: Path) -> None:
+    """The lines for a recipe, beside everything else that the default has."""
+    own = tmp_path / "own.toml"
+    default = Path(memoriter.__file__).parent / "pipeline" / "recipes" / "memoriter.toml"
+    own.write_text(default.read_text() + '\n[[order]]\nkind = "copies"\n')
+    memory = holding(*"abcd", memory=memoriter.open(":memory:"), text={**SAME, "d": "ssh is 22"})
+    result = memory.recall("ssh port", recipe=own)
+    assert [(hit.id, hit.copies) for hit in result] == [("c", ("b", "a")), ("d", ())]
+    assert memoriter.verify(result).ok
