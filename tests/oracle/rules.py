@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -129,6 +130,11 @@ def each(table: Table, value: Callable[[int], float | None]) -> Column:
     """A value for every row that has one."""
     values = {row: value(row) for row in table.rows}
     return {row: one for row, one in values.items() if one is not None}
+
+
+def first_rows(table: Table, head: int) -> list[int]:
+    """The best rows so far."""
+    return sorted(table.rows, key=lambda row: -table.score.get(row, -math.inf))[:head]
 
 
 def by_table(spec: Spec, scene: Scene, table: Table, attribute: str) -> Column:

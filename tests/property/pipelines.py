@@ -22,6 +22,7 @@ TEXTS = (
     "port", "port ssh", "Port SSH", "cache memory port", "ssh", "memory of a run", "the cache",
     "I bought a port yesterday", "tips: cache, in total", "running running port",
     "The cache!", "Tips: a new cache, in total",
+    "which port?", "port since 2024",
 )  # fmt: skip
 QUESTIONS = (
     "port", "ssh port", "cache memory", "how many ports did I buy?", "recommend a cache",
@@ -237,6 +238,8 @@ _BOOSTS: dict[str, st.SearchStrategy[Data]] = {
     ),
     "wanted": _boost("intent", head=one_of([1, 1000])),
     "when": _boost("moment", **_WEIGHT, **_ALPHA),
+    "asks": _boost("asking", head=one_of([1, 100]), **_WEIGHT),
+    "times": _boost("dated", head=one_of([1, 100]), **_WEIGHT),
     "once": _boost("past", weight=one_of([0.0, 0.1]), share=one_of([0.0, 0.5])),
 }  # fmt: skip
 _BOOSTS |= {kind: _boost(kind) for kind in unlisted("boosts", frozenset(_LISTED))}

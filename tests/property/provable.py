@@ -48,7 +48,7 @@ def store(random: Random) -> Memory:
 
 def _record(random: Random, n: int) -> Data:
     text = " ".join(random.choices(WORDS, k=random.randint(1, 9)))
-    out: Data = {"id": f"r{n}", "text": text if random.random() > 0.1 else "49222 …"}
+    out: Data = {"id": f"r{n}", "text": text if random.random() > 0.2 else "49222 on Monday?"}
     maybe: dict[str, Callable[[], object]] = {
         "title": lambda: random.choice(WORDS),
         "tags": lambda: random.sample(WORDS, 2),

@@ -52,6 +52,8 @@ _BOOSTS: Final = (
     "memoriter.pipeline.boosts.intent:IntentBoost",
     "memoriter.pipeline.boosts.moment:MomentBoost",
     "memoriter.pipeline.boosts.past:PastBoost",
+    "memoriter.pipeline.boosts.asking:AskingBoost",
+    "memoriter.pipeline.boosts.dated:DatedBoost",
 )
 _ORDERINGS: Final = (
     "memoriter.pipeline.orderings.mmr:MmrOrdering",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tests.oracle.numbers import Column, grid
-from tests.oracle.rules import BoostOracle, Spec, multiplies
+from tests.oracle.rules import BoostOracle, Spec, first_rows, multiplies
 from tests.oracle.table import Scene, Table
 
 from memoriter.text.intent import factors, intent_of, traits_of
@@ -13,10 +13,9 @@ from memoriter.text.intent import factors, intent_of, traits_of
 
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     wanted = intent_of(scene.text)
-    best = sorted(table.rows, key=lambda row: -table.score.get(row, -math.inf))
     return {
         row: grid(math.prod(f for _, f in factors(wanted, traits_of(scene.records[row]))))
-        for row in best[: spec["head"]]
+        for row in first_rows(table, spec["head"])
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.pipeline.boosts.port import Boost, Boosted, Op
+from memoriter.pipeline.boosts.port import Boost, Boosted, Op, best_records
 from memoriter.rank.grid import snap_one
 from memoriter.text.intent import factors, intent_of, traits_of
 
@@ -43,10 +43,7 @@ class IntentBoost(Boost):
         size = slate.rows.size
         values = np.full(size, np.nan)
         details: dict[str, np.ndarray] = {}
-        best = np.argsort(-np.nan_to_num(slate.score, nan=-np.inf), kind="stable")[: self.head]
-        for at, record in zip(best.tolist(), ctx.fetch(slate.rows[best].tolist()), strict=True):
-            if record is None:
-                continue
+        for at, record in best_records(ctx, slate, self.head):
             reasons = factors(wanted, traits_of(record))
             values[at] = snap_one(math.prod(factor for _, factor in reasons))
             for n, (reason, factor) in enumerate(reasons):

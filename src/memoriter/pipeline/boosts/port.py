@@ -8,7 +8,7 @@ one more signal of a weighted fusion, or applies it to the score of a pass (`pas
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
@@ -17,6 +17,7 @@ from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Rows, Scores
+from memoriter.core.record import Record
 from memoriter.core.slate import Slate
 from memoriter.index.reads import chain_length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
@@ -119,6 +120,17 @@ class ShareBoost(Boost):
 def lane_scores(slate: Slate, label: str) -> Scores:
     """A lane's raw score of each row; NaN if it did not find the row, or did not run."""
     return slate.columns.get(f"{label}.score", np.full(slate.rows.size, np.nan))
+
+
+def best_records(ctx: Context, slate: Slate, head: int) -> Iterator[tuple[int, Record]]:
+    """(place in the slate, record) of the best candidates so far; one that is gone is left out.
+
+    Each costs a read, so a boost that needs texts looks at the head only.
+    """
+    best = np.argsort(-np.nan_to_num(slate.score, nan=-np.inf), kind="stable")[:head]
+    for at, record in zip(best.tolist(), ctx.fetch(slate.rows[best].tolist()), strict=True):
+        if record is not None:
+            yield at, record
 
 
 def by_table(ctx: Context, slate: Slate, attribute: str, table: Mapping[str, float]) -> Scores:
