@@ -31,7 +31,9 @@ def _journeys(result: Result) -> None:
     hits = list(result)
     counts = {step.name: step.rows for step in result.plan.steps}
     for label in {label for hit in hits for label in hit.lanes}:
-        _places([hit.lanes[label].rank for hit in hits if label in hit.lanes], counts[label])
+        # A completed lane ranks every candidate, not only those of its pool.
+        most = counts["fuse"] if result.plan.recipe.passes[0].complete else counts[label]
+        _places([hit.lanes[label].rank for hit in hits if label in hit.lanes], most)
     for hit in hits:
         assert hit.journey[-1][1] == hit.rank
         assert list(hit.moves) == list(hits[0].moves)

@@ -76,7 +76,9 @@ def redistributing(recipe: Any) -> Data:
     """
     data = recipe_of(recipe).to_data()
     passes = [_absent(data, "redistribute"), *data["pass"][1:]]
-    return {**data, "pass": passes, "otherwise": None}
+    # Relevance needs fixed weights.
+    final = {**data["final"], "min_relevance": None}
+    return {**data, "pass": passes, "otherwise": None, "relevance": None, "final": final}
 
 
 def _absent(data: Data, how: str) -> Data:
@@ -145,3 +147,32 @@ def test_a_lane_that_cannot_run_never_weighs(
         return
     off = overridden(own, {"lanes.meaning.enabled": False})
     assert details(asked(memory, text, own, **ask)) == details(asked(memory, text, off, **ask))
+
+
+def pools(count: int, **more: Any) -> Data:
+    """The default recipe with other pools, and without what drops rows after the first pass."""
+    data = recipe_of("memoriter").to_data()
+    lanes = {label: {**lane, "pool": count} for label, lane in data["lanes"].items()}
+    return {**data, "lanes": lanes, "order": [], **more}
+
+
+@settings(max_examples=3 * EXAMPLES)
+@given(
+    worlds, questions, asks(), st.integers(1, 4), st.integers(1, 20), st.sampled_from([True, False])
+)
+def test_pool(
+    world: World,
+    text: str,
+    ask: Data,
+    small: int,
+    more: int,
+    talk: bool,  # noqa: FBT001  # drawn
+) -> None:
+    memory = at(world)
+    boosts: Data = {} if talk else {"boosts": {}}
+    step = {**recipe_of("memoriter").to_data()["pass"][0], **({} if talk else {"boosts": []})}
+    recipes = [pools(n, **boosts, **{"pass": [step]}) for n in (small, small + more)]
+    few, many = (asked(memory, text, recipe, **ask) for recipe in recipes)
+    wide = {hit.id: (hit.score, hit.relevance) for hit in many or ()}
+    for hit in few or ():
+        assert wide[hit.id] == (hit.score, hit.relevance)

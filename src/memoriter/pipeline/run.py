@@ -141,7 +141,9 @@ def _with_relevance(recipe: Recipe, ctx: Context, question: QuestionFacts, slate
     rule, fuse = recipe.relevance, recipe.fusion(has_model=ctx.has_model)
     if rule is None:
         raise InvariantError("called only for a recipe with relevance")
-    ran = [label for label in fuse.weighed if f"{label}.score" in slate.columns]
+    # Lists of the caller and walks are no measure of how much of the question is covered.
+    own = [label for label, lane in recipe.lanes.items() if lane.independent]
+    ran = [label for label in own if f"{label}.score" in slate.columns]
     whole = math.fsum(fuse.weighed[label] for label in ran)
     near = slate.columns.get(f"{rule.lane}.scaled")
     made = rule.of(question, slate.score, whole or 1.0, near)

@@ -10,6 +10,14 @@ from tests.oracle.table import Scene, Table
 from memoriter.text.past import past_words
 
 
+def _successors(scene: Scene, row: int) -> list[int]:
+    """The rows of the view that took a row's place, readable or not."""
+    rows = {record.position: record.row for record in scene.records.values()}
+    me = scene.records[row].position
+    links = [link for link in scene.links if link.kind in REPLACING and link.target == me]
+    return [rows[link.source] for link in links if link.source in rows and link.source != me]
+
+
 def _values(spec: Spec, scene: Scene, table: Table) -> Column:
     rows = {record.position: record.row for record in scene.records.values()}
     links = [link for link in scene.links if link.kind in REPLACING]
@@ -32,4 +40,9 @@ def _runs(spec: Spec, scene: Scene) -> bool:
     return past_words(scene.text, scene.now) is not None
 
 
-ORACLE = BoostOracle(_values, runs=_runs, reads_score=True)
+ORACLE = BoostOracle(
+    _values,
+    runs=_runs,
+    reads_score=True,
+    beside=lambda _, scene, row: {*_successors(scene, row)},
+)

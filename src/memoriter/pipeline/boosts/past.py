@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from memoriter.core.ranking import Scores
+from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.index.reads import numbers
 from memoriter.lanes.port import Context, Ready, Skipped
@@ -27,6 +27,7 @@ class PastBoost(Boost):
 
     about: ClassVar[str] = "superseded records, when the question asks about the past"
     reads_score: ClassVar[bool] = True
+    row_notes: ClassVar[tuple[str, ...]] = ("row",)
 
     kind: Literal["past"]
     weight: float = option("what a superseded record gains", 0.1, ge=0.0, le=1000.0)
@@ -39,12 +40,25 @@ class PastBoost(Boost):
             return Skipped("the question does not ask about the past", idle=True)
         return Ready({**self.shows(), "phrase": words})
 
+    def reads_scores_of(self, ctx: Context, rows: Rows) -> Rows:
+        """What took the place of these rows."""
+        if ctx.recorded is not None:
+            return np.zeros(0, np.int64)
+        edges = ctx.view.superseding_edges(ctx.time)
+        places = numbers(ctx.view, rows, "position").astype(np.int64)
+        sources = edges.sources[np.isin(edges.targets, places)]
+        if not sources.size:
+            return np.zeros(0, np.int64)
+        pairs = zip(ctx.view.segments, ctx.selection.masks, strict=True)
+        here = [s.rows[mask & np.isin(s.arrays["position"], sources)] for s, mask in pairs]
+        return np.concatenate(here)
+
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """The weight, and the share of the best score among the records that took its place."""
         best, row = _replacement(ctx, slate)
         lent = np.maximum(np.nan_to_num(snap(self.share * best)), 0.0)
         gain = np.where(_superseded(ctx, slate) > 0.0, snap_one(self.weight) + lent, 0.0)
-        return Boosted(np.where(gain > 0.0, gain, np.nan), {"row": row})
+        return Boosted(np.where(gain > 0.0, gain, np.nan), {"row": row, "score": best})
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """Whether each record was superseded."""

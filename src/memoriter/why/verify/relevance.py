@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .fusing import first_fusion, interpolated
+from .kinds import lane_rules
 from .numbers import Column, Data, either, snap
 from .ranking import lanes_run
 from .search import Search
@@ -22,8 +23,11 @@ def check_relevance(s: Search) -> None:
     damp = snap(mass / (mass + rule["mass"])) if mass else 0.0
     factor = rule["unseen_name"] if any(not df for _, df in names) else 1.0
     weights = first_fusion(s)["weights"]
-    fused = [label for label in weights if label in lanes_run(s) or f"{label}.score" in s.known]
-    whole = math.fsum(weights[label] for label in fused) or 1.0
+    rules = {label: lane_rules().get(s.recipe["lanes"][label]["kind"]) for label in lanes_run(s)}
+    if None in rules.values():  # a lane of an unknown kind may count or not
+        return
+    own = [label for label, lane in rules.items() if lane is not None and lane.independent]
+    whole = math.fsum(weights[label] for label in own) or 1.0
     near = s.known.get(f"{rule['lane']}.scaled")
     weight = rule["score"] + (0.0 if near is None else rule["coverage"])
     out: Column = []

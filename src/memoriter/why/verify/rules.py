@@ -83,6 +83,8 @@ class LaneRule:
     """Whether the lane always runs if it is enabled."""
     brings: bool = False
     """Whether it adds rows without scoring them."""
+    independent: bool = False
+    """Whether the score of a record does not depend on other records."""
 
 
 def same_at_every_hit(leaf: ClaimedLeaf, *facts: tuple[str, object]) -> list[Comparison]:

@@ -85,4 +85,4 @@ def _sums_or_best(above: Data, node: Data) -> bool:
     return node["op"] in {"sum", "max"}
 
 
-RULE = LaneRule(leaf=_word, shape=_sums_or_best)
+RULE = LaneRule(leaf=_word, shape=_sums_or_best, independent=True)

@@ -36,4 +36,4 @@ def _met(leaf: ClaimedLeaf) -> list[Comparison]:
     ]
 
 
-RULE = LaneRule(leaf=_met, shape=one_sum)
+RULE = LaneRule(leaf=_met, shape=one_sum, independent=True)

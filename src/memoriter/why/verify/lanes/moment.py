@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from ..rules import LaneRule
 
-RULE = LaneRule()
+RULE = LaneRule(independent=True)

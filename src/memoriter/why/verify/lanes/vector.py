@@ -42,4 +42,4 @@ def _near_enough(s: Search, label: str) -> None:
         s.wrong(f"slate/columns/{label}.score", f"has a score below {least!r}")
 
 
-RULE = LaneRule(leaf=_cosine, shape=_weighed, scores=_near_enough)
+RULE = LaneRule(leaf=_cosine, shape=_weighed, scores=_near_enough, independent=True)
