@@ -227,7 +227,7 @@ def right_word(name: str, known: Collection[str], otherwise: str = "") -> str:
     >>> right_word("since", ("query", "where"))
     'use where={"created": {"gte": "7d"}}'
     >>> right_word("tag", ("query", "where")), right_word("reranker", ("query", "where"))
-    ('use where={"tags": …}', 'pass it to open: memoriter.open(…, reranker=…)')
+    ('use where={"tags": …}', 'pass it to open: memoriter.open(…, reranker=…); recall asks it')
     """
     field = attribute_meant(name)
     meant = OPTIONS.get(snake(name), field)
@@ -247,7 +247,8 @@ def _elsewhere(name: str, meant: str | None, field: str | None, known: Collectio
         return f"use {meant}"
     opening = meant if meant in _OPEN_OPTIONS else name
     if opening in _OPEN_OPTIONS:
-        return f"pass it to open: memoriter.open(…, {opening}=…)"
+        asked = "; recall asks it" if opening == "reranker" else ""  # not every search does
+        return f"pass it to open: memoriter.open(…, {opening}=…){asked}"
     field = name if name == "metadata" else field
     if field is not None and "where" in known:
         return f'use where={{"{field}": …}}'

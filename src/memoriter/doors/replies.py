@@ -121,6 +121,7 @@ class BundlesReply(Reply):
 
     total: int
     offset: int
+    skipped: dict[str, str]
     bundles: list[BundleReply]
 
 

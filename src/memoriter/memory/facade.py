@@ -222,12 +222,12 @@ class Memory:
     def keywords(
         self, query: str, limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
-        """Search by the word lanes of a recipe only, without a reranker."""
+        """Search by the word lanes of a recipe only; a reranker is left out, as `skipped` says."""
         from memoriter.memory.build_query import word_lanes_only  # noqa: PLC0415  # imports pydantic
-        from memoriter.memory.search import run_recipe  # noqa: PLC0415  # imports the pipeline
+        from memoriter.memory.search import keyword_search  # noqa: PLC0415  # imports the pipeline
 
         only_words = word_lanes_only(options, self._engine.clock.now)
-        return run_recipe(self._engine, *self._query(query, limit, only_words))
+        return keyword_search(self._engine, *self._query(query, limit, only_words))
 
     @takes(SearchKwargs)
     def bundles(
@@ -238,9 +238,9 @@ class Memory:
         offset: int = 0,
         **options: Unpack[SearchKwargs],
     ) -> Bundles:
-        """Search by words; each hit comes with the records linked to it. No reranker is used.
+        """Search by words; each hit comes with the records linked to it.
 
-        The default recipe is `linked`.
+        The default recipe is `linked`. A reranker is left out, as `skipped` says.
         """
         from memoriter.memory.search import run_bundles  # noqa: PLC0415  # imports the pipeline
 
@@ -252,9 +252,10 @@ class Memory:
     def reflections(
         self, query: str = "", limit: int | None = None, **options: Unpack[SearchKwargs]
     ) -> Result:
-        """Search reflections only, by meaning; without a query, all of them. No reranker is used.
+        """Search reflections only, by meaning; without a query, all of them.
 
-        With a cycle, age counts too.
+        With a cycle, age counts too. The recipe `reflections` leaves a reranker out, as `skipped`
+        says.
         """
         from memoriter.memory.search import reflections  # noqa: PLC0415  # imports the pipeline
 

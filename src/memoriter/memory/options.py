@@ -284,7 +284,8 @@ class OpenOptions(TypedDict, total=False):
         Option(
             "The reranker of the best candidates: a local cross-encoder, a server, a function of"
             " the query and texts, or an object of yours (docs/rerankers.md). A recall whose"
-            " recipe does not use it is refused."
+            " recipe does not use it is refused; keywords, bundles and reflections leave it out and"
+            " say so."
         ),
     ]
     entities: Annotated[

@@ -92,12 +92,14 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
 def only_kind(recipe: Recipe, kind: str) -> Recipe:
     """The recipe cut down to its lanes of one kind, ranked by their raw scores.
 
-    A recipe that has nothing else is returned unchanged. Raises BadRecipe if it has no such lane.
+    Nothing reranks it. A recipe that has nothing else is returned unchanged. Raises BadRecipe if
+    it has no such lane.
     """
     labels = [label for label, lane in recipe.lanes.items() if lane.kind_name() == kind]
     if not labels:
         raise BadRecipe(f"recipe {recipe.name} has no lane of kind {kind}", field="recipe")
-    if len(labels) == len(recipe.lanes) and not recipe.boosts and not recipe.order:
+    only = len(labels) == len(recipe.lanes) and len(recipe.passes) == 1
+    if only and not recipe.boosts and not recipe.order:
         return recipe
     data = recipe.to_data()
     scores = {"kind": "weighted", "scale": "none", "weights": dict.fromkeys(labels, 1.0)}

@@ -95,9 +95,15 @@ class Plan:
             if lane.enabled and name in mode.lanes and name not in mode.may_miss
         }
         lanes = {s.name: s.skipped for s in self.steps if s.name in wanted}
-        rest = (s for s in self.steps if s.name not in self.recipe.lanes and not s.idle)
-        others = {s.name: s.skipped for s in rest}
+        # A reranker that the recipe does not know was passed to `open`: the caller should read it.
+        beside = () if reranks(self.recipe) else ("rerank",)
+        rest = (s for s in self.steps if s.name not in self.recipe.lanes)
+        others = {s.name: s.skipped for s in rest if not s.idle or s.name in beside}
         return {name: reason for name, reason in (lanes | others).items() if reason is not None}
+
+    def not_reranked(self, reason: str) -> Plan:
+        """The plan with the reason why the reranker of the memory was not asked."""
+        return replace(self, steps=(*self.steps, PlanStep("rerank", {}, reason, idle=True)))
 
     @property
     def missing(self) -> dict[str, str]:
