@@ -23,7 +23,7 @@ from memoriter.memory.analyzers import Analyzers
 from memoriter.memory.embedding import Embedding
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
-from memoriter.memory.options import OpenOptions
+from memoriter.memory.options import PLACE, OpenOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -165,6 +165,8 @@ class AsyncMemory(_AsyncWrapper[Memory]):
         """The same memory for one agent, user or session."""
         return AsyncMemory(self._inner.scoped(agent, user, session), self._threads)
 
+    scoped.__doc__ = Memory.scoped.__doc__  # with its arguments
+
     async def close(self) -> None:
         """Wait for running methods, then close the store."""
         await asyncio.to_thread(self._threads.shutdown)
@@ -219,7 +221,7 @@ class AsyncOpening:
             await self._memory.close()
 
 
-@takes(OpenOptions)
+@takes(OpenOptions, PLACE)
 def aopen(
     place: str | Path = ":memory:", tenant: str = "default", **options: Unpack[OpenOptions]
 ) -> AsyncOpening:

@@ -62,7 +62,7 @@ def test_an_option_of_another_library_is_answered_with_ours(
         (lambda m: m.recall("port")[0].explain, "explanation"),
         (lambda m: m.recall("port").results, "hits"),
         (lambda m: m.recall("port").record, "hits[0].record"),
-        (lambda m: m.recall("port").receipt.to_dict, "body"),
+        (lambda m: m.recall("port").receipt.json, "to_dict()"),
         (lambda m: m.get("port").valid_to, "valid_until"),
         (lambda m: m.get("port").created_at, "created"),
         (lambda m: m.browse().items, "records"),

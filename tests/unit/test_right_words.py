@@ -89,7 +89,8 @@ def test_a_question_in_other_words_is_answered_with_the_right_one(
 def test_a_field_in_other_words_is_answered_with_the_right_one(memory: Memory, word: str) -> None:
     tenant_session, given = TenantSession(memory), {word: "x"}
     assert hint_of(lambda: memory.remember("x", **given)) == KEPT[word]  # type: ignore[arg-type]
-    assert hint_of(lambda: memory.remember_many([{"text": "x", **given}])) == KEPT[word]
+    drafts: list[Any] = [{"text": "x", **given}]
+    assert hint_of(lambda: memory.remember_many(drafts)) == KEPT[word]
     assert (
         hint_of(lambda: BY_NAME["remember"].run(tenant_session, {"text": "x", **given}))
         == KEPT[word]

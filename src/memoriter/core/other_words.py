@@ -76,7 +76,7 @@ ATTRIBUTES_OF: Final[Mapping[str, Mapping[str, str]]] = {
         **dict.fromkeys(("score", "rank", "explanation"), "the hit that holds it: hit.{name}"),
     },
     "Receipt": {
-        **dict.fromkeys(("to_dict", "dict", "data", "json", "model_dump"), "body"),
+        **dict.fromkeys(("dict", "data", "json", "model_dump"), "to_dict()"),
         **dict.fromkeys(("to_json", "dumps", "bytes"), "to_bytes()"),
         **dict.fromkeys(("write", "to_file", "dump"), "save(path)"),
         **dict.fromkeys(("verify", "check", "ok"), "memoriter.verify(receipt)"),

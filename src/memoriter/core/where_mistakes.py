@@ -237,9 +237,8 @@ def name_error(name: str, spec: object, at: str, fits: Fits) -> BadFilter:
     return _refused(f"{message}; did you mean {right!r}? {form}", hint, at)
 
 
-def _conditions(data: dict[str, object]) -> list[object]:
+def _conditions(name: str, spec: object) -> list[object]:
     """What one condition may mean, with our name for the attribute."""
-    ((name, spec),) = data.items()
     right = attribute_meant(name)
     return [] if right is None else conditions_meant(right, spec)
 
@@ -268,8 +267,8 @@ def object_error(data: object, at: str, fits: Fits) -> BadFilter:
         problem = f"expected an object, got a list: several conditions are written {form}"
         return _refused(f"{at}: {problem}", hint, at)
     if isinstance(data, str) and (match := _CONDITION.fullmatch(data)):
-        words = {match["name"]: {match["op"].replace(":", "="): match["value"].strip("'\"")}}
-        form = _form(fits, *_conditions(words), {"tags": "ops"})
+        test = {match["op"].replace(":", "="): match["value"].strip("'\"")}
+        form = _form(fits, *_conditions(match["name"], test), {"tags": "ops"})
         return _refused(f"{at}: expected an object, got text: use {form}", hint, at)
     got = "text" if isinstance(data, str) else type(data).__name__
     return _refused(f"{at}: expected an object, got {got}", hint, at)

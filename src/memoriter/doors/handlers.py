@@ -7,12 +7,13 @@ of `requests`, since a type checker does not see the fields that are added when 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from memoriter.core.errors import InputError, UnknownRecipe
 from memoriter.core.times import iso
 from memoriter.doors import requests
 from memoriter.doors.tenant_session import TenantSession
+from memoriter.memory.options import DraftFields
 from memoriter.pipeline.load import library, recipe_of
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.diff import diff as diff_receipts
@@ -250,7 +251,7 @@ def remember_many(tenant_session: TenantSession, request: requests.DraftsBase) -
             hint="send them in several requests",
             field="memories",
         )
-    drafts = [draft.sent_fields() for draft in request.memories]
+    drafts = cast("list[DraftFields]", [draft.sent_fields() for draft in request.memories])
     return tenant_session.memory(request).remember_many(drafts).to_dict()
 
 

@@ -60,19 +60,16 @@ class Request(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name in sent}
 
 
-def request_model(
-    name: str, base: type[RequestT], declared_in: type, *without: str
-) -> type[RequestT]:
+def request_model(name: str, base: type[RequestT], declared_in: type) -> type[RequestT]:
     """A subclass of `base` with a field for each option that the TypedDict `declared_in` has.
 
-    Options that cannot travel as JSON (`wire` is None), fields that the base has itself, and those
-    in `without` are left out.
+    Options that cannot travel as JSON (`wire` is None) and fields that the base has itself are left
+    out.
     """
-    left_out = {*without, *base.model_fields}
     fields: dict[str, Any] = {
         name: (_optional(each.option), each.option.default)
         for name, each in declared(declared_in).items()
-        if each.option.wire is not None and name not in left_out
+        if each.option.wire is not None and name not in base.model_fields
     }
     return create_model(name, __base__=base, __doc__=base.__doc__, **fields)
 
@@ -213,7 +210,7 @@ class UpdateBase(Request):
     key: KeyField = None
 
 
-UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs, "refs")
+UpdateRequest = request_model("Update", UpdateBase, options.UpdateKwargs)
 
 
 class ExpireRequest(RecordRequest):

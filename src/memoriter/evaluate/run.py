@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 
 from memoriter.core.errors import NothingToRun
 from memoriter.evaluate.data import Dataset, EvalCase, EvalQuestion, EvalRecord
 from memoriter.evaluate.metrics import DEPTH, mean, metrics_of
 from memoriter.memory.facade import Memory
 from memoriter.memory.opening import open_memory
+from memoriter.memory.options import DraftFields
 from memoriter.pipeline.recipe import Recipe
 
 _DAY: Final = 86_400_000_000
@@ -88,7 +89,8 @@ def _remembered(case: EvalCase) -> Memory:
     # The clock stands one day after the newest record, so that recency boosts see realistic ages.
     latest = max((record.created or 0 for record in case.records), default=0)
     memory = open_memory(":memory:", clock=FixedClock(latest + _DAY))
-    memory.remember_many(map(EvalRecord._asdict, case.records))
+    drafts = cast("Iterable[DraftFields]", map(EvalRecord._asdict, case.records))
+    memory.remember_many(drafts)
     return memory
 
 

@@ -31,7 +31,9 @@ from memoriter.memory.browsing import Page, browse_page, matching_records
 from memoriter.memory.embedding import Embedding, fill_vectors
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import (
+    ARGUMENTS,
     BrowseKwargs,
+    DraftFields,
     ForgetKwargs,
     LinkKwargs,
     ReflectKwargs,
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
     from memoriter.write.reflect import Reflected
 
 
-@explained
+@explained(ARGUMENTS)
 class Memory:
     """A memory, limited to one scope. Safe to share between threads."""
 
@@ -78,8 +80,8 @@ class Memory:
         self._writer = Writer(engine.log, context, scope)
 
     def __repr__(self) -> str:
-        parts = {"tenant": self._scope.tenant, **self._scope.filters()}
-        scope = ", ".join(f"{key} {named(value)}" for key, value in parts.items())
+        parts = self._scope.to_dict().items()
+        scope = ", ".join(f"{key} {named(value)}" for key, value in parts)
         return shown(f"Memory {self._engine.place}", scope)
 
     if not TYPE_CHECKING:  # type checkers know what is there
@@ -120,9 +122,9 @@ class Memory:
         return self._wrote(self._writer.remember({"text": text, **fields}))
 
     def remember_many(
-        self, drafts: Iterable[object], *, progress: bool | ProgressCallback = False
+        self, drafts: Iterable[str | DraftFields], *, progress: bool | ProgressCallback = False
     ) -> Commit:
-        """Write many memories, texts or mappings of fields, a thousand per transaction."""
+        """Write many memories, a thousand per transaction."""
         total = len(drafts) if isinstance(drafts, Sequence) else None
         with show_progress(progress, "remembering", total) as report:
             return self._wrote(self._writer.remember_many(drafts, report))

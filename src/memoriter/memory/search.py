@@ -13,7 +13,7 @@ from memoriter.lanes.port import Context, Effects, Judge, Skipped, Wording
 from memoriter.memory.engine import Engine
 from memoriter.pipeline.bind import bind
 from memoriter.pipeline.passes import not_asked
-from memoriter.pipeline.plan import Plan, plan, reranks
+from memoriter.pipeline.plan import Plan, PlanStep, plan, reranks
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.run import run_plan
 from memoriter.rerank.call import Failed, ask_reranker
@@ -43,7 +43,8 @@ def _unless_reranked(engine: Engine, result: Result, verb: str) -> Result:
     """The result; it names the reranker of the memory as skipped if the recipe has none."""
     if engine.reranker is None or reranks(result.plan.recipe):
         return result
-    return replace(result, plan=result.plan.not_reranked(not_asked(verb)))
+    left_out = PlanStep("rerank", {}, not_asked(verb), idle=True)
+    return replace(result, plan=replace(result.plan, steps=(*result.plan.steps, left_out)))
 
 
 def run_recipe(engine: Engine, query: Query, recipe: Recipe) -> Result:

@@ -101,10 +101,6 @@ class Plan:
         others = {s.name: s.skipped for s in rest if not s.idle or s.name in beside}
         return {name: reason for name, reason in (lanes | others).items() if reason is not None}
 
-    def not_reranked(self, reason: str) -> Plan:
-        """The plan with the reason why the reranker of the memory was not asked."""
-        return replace(self, steps=(*self.steps, PlanStep("rerank", {}, reason, idle=True)))
-
     @property
     def missing(self) -> dict[str, str]:
         """The skipped steps that had something to do: these make the answer degraded."""
