@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 from memoriter.core.errors import InputError, Unavailable
 from memoriter.core.options import takes
-from memoriter.core.other_words import no_such_verb
+from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.scope import Scope
 from memoriter.core.shown import shown
 from memoriter.memory.agents import Agents
@@ -89,7 +89,7 @@ class AsyncEmbedding(_AsyncWrapper[Embedding]):
     rollback = _as_coroutine(Embedding.rollback)
 
 
-class AsyncMemory(_AsyncWrapper[Memory]):
+class AsyncMemory(NotAContainer, _AsyncWrapper[Memory]):
     """A memory whose methods are coroutines."""
 
     def __init__(

@@ -29,7 +29,8 @@ Error = type[InputError]
 def text(value: object, field: str, error: Error = BadRecord, limit: int = TEXT_LIMIT) -> str:
     """Any text that UTF-8 can encode, unchanged."""
     if not isinstance(value, str):
-        raise error(f"{field}: expected text, got {type(value).__name__}", field=field)
+        hint = "pass its id: .id" if field == "id" and hasattr(value, "id") else ""
+        raise error(f"{field}: expected text, got {type(value).__name__}", hint=hint, field=field)
     if len(value) > limit:
         raise error(
             f"{field}: {len(value):,} characters, at most {limit:,} are kept",

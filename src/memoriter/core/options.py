@@ -182,8 +182,18 @@ def _misfit(
                 if "receipt" in names:
                     hint = f"recall first, then pass the result: {verb}(memory.recall(…), …)"
                 return InputError(f"{name}: {verb} has no such option", hint=hint, field=name)
-        return InputError(f"{verb}: {error}", hint=f"it takes {', '.join(names)}", field=verb)
+        hint = f"it takes {', '.join(names)}"
+        if "missing" in str(error):
+            hint = f"call it as {verb}({', '.join(_required(signature))})"
+        return InputError(f"{verb}: {error}", hint=hint, field=verb)
     return None
+
+
+def _required(signature: inspect.Signature) -> list[str]:
+    """The parameters that every call has to pass."""
+    empty = inspect.Parameter.empty
+    parameters = signature.parameters.values()
+    return [p.name for p in parameters if p.default is empty and p.name != "self"]
 
 
 def check_known(names: Iterable[str], options: type, error: type[InputError], *others: str) -> None:

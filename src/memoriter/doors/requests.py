@@ -9,6 +9,7 @@ schema in OpenAPI, which clients may use: it does not change.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 
@@ -279,7 +280,9 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
     With `spelled`, values arrived as text (the query string of a URL): "5" is then taken for 5.
     """
     if not isinstance(data, Mapping):
-        raise InputError("expected an object", hint="send the fields as one JSON object")
+        lists = [name for name in model.model_fields if name == "memories"]
+        example = f': {{"{lists[0]}": […]}}' if lists and isinstance(data, list) else ""
+        raise InputError("expected an object", hint=f"send the fields as one JSON object{example}")
     try:
         return model.model_validate(dict(cast("Mapping[str, Any]", data)), strict=not spelled)
     except ValidationError as error:
@@ -291,7 +294,7 @@ def parse_request(model: type[RequestT], data: object, *, spelled: bool = False)
 
 def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputError:
     """The first problem that pydantic reports, in our words and under the path of the field."""
-    first = problems[0]
+    first = _telling(model, problems)
     # In a location pydantic also lists the arm of a union that it tried ("str", "list[str]").
     # Callers do not know those, so they are dropped, unless it is the name of an unknown field.
     *above, last = [str(part) for part in first["loc"]] or [""]
@@ -302,10 +305,38 @@ def _refused(model: type[Request], problems: list[Mapping[str, Any]]) -> InputEr
     if extra:
         return unknown_field(field, last, model.model_fields)
     if first["type"] == "missing":
-        return InputError(f"{field}: is required", hint="give it a value", field=field)
+        hint = _REQUIRED.get(field, "give it a value")
+        return InputError(f"{field}: is required", hint=hint, field=field)
     message = str(first["msg"]).removeprefix("Input should be ")
     message = message.replace("String should have", "a string of", 1)
-    return InputError(f"{field}: expected {message}", hint="check its type", field=field)
+    return InputError(f"{field}: expected {message}", hint=_shape_hint(first), field=field)
+
+
+_REQUIRED: Final = {"receipt": "send the receipt that recall answered with"}
+"""Where a required field comes from, if callers do not have it at hand."""
+
+
+def _telling(model: type[Request], problems: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The problem to report: an unknown field that means one that is missing, else the first."""
+    missing = {p["loc"][0] for p in problems if p["type"] == "missing" and len(p["loc"]) == 1}
+    for problem in problems:
+        if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
+            hint = right_word(str(problem["loc"][0]), list(model.model_fields))
+            if any(f"called {name} here" in hint for name in missing):
+                return problem
+    return problems[0]
+
+
+def _shape_hint(problem: Mapping[str, Any]) -> str:
+    """What to send instead of a text where a list or an object is expected."""
+    sent = problem["input"]
+    if not isinstance(sent, str) or len(sent) > 40:  # noqa: PLR2004  # what fits into a hint
+        return "check its type"
+    if problem["type"] == "list_type":
+        return f"send a list: {json.dumps([sent], ensure_ascii=False)}"
+    if problem["type"] == "model_type":
+        return f"send an object: {json.dumps({'text': sent}, ensure_ascii=False)}"
+    return "check its type"
 
 
 def unknown_field(path: str, name: str, known: Collection[str]) -> InputError:

@@ -17,7 +17,7 @@ from memoriter.core.edge import Edge, edge_of
 from memoriter.core.errors import BadQuery, BadRecord, InputError, NotFound
 from memoriter.core.names import integer, name
 from memoriter.core.options import check_known, explained, takes
-from memoriter.core.other_words import no_such_verb
+from memoriter.core.other_words import NotAContainer, no_such_verb
 from memoriter.core.query import OFFSET_LIMIT, Query
 from memoriter.core.record import Record
 from memoriter.core.scope import Scope
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 @explained(ARGUMENTS)
-class Memory:
+class Memory(NotAContainer):
     """A memory, limited to one scope. Safe to share between threads."""
 
     def __init__(
@@ -165,7 +165,7 @@ class Memory:
                 raise InputError("key: goes with ids, not with a where", field="key")
             return self._writer.forget(self._ids(where), None)
         if not isinstance(id, str | list | tuple):
-            raise BadQuery("id: expected text, or a list of texts", field="id")
+            raise BadQuery("id: expected text such as hit.id, or a list of texts", field="id")
         return self._writer.forget([id] if isinstance(id, str) else id, key)
 
     @takes(ReflectKwargs)
@@ -275,7 +275,7 @@ class Memory:
         """Why a search did not return a record, and the smallest change that would."""
         from memoriter.memory.receipts import run_why_not  # noqa: PLC0415  # rarely used
 
-        return run_why_not(self._engine, self._scope, receipt, name(id, "id", BadQuery))
+        return run_why_not(self._engine, self._scope, receipt, id)
 
     def _query(self, query: str, limit: int | None, options: SearchKwargs) -> tuple[Query, Recipe]:
         from memoriter.memory.build_query import build_query  # noqa: PLC0415  # imports pydantic

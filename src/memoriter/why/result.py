@@ -245,6 +245,8 @@ class Result(Hinting, Sequence[Hit]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
     def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        if isinstance(index, str):  # as answers of other libraries are read
+            return super().__getitem__(index)
         return self.hits[index]
 
     def __iter__(self) -> Iterator[Hit]:

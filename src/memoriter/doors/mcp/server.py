@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from memoriter import __version__
 from memoriter.core.errors import Forbidden, MemoriterError
+from memoriter.core.other_words import operation_meant
 from memoriter.doors.mcp.tools import Choice, Tool, tools_of
 from memoriter.doors.operations import Right
 from memoriter.doors.public import public
@@ -81,8 +82,11 @@ def mcp_server(choice: Choice, caller: Caller) -> Server[Any]:
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
-            known = ", ".join(each.name for each in protocol_tools(choice, caller.right(ctx)))
-            message = f"there is no tool {params.name[:80]!r}; there are: {known}"
+            allowed = tools_of(choice, caller.right(ctx))
+            known = ", ".join(each.name for each in allowed)
+            hint = operation_meant(params.name, [tool.name for tool in allowed])
+            hint = f"; {hint}" if hint else ""
+            message = f"there is no tool {params.name[:80]!r}{hint}; there are: {known}"
             raise MCPError(types.INVALID_PARAMS, message)
         try:
             reply = await caller.ask(ctx, tool, params.arguments or {})

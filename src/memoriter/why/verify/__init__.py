@@ -117,7 +117,9 @@ def parse_receipt(source: object) -> Data:
             source = Path(source).read_bytes()
         if isinstance(source, Mapping):
             source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
-    except (OSError, TypeError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise NotAReceipt(f"receipt {str(source)[:80]}: {error.strerror}") from None
+    except (TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
     if not isinstance(source, bytes | bytearray):
         raise NotAReceipt(f"{type(source).__name__} is not a receipt")
