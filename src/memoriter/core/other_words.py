@@ -250,6 +250,13 @@ class NotAContainer:
             )
 
 
+def not_a_mapping(of: object, key: object) -> TypeError:
+    """The error for one of our objects that is read like a mapping."""
+    if isinstance(key, str) and hasattr(of, key):
+        return TypeError(f"{type(of).__name__} is not a mapping: use .{key}")
+    return TypeError(str(no_such_attribute(of, str(key))))
+
+
 class Hinting:
     """Mixin: an unknown attribute raises AttributeError that names the right one."""
 
@@ -261,10 +268,7 @@ class Hinting:
             raise no_such_attribute(self, name)
 
         def __getitem__(self, key: object) -> None:
-            kind = type(self).__name__
-            if isinstance(key, str) and hasattr(self, key):
-                raise TypeError(f"{kind} is not a mapping: use .{key}")
-            raise TypeError(str(no_such_attribute(self, str(key))))
+            raise not_a_mapping(self, key)
 
 
 def command_meant(name: str) -> str | None:

@@ -62,7 +62,7 @@ ARGUMENTS: Final[Mapping[str, str]] = {
     "known_at": "As it was known at this time (default: now).",
     "path": "The file.",
     "where": 'Only memories that pass this filter, for example {"tags": "ops"}.',
-    "format": 'The format of the file, for example engrava; "auto" finds it out.',
+    "format": 'The format of the file, for example jsonl; "auto" finds it out.',
     "dry_run": "Only report what would be written.",
     "by": "An attribute to count by, for example agent or kind.",
 }

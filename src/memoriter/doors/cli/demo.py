@@ -6,7 +6,7 @@ import contextlib
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from memoriter.memory.facade import Memory
-    from memoriter.memory.options import DraftFields, RememberKwargs
+    from memoriter.memory.options import DraftFields
     from memoriter.why.result import Result
 
 _QUESTIONS: Final = (
@@ -105,11 +105,12 @@ def _draw(out: Console, results: list[Result], keep: Path | None) -> None:
 # --- the memories: a few weeks of a coding assistant called Scout -----------------------------
 
 
-def _memory(
-    id: str, text: str, created: str, *tags: str, **more: Unpack[RememberKwargs]
-) -> DraftFields:
-    made: DraftFields = {"id": id, "text": text, "created": created, "tags": tags, **more}
-    return {**made, "agent": "scout", "user": "ana"}
+_SCOUT: Final = {"agent": "scout", "user": "ana"}
+
+
+def _memory(id: str, text: str, created: str, *tags: str, **more: object) -> DraftFields:
+    made = {"id": id, "text": text, "created": created, "tags": tags, **_SCOUT, **more}
+    return cast("DraftFields", made)
 
 
 _MEMORIES: Final[tuple[DraftFields, ...]] = (

@@ -118,7 +118,7 @@ def parse_receipt(source: object) -> Data:
         if isinstance(source, Mapping):
             source = canonical(dict(source))  # pyright: ignore[reportUnknownArgumentType]  # JSON
     except OSError as error:
-        raise NotAReceipt(f"receipt {str(source)[:80]}: {error.strerror}") from None
+        raise NotAReceipt(f"receipt {str(error.filename)[:80]}: {error.strerror}") from None
     except (TypeError, ValueError, RecursionError) as error:
         raise NotAReceipt(f"cannot be read as a receipt: {error}") from None
     if not isinstance(source, bytes | bytearray):
