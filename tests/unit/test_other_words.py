@@ -55,6 +55,13 @@ def memory() -> Any:
         (lambda m: m.forget(m.recall("port")[0]), "hit.id"),
         (lambda m: m.remember(["a", "b"]), "remember_many"),
         (lambda m: m.remember({"text": "a"}), "remember_many"),
+        (lambda m: m.recall("port", as_of="last year"), 'did you mean "1y"?'),
+        (lambda m: m.remember("x", expires="tomorrow"), 'did you mean "+1d"?'),
+        (lambda m: m.recall("port", recipe="bm25"), "did you mean lexical?"),
+        (lambda m: m.recall("port", lanes=["words"]), 'mode="bm25"'),
+        (lambda m: m.recall("port", overrides={"words.k1": 1}), "did you mean lanes.words.k1?"),
+        (lambda _: opened(in_memory=True), 'memoriter.open(":memory:")'),
+        (lambda m: m.forget(), "forget(where="),
         (list, "memory.browse()"),
         (lambda m: m["port"], "get('port') reads the memory with this id"),
         (lambda m: m[0], "get(id) reads one memory"),
@@ -90,6 +97,10 @@ def test_an_option_of_another_library_is_answered_with_ours(
         (lambda m: m.browse().items, "records"),
         (lambda m: m.remember("x").record_id, "use id"),
         (lambda m: m.delete, "forget(id)"),
+        (lambda m: m.supersede, "remember(text, supersedes=id)"),
+        (lambda m: m.receipt, "recall(query).receipt"),
+        (lambda m: m.tenant, "memoriter.open(place, tenant=…)"),
+        (lambda _: getattr(memoriter, "replay"), "memory.replay(…)"),  # noqa: B009  # as above
         (lambda _: getattr(memoriter, "Client"), "memoriter.open"),  # noqa: B009  # a checker knows it,
     ],
 )
@@ -99,6 +110,12 @@ def test_an_attribute_of_another_library_is_answered_with_ours(
     with pytest.raises(AttributeError) as caught:
         look(memory)
     assert right in str(caught.value)
+
+
+def test_an_empty_query_is_led_to_browse(memory: Any) -> None:
+    with pytest.raises(memoriter.NothingToRun) as caught:
+        memory.recall("")
+    assert caught.value.hint == "the query is empty; browse lists memories without one"
 
 
 def test_a_name_that_is_like_none_of_ours_gets_no_suggestion(memory: Any) -> None:

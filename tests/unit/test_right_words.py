@@ -141,11 +141,15 @@ def test_a_verb_of_other_libraries_names_ours(memory: Memory, name: str, right: 
         ("recall --query port", "it is an argument, not an option: memoriter recall QUERY"),
         ("recall --text port", "it is an argument, not an option: memoriter recall QUERY"),
         ("remember --text port", "it is an argument, not an option: memoriter remember TEXT"),
-        ("keywords port --reranker x", "it is an option of recall, plan, explain"),
+        ("keywords port --reranker x", "it is an option of recall"),
         ("--store x.db", "it comes after the command: memoriter recall --store FILE …"),
         ("agents --store x", "it comes after the command: memoriter agents list --store FILE …"),
         ("verify r.json --store x.db", "memoriter verify opens no store"),
         ("recipe --store x.db", "memoriter recipe opens no store"),
+        ("recall x -t ops", "it is called --tag here"),
+        ("open", "it is called init here"),
+        ("init a.db", "usage: memoriter init [OPTIONS]; --store FILE names the store"),
+        ("get", "usage: memoriter get [OPTIONS] {ID}; see memoriter get --help"),
         ("verify nope.json", "memoriter recall QUERY --receipt FILE writes one"),
         ("diff a.json b.json", "memoriter recall QUERY --receipt FILE writes one"),
     ],
@@ -176,3 +180,9 @@ def test_a_request_over_the_network_names_the_right_field(
     with pytest.raises(InputError) as caught:
         BY_NAME[name].run(TenantSession(memory), request_)
     assert hint in caught.value.hint
+
+
+def test_a_condition_that_is_not_json_is_answered_with_its_json() -> None:
+    done = CliRunner().invoke(app, ["recall", "port", "--where", "importance>0.5"])
+    assert 'use {"importance": {"gt": 0.5}}' in done.stderr
+    assert "single quotes" in done.stderr

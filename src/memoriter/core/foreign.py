@@ -161,7 +161,7 @@ def key_meant(key: str) -> tuple[str, str] | None:
 
 
 _DURATION: Final = re.compile(
-    r"(?:(?:the )?(?:last|past|previous) )?(?P<count>\d{1,6})?\s*"
+    r"(?:(?:the )?(?:last|past|previous|(?P<ahead>next|in)) )?(?P<count>\d{1,6})?\s*"
     r"(?P<unit>second|sec|minute|min|hour|day|week|month|year|[smhdwy])s?(?: ago)?",
     re.IGNORECASE,
 )
@@ -169,19 +169,23 @@ _DAYS: Final = {"month": 30}
 """The days of units that our durations do not have."""
 
 
+_DAY_WORDS: Final = {"yesterday": "1d", "tomorrow": "+1d"}
+
+
 def duration_meant(text: str) -> str | None:
     """The duration that a text in words means, as `7d`; None if it means none.
 
-    >>> [duration_meant(each) for each in ("7 days", "2h ago", "last week", "1 month", "soon")]
-    ['7d', '2h', '1w', '30d', None]
+    >>> [duration_meant(each) for each in ("7 days", "2h ago", "last week", "in 1 month", "soon")]
+    ['7d', '2h', '1w', '+30d', None]
     """
-    if text.strip().lower() == "yesterday":
-        return "1d"
+    if (day := text.strip().lower()) in _DAY_WORDS:
+        return _DAY_WORDS[day]
     match = _DURATION.fullmatch(text.strip())
     if match is None:
         return None
     count, unit = int(match["count"] or 1), match["unit"].lower()
-    return f"{count * _DAYS[unit]}d" if unit in _DAYS else f"{count}{unit[0]}"
+    length = f"{count * _DAYS[unit]}d" if unit in _DAYS else f"{count}{unit[0]}"
+    return f"+{length}" if match["ahead"] else length
 
 
 def attribute_meant(name: str) -> str | None:

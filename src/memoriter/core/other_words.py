@@ -55,6 +55,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("question", "q"), "query"),
     **dict.fromkeys(("from", "from_id", "src", "source_id"), "source"),
     **dict.fromkeys(("to", "to_id", "dst", "target_id"), "target"),
+    **dict.fromkeys(("lane", "lanes", "retrievers"), 'mode="bm25"'),
     **dict.fromkeys(("texts", "items", "records", "documents"), "memories"),
 }  # fmt: skip
 """Option names of other libraries, and ours; `core.foreign` has the names of record fields."""
@@ -140,6 +141,11 @@ VERBS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("summarize", "consolidate"), "reflect()"),
     **dict.fromkeys(("diff", "compare"), "memoriter.diff(before, after)"),
     **dict.fromkeys(("context", "prompt", "to_prompt"), "recall(query).context()"),
+    **dict.fromkeys(("supersede", "correct", "replace"), "remember(text, supersedes=id)"),
+    **dict.fromkeys(("receipt", "receipts"), "recall(query).receipt"),
+    **dict.fromkeys(("tags", "list_tags", "get_tags"), 'status(by="tags")'),
+    **dict.fromkeys(("tenant", "namespace", "collection"), "memoriter.open(place, tenant=…)"),
+    **dict.fromkeys(("recipes", "list_recipes"), "`memoriter recipe list` on the command line"),
     **dict.fromkeys(("expire_at", "archive"), "expire(id), or update(id, archived=True)"),
 }  # fmt: skip
 """Method names of other libraries, and ours."""
@@ -150,9 +156,11 @@ MODULE: Final[Mapping[str, str]] = {
          "Memoriter", "PersistentClient", "from_file", "DB", "Database"),
         'memoriter.open("agent.db")'),
     **dict.fromkeys(("async_open", "open_async", "AsyncClient"), 'memoriter.aopen("agent.db")'),
-    **dict.fromkeys(("remember", "recall", "forget", "add", "search", "browse"),
+    **dict.fromkeys(("remember", "recall", "forget", "browse", "replay", "why_not", "keywords"),
                     'memory = memoriter.open("agent.db"), then memory.{name}(…)'),
     **dict.fromkeys(("Error", "MemoriterException", "Exception"), "memoriter.MemoriterError"),
+    **dict.fromkeys(("add", "search"), 'memoriter.open("agent.db"), which has remember and recall'),
+    **dict.fromkeys(("recipes", "list_recipes"), "`memoriter recipe list` on the command line"),
     **dict.fromkeys(("compare",), "memoriter.diff(before, after)"),
     **dict.fromkeys(("verify_store", "check"), "memory.verify_store()"),
     **dict.fromkeys(("verify_receipt",), "memoriter.verify(receipt)"),
@@ -172,6 +180,7 @@ _INSTEAD: Final[Mapping[str, str]] = {
                     "every hit has it: result[0].explanation"),
     **dict.fromkeys(("offset", "skip", "page"), "results have no pages: use a larger limit"),
     **dict.fromkeys(("as_of", "at"), "it is called known_at here"),
+    **dict.fromkeys(("in_memory", "memory", "ephemeral"), 'use memoriter.open(":memory:")'),
     **dict.fromkeys(("ttl", "expires", "in", "after"),
                     "pass the time as the second argument, or at=…"),
 }  # fmt: skip

@@ -202,8 +202,8 @@ def value_error(error: BadFilter, test: tuple[str, Type, object], fits: Fits) ->
     form = next((each for each in forms if each), None)
     if form is None:
         return error
-    message = f"{error.message}: use {form}"
-    return _refused(message, _menu(attribute, kind), error.field or attribute)
+    hint = f"{error.hint}; {_PAGE}" if error.hint else _menu(attribute, kind)
+    return _refused(f"{error.message}: use {form}", hint, error.field or attribute)
 
 
 # -- names -----------------------------------------------------------------------------------------

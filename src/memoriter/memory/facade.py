@@ -159,7 +159,8 @@ class Memory(NotAContainer):
         check_known(options, ForgetKwargs, InputError, "id")
         where, key = options.get("where"), options.get("key")
         if (id is None) == (where is None):
-            raise InputError("forget: pass either an id or a where", field="id")
+            hint = 'forget(id), or forget(where={"session": "s-12"})'
+            raise InputError("forget: pass either an id or a where", hint=hint, field="id")
         if id is None:
             if key is not None:
                 raise InputError("key: goes with ids, not with a where", field="key")

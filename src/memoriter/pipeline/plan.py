@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from memoriter.core.errors import BadQuery, NothingToRun, Unavailable
+from memoriter.core.query import Query
 from memoriter.core.ranking import Attempt
 from memoriter.core.shown import counted, drawn, plain, shown
 from memoriter.core.times import iso
@@ -215,7 +216,7 @@ def plan(recipe: Recipe, ctx: Context) -> Plan:
     )
     if recipe.missing == "refuse":
         refuse_unused(made, query)
-    _must_run(made, query.require)
+    _must_run(made, query)
     return made
 
 
@@ -373,9 +374,9 @@ def _selecting(ctx: Context) -> dict[str, object]:
     return {**shown, **{f"after {step}": count for step, count in ctx.selection.funnel}}
 
 
-def _must_run(made: Plan, require: frozenset[str]) -> None:
+def _must_run(made: Plan, query: Query) -> None:
     reasons = {s.name: s.skipped for s in made.steps if s.skipped is not None}
-    if missing := sorted(require & set(reasons)):
+    if missing := sorted(query.require & set(reasons)):
         label = missing[0]
         raise Unavailable(
             f"lane {label!r} is required and cannot run: {reasons[label]}",
@@ -386,5 +387,7 @@ def _must_run(made: Plan, require: frozenset[str]) -> None:
         listed = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
         raise NothingToRun(
             f"no lane of recipe {made.recipe.name} can run: {listed}",
-            hint="each reason says what is missing",
+            hint="each reason says what is missing"
+            if query.text.strip()
+            else "the query is empty; browse lists memories without one",
         )

@@ -164,10 +164,16 @@ def exit_process(code: int) -> NoReturn:
 _COMMANDS: Final = {
     "remember_many": "import", "import_file": "import", "count": "status", "ls": "browse",
     "rm": "forget", "show": "get", "cat": "get", "gc": "maintain", "server": "serve",
-    "recall(query)[0].explanation": "explain", "create": "init",
+    "create": "init", "open": "init", "new": "init",
 }  # fmt: skip
 """Verbs of the library whose command has another name, and commands of other tools."""
 _BARE: Final = str.maketrans({"{": "", "}": "", '"': "", ":": "=", " ": ""})
+
+
+_LETTERS: Final = {
+    "t": "tags", "s": "store", "d": "store", "w": "where", "r": "recipe", "l": "limit", "u": "user",
+}  # fmt: skip
+"""Options that people type as one letter."""
 
 
 class Usage(NamedTuple):
@@ -200,10 +206,14 @@ def usage_error(error: Any) -> Usage:
     if context and "unexpected extra argument" in plain:
         if "--query" in _options(context):  # explain and why-not: the argument is an id
             return Usage(_lower(plain), f'the query is an option: {path} ID --query "…"')
-        usage = _usage(context)
         quoted = "put quotes around a text of several words; --store FILE names the store"
-        return Usage(_lower(plain), f"usage: {usage}; {quoted}")
-    return Usage(_lower(str(error.format_message()).rstrip(".")), see)
+        if not _arguments(context) or plain.endswith(".db)"):
+            quoted = "--store FILE names the store"
+        return Usage(_lower(plain), f"usage: {_usage(context)}; {quoted}")
+    message = _lower(str(error.format_message()).rstrip("."))
+    if context and message.startswith("missing argument"):
+        return Usage(message, f"usage: {_usage(context)}; {see}")
+    return Usage(message, see)
 
 
 def _usage(context: Any) -> str:
@@ -225,10 +235,14 @@ def _commands_of(context: Any) -> dict[str, Any]:
     return getattr(getattr(context, "command", None), "commands", {})
 
 
+def _arguments(context: Any) -> list[str]:
+    parameters = context.command.params if context else ()
+    return [p.name for p in parameters if p.param_type_name == "argument"]
+
+
 def _argument_meant(typed: str, context: Any) -> str:
     """The hint for an argument that was typed as an option: `recall --query x`."""
-    parameters = context.command.params if context else ()
-    arguments = [p.name for p in parameters if p.param_type_name == "argument"]
+    arguments = _arguments(context)
     name = typed.lstrip("-").replace("-", "_")
     if name not in arguments:
         name = right_word(name, arguments, "").removeprefix("it is called ").removesuffix(" here")
@@ -238,12 +252,12 @@ def _argument_meant(typed: str, context: Any) -> str:
 
 
 def _option_elsewhere(typed: str, context: Any) -> str:
-    """The hint for an option that other commands have."""
+    """The hint for an option that only a recall has."""
     if context is None or context.parent is None:
         return ""
-    beside = _commands_of(context.parent).items()
-    having = [name for name, each in beside if typed in _options_of(each, context)]
-    return f"it is an option of {', '.join(having[:3])}" if having else ""
+    recall = _commands_of(context.parent).get("recall")
+    has_it = recall is not None and typed in _options_of(recall, context)
+    return "it is an option of recall" if has_it else ""
 
 
 def _store_hint(context: Any) -> str:
@@ -265,7 +279,8 @@ def _option_meant(typed: str, context: Any) -> str:
     if "tag" in known:
         known["tags"] = known["tag"]
     known["place"] = known.get("store", "")
-    hint = right_word(typed.lstrip("-").replace("-", "_"), known, "none")
+    name = typed.lstrip("-").replace("-", "_")
+    hint = right_word(_LETTERS.get(name, name), known, "none")
     right = hint.removeprefix("it is called ").removesuffix(" here")
     if right == "place" and not known["place"]:
         return _store_hint(context)
