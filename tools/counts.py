@@ -56,12 +56,29 @@ def homes(names: Iterator[tuple[str, str]]) -> dict[str, set[str]]:
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}
 
 
-def public_classes(tree: Tree) -> Iterator[tuple[str, str]]:
-    """(name, module) of every class that another module could import."""
+def public_types(tree: Tree) -> Iterator[tuple[str, str]]:
+    """(name, module) of every type that another module could import."""
     for path, module in tree.items():
-        for node in module.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                yield node.name, path.as_posix()
+        for name in types_of(module):
+            yield name, path.as_posix()
+
+
+def types_of(module: ast.Module) -> Iterator[str]:
+    """The public types of a module: classes, type aliases, type variables and made models.
+
+    A name in CamelCase that is assigned at the top level is one of the latter three.
+    """
+    for node in module.body:
+        match node:
+            case ast.ClassDef(name=name):
+                names = [name]
+            case ast.Assign(targets=targets):
+                names = [each.id for each in targets if isinstance(each, ast.Name)]
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names = [name]
+            case _:
+                names = []
+        yield from (name for name in names if re.match(r"[A-Z]\w*[a-z]", name))
 
 
 def public_functions(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -153,7 +170,7 @@ def counted(src: Path) -> dict[str, int]:
         "comment lines": comment_lines(src),
         "files that a recall passes through": recall_files(src),
         "modules with one importer, in their own folder": lonely(tree),
-        "class names with several homes": len(homes(public_classes(tree))),
+        "names of classes and types with several homes": len(homes(public_types(tree))),
         "function names in several rooms": len(homes(public_functions(tree))),
         "imports inside functions": inner_imports(tree),
         "names that say nothing (told, found, said, mine)": vague_names(tree),

@@ -18,7 +18,7 @@ from memoriter.core.fields import Field
 from memoriter.core.other_words import right_word
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
-Owner = TypeVar("Owner")
+OwnerT = TypeVar("OwnerT")
 _KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 _REST: Final = inspect.Parameter.VAR_KEYWORD
 
@@ -105,7 +105,7 @@ def _unquoted(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(annotation=_Bare(hint)) if isinstance(hint, str) else parameter
 
 
-def explained(owner: type[Owner]) -> type[Owner]:
+def explained(owner: type[OwnerT]) -> type[OwnerT]:
     """Class decorator: a call with wrong arguments raises InputError with the right option."""
     for name, verb in list(vars(owner).items()):
         if inspect.isfunction(verb) and not name.startswith("_"):

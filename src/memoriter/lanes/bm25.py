@@ -37,7 +37,7 @@ TextField = Literal[
 """Searchable fields: those that the analyzer indexes, and the agent registry's."""
 
 
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Bm25Lane(Lane):
@@ -81,9 +81,9 @@ class Bm25Lane(Lane):
         "searched fields and their weights"
     )
     least_mean: float = option("minimum mean length of a field", 1.0, ge=0.0, le=1000.0)
-    gate: dict[TextField, Share] = option(
+    gate: dict[TextField, Fraction] = option(
         "by field, the share of records above which a word does not count",
-        default_factory=dict[TextField, Share],
+        default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
     ladder: bool = option("an empty answer is retried with looser queries", default=False)

@@ -21,7 +21,7 @@ from memoriter.index.view import View
 from memoriter.index.view_vectors import has_vectors
 from memoriter.lanes.missed import EVERY, lane_with_options, score_of, with_pool
 from memoriter.lanes.nearest import Nearest, Scan, scan_of
-from memoriter.lanes.port import Context, InSpace, Lane, Miss, Ready, Skipped, Vector
+from memoriter.lanes.port import Context, FloatVector, InSpace, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap
 
@@ -97,7 +97,7 @@ class VectorLane(Lane):
         return Ranking(rows[order], values[order], noted=noted, memo=hits)
 
     def _near(self, ctx: Context, each: InSpace) -> _SpaceHits:
-        query, weight = cast("Vector", each.vector), self._weight(each.view)
+        query, weight = cast("FloatVector", each.vector), self._weight(each.view)
         if not query.any():
             return _SpaceHits(each.name, np.zeros(0, np.int64), np.zeros(0), weight, is_zero=True)
         near = Nearest(each.view, _masks(ctx, each), query)
@@ -131,7 +131,7 @@ class VectorLane(Lane):
         reason = f"its cosine of {cosine:.4f} lies below min_cosine = {self.min_cosine:g}"
         return Miss(reason, with_pool(self.pool, place, {"min_cosine": max(cosine, -1.0)}))
 
-    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
+    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, FloatVector]]:
         """By space and row, the vector of the row's best part."""
         parts = {
             each.name: best_parts(each.view, rows, each.vector)

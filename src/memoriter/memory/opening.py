@@ -19,7 +19,7 @@ from memoriter.core.names import choice, flag, integer, number, text
 from memoriter.core.options import check_known, takes
 from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
-from memoriter.embed.callable import Embed
+from memoriter.embed.callable import EmbedFunction
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, UpkeepOptions
@@ -43,7 +43,7 @@ from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
 
-EmbedderLike = str | Embedder | Embed | Sequence[str | Embedder] | None
+EmbedderLike = str | Embedder | EmbedFunction | Sequence[str | Embedder] | None
 """The option `embedder`: a name, an object, a function, or several names and objects."""
 
 

@@ -17,6 +17,8 @@ from memoriter.core.ranking import Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (
     SCALES,
+    Absent,
+    Scale,
     rrf_parts,
     shares,
     smooth_parts,
@@ -26,8 +28,6 @@ from memoriter.rank.grid import snap
 
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
-Scale = Literal["max", "min_max", "none"]
-Absent = Literal["redistribute", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
