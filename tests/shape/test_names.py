@@ -204,3 +204,42 @@ def test_a_second_home_is_noticed() -> None:
     assert not list(misplaced(homes(functions_of, sources), {"f": Allowed("", "a/x|b/y")}))
     assert list(misplaced(homes(functions_of, sources), {"f": Allowed("", "a/x")}))
     assert not list(misplaced(homes(functions_of, {"a/x": "def _f(): ...\n" * 2}), {}))
+
+
+# --- private names of the package ------------------------------------------------------------
+
+
+def private_uses(source: str) -> Iterator[str]:
+    """Private names of the package that a test imports, or replaces by their path."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("memoriter"):
+                yield from (each.name for each in names if re.match("_[^_]", each.name))
+            case ast.Constant(value=str(text)) if re.fullmatch(r"memoriter\.[\w.]+\._\w+", text):
+                yield text
+            case ast.Call(
+                func=ast.Attribute(attr="setattr"), args=[_, ast.Constant(value=str(key)), *_]
+            ):
+                yield from (key,) if re.match("_[^_]", key) else ()
+            case _:
+                pass
+
+
+def test_tests_use_the_public_names_of_the_package() -> None:
+    findings = [
+        f"{path.relative_to(ROOT)}: {use}"
+        for folder in ("tests", "bench")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path != ROOT / "tests" / "inside.py" and "crash" not in path.parts
+        for use in private_uses(path.read_text("utf-8"))
+    ]
+    assert not findings, "\n".join(findings)
+
+
+def test_a_private_name_in_a_test_is_noticed() -> None:
+    for source in (
+        "from memoriter.a import _b\n",
+        "patch.setattr('memoriter.a._b', 1)\n",
+        "patch.setattr(a, '_b', 1)\n",
+    ):
+        assert list(private_uses(source)), source
