@@ -40,8 +40,8 @@ class VectorLane(Lane):
     exact_up_to: int = option(
         "number of vectors up to which the search is exact", 300_000, ge=0, le=2**31
     )
-    breadth: int | None = option(
-        "accepted for recipes of systems that search a graph of vectors; it changes no answer",
+    ef: int | None = option(
+        "width of the search in an HNSW graph; no graph is searched here, so it changes no answer",
         None,
         ge=1,
         le=1_000_000,
@@ -52,10 +52,10 @@ class VectorLane(Lane):
     stale: float = option("weight of a cosine while vectors are missing", 1.0, ge=0.0, le=1000.0)
 
     @model_serializer(mode="wrap")
-    def _without_unset_breadth(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+    def _without_unset_ef(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
         # An option without effect is left out of our own recipes and of their fingerprints.
         data = cast("dict[str, object]", dump(self))
-        return {key: value for key, value in data.items() if (key, value) != ("breadth", None)}
+        return {key: value for key, value in data.items() if (key, value) != ("ef", None)}
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the query has a vector and the view has some, in at least one space."""
