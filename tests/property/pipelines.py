@@ -263,8 +263,10 @@ _ORDERINGS = st.one_of(
     st.fixed_dictionaries({"kind": _kind("orderings", "cap"), "share": one_of([0.0, 0.3, 1.0])}),
 )  # fmt: skip
 _ORDERINGS |= st.one_of(
-    st.fixed_dictionaries({"kind": _kind("orderings", kind)})
-    for kind in unlisted("orderings", frozenset(DRAWN["orderings"]))
+    [
+        st.fixed_dictionaries({"kind": _kind("orderings", kind)})
+        for kind in unlisted("orderings", frozenset(DRAWN["orderings"]))
+    ]
 )
 ATTRIBUTES = ("row", "-row", "id", "-path", "path", "-position", "-importance", "confidence",
               "-created", "kind", "-session", "occurred")  # fmt: skip
