@@ -156,7 +156,9 @@ def test_bytes_of_rows() -> None:
         "genesis": rows.genesis("acme"),
         "chain": rows.next_link(rows.genesis("acme"), 7, rows.RECORD, bytes(32)),
         "words sum": rows.words_sum("acme", 7, "w/1", b"body"),
-        "vector sum": rows.vector_sum("acme", (9, 7, 0), "given:1\nf8", b"body"),
+        "vector sum": rows.vector_sum(
+            "acme", rows.VectorRow(9, 7, 0, "given:1", "f8", b"body", b"")
+        ),
         "mention sum": rows.mention_sum("acme", 9, 7, "Ana"),
     }
     assert {name: value.hex() for name, value in bytes_of.items()} == {

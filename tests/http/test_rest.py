@@ -321,7 +321,7 @@ def test_a_fault_of_ours_is_told_in_the_one_shape_of_errors(
         raise ZeroDivisionError("/etc/secret")
 
     client = site.client("read")
-    monkeypatch.setattr("memoriter.doors.http.rpc._framed", broken)
+    monkeypatch.setattr("memoriter.doors.http.rpc.to_json", broken)
     reply = client.post("/rpc", json={"jsonrpc": "2.0", "id": 1, "method": "status"})
     assert (reply.status_code, reply.json()["error"]) == (500, "MemoriterError")
     assert reply.headers["content-type"] == "application/problem+json"

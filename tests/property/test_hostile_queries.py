@@ -133,7 +133,7 @@ def memory() -> Iterator[Memory]:
 def searching(memory: Memory, how: Recipe) -> Callable[[str], object]:
     """The word lane of a recipe, bound to the memory once; it does not explain."""
     parts, lane, reader = engine_of(memory), how.lanes["words"], analyzer_of(how.analyzer)
-    query, _ = build_query("", None, {"recipe": how}, (memory.scope, parts.clock.now))
+    query, _ = build_query("", None, {"recipe": how}, memory.scope, parts.clock.now)
     tenant = memory.scope.tenant
     view, unread = parts.view_through(reader, tenant, None)
     ctx = bind(query, how, view, Effects(parts.fetch(tenant)), Wording(reader, unread))

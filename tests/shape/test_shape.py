@@ -25,7 +25,7 @@ LAWS_NOT_YET = "Still to come"
 ADR_SECTIONS = ["Context", "Decision", "Consequences", "Status"]
 
 FOREIGN_CALLS: dict[str, str] = {
-    "memory/background_fill.py": "whatever was raised is raised again where the caller waits",
+    "memory/embedding.py": "whatever was raised is raised again where the caller waits",
     "models/worker_thread.py": "whatever was raised is raised again where the caller waits",
     "write/annotate.py": "an extractor may be anybody's code; its failure leaves a record bare",
     "embed/vector_space.py": "an embedder may be anybody's code; its failure becomes debt",
@@ -62,6 +62,15 @@ def wide_signature(source: str) -> Iterator[str]:
             names = names[1:]
         if len(names) > MAX_PARAMETERS:
             yield f"{function.name} takes {len(names)} parameters, at most {MAX_PARAMETERS}"
+
+
+def nameless_values(source: str) -> Iterator[str]:
+    """A class that is called with many values names them: nobody counts to eleven."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and len(node.args) >= MAX_PARAMETERS:
+            name = ast.unparse(node.func).rpartition(".")[2].lstrip("_")
+            if name == "cls" or name[:1].isupper():
+                yield f"line {node.lineno}: {name} gets {len(node.args)} values without a name"
 
 
 def silenced_complexity(source: str) -> Iterator[str]:
@@ -107,6 +116,7 @@ BAD_SAMPLES: dict[Check, str] = {
     long_file: "x = 1\n" * (MAX_FILE_LINES + 1),
     long_function: "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES,
     wide_signature: "class A:\n    def f(self, a, b, c, d, /, e, f, g, *, h, i): ...\n",
+    nameless_values: "Row(1, 2, 3, 4, 5, 6, 7, 8)\n",
     silenced_complexity: "def f(): ...  # noqa" + ": PLR0913\n",
     unfinished: "# TO" + "DO: later\n",
     swallowed_error: "try:\n    f()\nexcept (OSError, Exception):\n    pass\n",

@@ -158,7 +158,7 @@ def test_importance_counts_from_one_half_by_how_well_the_lane_found_a_record() -
     memory = holding("a", "b", "c", importance={"a": 1.0, "b": 0.25, "c": 1.0})
     lists = {"mine": {"a": 1.0, "b": 1.0, "c": 1.0}, "other": {"a": 4.0, "b": 2.0}}
     fuse = {"kind": "weighted", "scale": "none", "weights": {"mine": 1.0, "other": 0.0}}
-    heavy = {"kind": "importance", "lane": "other", "found": 0.5, "bare": 0.25}
+    heavy = {"kind": "importance", "lane": "other", "matched": 0.5, "unmatched": 0.25}
     result = asked(memory, lists, fuse=fuse, boosts={"heavy": heavy}, applied=["heavy"])
     assert gains(result, "heavy") == {"a": 0.5 * 4 * 0.5, "b": -0.25 * 2 * 0.5, "c": 0.5 * 0.25}
 

@@ -13,7 +13,9 @@ from memoriter.core.errors import NothingToRun
 from memoriter.core.explanation import Explanation, contributions
 from memoriter.memory.facade import Memory
 from memoriter.pipeline.load import library, recipe_of
-from memoriter.why.figures import boosts_of, figure, moves_of, scale_of
+from memoriter.text.figures import figure
+from memoriter.why.card import score_bar
+from memoriter.why.hit_text import boosts_of, moves_of, scale_of
 from memoriter.why.result import Result
 
 ALLOWED = {
@@ -147,7 +149,7 @@ def test_json_and_page_tell_the_same(result: Result) -> None:
     for hit in result:
         for label, rank in hit.journey:
             assert f"{label} #{rank}" in text
-        for stage, words in moves_of(hit.moves, hit.rank):
+        for stage, words in moves_of(hit):
             assert f"{stage}: {words}" in text
         for label, words in boosts_of(hit.explanation, hit.lanes):
             assert f"{label} {words}" in text
@@ -157,7 +159,7 @@ def test_json_and_page_tell_the_same(result: Result) -> None:
 
 def test_a_rerank_shows_the_score_before_and_after(result: Result) -> None:
     first = result[0]
-    words = dict(moves_of(first.moves, first.rank))["rerank"]
+    words = dict(moves_of(first))["rerank"]
     before, after = first.moves["rerank"]["before"], first.moves["rerank"]["score"]
     assert isinstance(before, float)
     assert after == first.score
@@ -171,7 +173,7 @@ def test_a_rerank_shows_the_score_before_and_after(result: Result) -> None:
 def test_diversity_names_its_penalty_and_who_caused_it() -> None:
     recipe = everything() | {"pass": everything()["pass"][:1]}
     result = filled().recall("which ssh port", recipe=recipe)
-    words = [dict(moves_of(hit.moves, hit.rank)).get("mmr", "") for hit in result]
+    words = [dict(moves_of(hit)).get("mmr", "") for hit in result]
     assert any(re.search(r"penalty [\d.]+ for similarity to \w+", line) for line in words)
 
 
@@ -187,10 +189,8 @@ def leaf(label: str, value: float) -> Explanation:
 
 
 def test_what_takes_away_covers_the_end_of_the_bar() -> None:
-    from memoriter.why.card import _bar  # noqa: PLC0415  # the one place that looks inside
-
     root = Explanation("fuse", 0.5, "sum", (leaf("a", 0.75), leaf("b", -0.25)))
-    bar = _bar(root, 0.75, {"a": 0, "b": 1})
+    bar = score_bar(root, 0.75, {"a": 0, "b": 1})
     assert re.findall(r'class="([\w-]+)" x="([\d.]+)" width="([\d.]+)"', bar) == [
         ("rc-0", "0", "1000"),
         ("rc-less", "666.67", "333.33"),

@@ -83,7 +83,7 @@ def test_the_lane_prefers_what_happened_then_and_is_an_option() -> None:
         result = memory.recall(text, **on)
         assert [hit.id for hit in result] == ["then", "long ago"]
         why = result[0].lanes["moment"].why
-        assert (why.value, why.facts["said"]) == (1.0, "last week")
+        assert (why.value, why.facts["phrase"]) == (1.0, "last week")
         assert "2026-04-08" in str(why.facts["time"])
         silent = memory.recall("where did we run?", **on)
         assert (silent.status, "moment" in silent.used) == ("complete", False)

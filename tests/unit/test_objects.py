@@ -227,7 +227,7 @@ def test_an_error_keeps_its_hint_when_it_travels_between_processes() -> None:
 def test_a_commit_of_many_has_ids_and_no_one_id() -> None:
     memory = memoriter.open()
     assert memory.remember("x", id="a").id == "a"
-    with pytest.raises(InputError, match="a commit of 2 memories has no one id"):
+    with pytest.raises(InputError, match="id: this commit wrote 2 memories, not one"):
         _ = memory.remember_many(["x", "y"]).id
 
 

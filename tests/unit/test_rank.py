@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from memoriter.rank.bm25 import bm25_contribution, idf
+from memoriter.rank.bm25 import Bm25Params, bm25_contribution, idf
 from memoriter.rank.fuse import align, by_max, min_max, weighted_parts
 from memoriter.rank.grid import STEP, UNIT_STEP, exact_cosines, snap, snap_one, unit
 from memoriter.rank.top import top
@@ -86,7 +86,7 @@ def test_idf() -> None:
 def test_bm25(
     tf: float, length: float, mean: float, weight: float, shape: tuple[float, float], value: float
 ) -> None:
-    scores = bm25_contribution(np.array([tf]), np.array([length]), mean, weight, shape)
+    scores = bm25_contribution(np.array([tf]), np.array([length]), mean, weight, Bm25Params(*shape))
     assert scores.tolist() == [snap_one(value)]
 
 

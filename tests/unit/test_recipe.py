@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,11 +19,11 @@ FINGERPRINTS = {
     "linked": "7ac37abf9cf95abcca9bfeb8eca001bc76bdf5525a14ab716855fdda8ca54f59",
     "semantic": "6d92f4aa153329088b3e587e652c0db938f3587a533de8cb7ed01013da7c01e3",
     "reflections": "5fd896a6f0b6cec8fd584102a6f100ef8030100f374c02e3a83b209e69968afe",
-    "comis": "cb2defd1036c33aa9f9575024ac1795bae145b6c5652e8860333c508251ca969",
-    "engrava": "46ebebd8888874bbc5ede11efe604644df89ff733c2e476d47cb2f23091cfaef",
-    "jeffs-brain": "7ff7309fb212651213702a668ace81a3b1ba1f0850d17346fc0eb995ac81351e",
-    "mentisdb": "9a5b4ac4a4c74b21331a7ee605faa8ba6da58d9d28259865f0043dcf534c8d06",
-    "mnestic": "2a5ffa942e0285adb90718b7825206ab7fee51c8006cc95000477e27cfbaab7e",
+    "comis": "89231241327a61a1c94900fbe6a8440f45967da9eba419e784f40917fcae9132",
+    "engrava": "abc874254fa98d6588f668de7d304fbbf5348c64ac3808b762de1a1b173d1a46",
+    "jeffs-brain": "3a4a7c93703e833ecaac5969deb11a97e02e6fc16dc86e63f7f756852b1e2303",
+    "mentisdb": "bd06b9545979c969ac6b028cd3e0cb0bd16b664c571fe9134e718d791a5f41ed",
+    "mnestic": "29a134d330edb5c495cfad0c5cedf641a6c065e09ed57007a1937427b0d62b15",
 }
 
 
@@ -76,6 +77,14 @@ def test_every_mistake_names_its_path(path: str, value: object, place: str) -> N
         recipe_of(data)
     assert caught.value.field == place
     assert place in caught.value.message
+    assert not re.search("Input|Value error|expected tags|validation", caught.value.message)
+
+
+def test_the_hint_shows_the_recipe_that_the_mistake_is_in() -> None:
+    for name in ("lexical", "engrava"):
+        with pytest.raises(BadRecipe) as caught:
+            overridden(recipe_of(name), {"lanes.words.pool": 0})
+        assert caught.value.hint == f"`memoriter recipe show {name} --json` prints every option"
 
 
 def test_a_recipe_is_plain_data_in_any_mapping() -> None:

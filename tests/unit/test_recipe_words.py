@@ -56,7 +56,7 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
         "share by value: P1 1, P2 0.6, P3 0.3, P4 0; weight in the fusion: 0.05"
     )
     assert shown["Second pass"][""][1].startswith("off; if on: the first 40 by fuse; a reranker")
-    assert shown["Order"]["1."][1].endswith("keeps: the newest, at the best place")
+    assert shown["Order"]["1."][1].endswith("the newest, at the rank of the best")
     assert shown["Final"]["minimum score, on the scale of the first pass (min_score)"] == (
         "—",
         "0.1",
@@ -65,7 +65,7 @@ def test_engrava_and_comis_read_like_two_systems() -> None:
 
 def test_numbers_that_a_recipe_spells_out_are_told_also_where_they_are_the_usual_ones() -> None:
     shown = _compared("engrava", "comis")["Boosts"]
-    assert shown["half-life (half_life)"] == ("50", "—")
+    assert shown["age at which the share is ½, in cycles or seconds (half_life)"] == ("50", "—")
     assert "share that a link passes on: 0.5; maximum links of a record" in shown["graph"][0]
     walk = _compared("mentisdb", "comis")["Lanes"]["links"][0]
     assert "best rows taken from each of them: 20" in walk
@@ -90,7 +90,7 @@ def test_how_a_query_is_read_is_told_as_it_is() -> None:
 def test_a_key_that_two_fusions_mean_differently_has_two_rows() -> None:
     shown = _compared("mentisdb", "jeffs-brain")["Fusion"]
     assert shown["lane whose low score lifts the other (base)"] == ("words", "—")
-    assert shown["the best rank counts as (base)"] == ("—", "1")
+    assert shown["number of the best rank (base)"] == ("—", "1")
 
 
 def test_a_recipe_has_no_words_beside_itself_and_some_beside_any_other() -> None:

@@ -15,8 +15,8 @@ from memoriter.doors.render.ink import TextColumns, inks
 from memoriter.doors.render.records import edge_list, history_list, page_list, record_card
 from memoriter.doors.render.tree import hit_tree, plan_tree
 from memoriter.pipeline.load import recipe_of
+from memoriter.text.figures import figure, short
 from memoriter.text.safe import one_line, safe
-from memoriter.why.figures import figure, short
 from memoriter.why.result import Hit, Result
 
 LANES = inks(["words", "meaning"])

@@ -186,7 +186,7 @@ def test_no_word_in_common(memory: Memory) -> None:
     why = asked(memory, "ssh port", "sea", recipe="lexical")
     assert why.stage == "lanes"
     assert why.lanes == {"words": "it has none of the words ssh, port"}
-    assert why.change == {"lists": {"mine": [["sea", 1.0]]}}
+    assert why.change == {"lists": {"given": [["sea", 1.0]]}}
     assert why.admits
     strict = asked(memory, '"ssh port" AND sea', "a", recipe="lexical")
     assert strict.lanes == {"words": "it does not fit the query"}
@@ -195,10 +195,10 @@ def test_no_word_in_common(memory: Memory) -> None:
 def test_a_list_gets_a_label_that_is_free(memory: Memory) -> None:
     memory.remember("ssh port", id="a")
     memory.remember("the sea", id="sea")
-    ask: dict[str, Any] = {"recipe": "lexical", "lists": {"mine": [("a", 1.0)]}}
+    ask: dict[str, Any] = {"recipe": "lexical", "lists": {"given": [("a", 1.0)]}}
     why = asked(memory, "ssh port", "sea", **ask)
-    assert why.lanes["mine"] == "it is not on the list"
-    assert why.change == {"lists": {"mine1": [["sea", 1.0]]}}
+    assert why.lanes["given"] == "it is not on the list"
+    assert why.change == {"lists": {"given1": [["sea", 1.0]]}}
 
 
 def test_outside_the_pool(memory: Memory) -> None:
@@ -238,7 +238,7 @@ def test_without_a_vector() -> None:
     memory.remember("port", id="bare")
     why = asked(memory, "", "bare", recipe="semantic", vector=[1.0, 0.0])
     assert why.lanes == {"meaning": "it has no vector"}
-    assert why.change == {"lists": {"mine": [["bare", 1.0]]}}
+    assert why.change == {"lists": {"given": [["bare", 1.0]]}}
 
 
 def test_kin_that_is_too_far(memory: Memory) -> None:
@@ -370,12 +370,12 @@ def test_another_record_stands_for_it(memory: Memory) -> None:
     custom = recipe("lexical", order=[{"kind": "collapse"}])
     why = asked(memory, "ssh", "same1", recipe=custom)
     assert why.stage == "collapse"
-    assert why.reason == "3 records are one by fingerprint: same0 stands for it"
+    assert why.reason == "it is one of 3 duplicates by fingerprint; same0 was kept"
     assert why.change == {"overrides": {"order.0.most": 2}}
     assert asked(memory, "ssh", "same2", recipe=custom).change == {"overrides": {"order.0.most": 3}}
     newest = recipe("lexical", order=[{"kind": "collapse", "keep": "newest"}])
     why = asked(memory, "ssh", "same0", recipe=newest)
-    assert "same2 stands for it" in why.reason
+    assert "same2 was kept" in why.reason
     assert why.change == {"overrides": {"order.0.most": 3}}
 
 

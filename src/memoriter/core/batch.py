@@ -146,8 +146,8 @@ class Commit(Hinting):
         """The id of the only record; raises InputError if there is not exactly one."""
         if len(self.ids) != 1:
             raise InputError(
-                f"a commit of {counted(len(self.ids), 'memory', 'memories')} has no one id",
-                hint="ids has them all",
+                f"id: this commit wrote {counted(len(self.ids), 'memory', 'memories')}, not one",
+                hint="read ids, the list of all of them",
                 field="id",
             )
         return self.ids[0]

@@ -54,7 +54,7 @@ _ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("_id", "ids", "uuid", "memory_id", "record_id", "doc_id", "document_id"),
     "text": ("content", "body", "message", "memory", "document", "page_content"),
     "title": ("name", "subject", "headline"),
-    "kind": ("type", "category", "class", "record_type", "thought_type"),
+    "kind": ("type", "category", "class", "record_type"),
     "tags": ("tag", "label", "labels", "keyword", "keywords", "topic", "topics", "categories"),
     "concepts": ("concept",),
     "entities": ("entity", "people", "persons"),

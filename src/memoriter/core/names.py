@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Set
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from memoriter.core.errors import BadRecord, InputError
 from memoriter.core.fold import calm
@@ -23,6 +23,8 @@ EXACT_INT: Final = 2**53
 """The largest integer that a float, and so any JSON reader, holds exactly."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+JsonObject = dict[str, Any]
+"""An object of JSON whose values are read without a check of their types."""
 Error = type[InputError]
 
 

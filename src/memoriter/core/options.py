@@ -18,7 +18,7 @@ from memoriter.core.fields import Field
 from memoriter.core.other_words import right_word
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
-Owner = TypeVar("Owner")
+OwnerT = TypeVar("OwnerT")
 _KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 _REST: Final = inspect.Parameter.VAR_KEYWORD
 
@@ -119,13 +119,13 @@ def _with_lines(doc: str, about: Mapping[str, str]) -> str:
     return f"{doc}{_ARGUMENTS}{lines}" if lines else doc
 
 
-def explained(about: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
+def explained(about: Mapping[str, str]) -> Callable[[type[OwnerT]], type[OwnerT]]:
     """Class decorator: wrong arguments raise InputError with the right one; `help` describes all.
 
     `about` describes parameters by name (`limit`), or for one method alone (`maintain.limit`).
     """
 
-    def show(owner: type[Owner]) -> type[Owner]:
+    def show(owner: type[OwnerT]) -> type[OwnerT]:
         for name, verb in list(vars(owner).items()):
             if inspect.isfunction(verb) and not name.startswith("_"):
                 setattr(owner, name, _explained(_described(verb, about)))

@@ -47,7 +47,7 @@ from memoriter.core.where_mistakes import (
 )
 from memoriter.core.where_times import dated
 
-Op = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
+TestOp = Literal["eq", "in", "any", "all", "prefix", "range", "exists"]
 Scalar = None | bool | int | float | str
 DEPTH_LIMIT: Final = 32
 VALUES_LIMIT: Final = 10_000
@@ -80,7 +80,7 @@ class Test:
     """One test on one attribute."""
 
     attribute: str
-    op: Op
+    op: TestOp
     value: Scalar | tuple[Scalar, ...] | Range
     folded: bool = False
 
@@ -280,16 +280,18 @@ def _short(attribute: str, kind: Type, value: object, at: str) -> Test:
     items = several(value)
     if items is None:
         clean = _one(attribute, kind, value, at)
-        return Test(attribute, cast("Op", for_one), clean if for_one == "eq" else (clean,))
+        return Test(attribute, cast("TestOp", for_one), clean if for_one == "eq" else (clean,))
     if for_many is None:
         raise Mistake(partial(operator_error, attribute, kind, ("in", value), at))
-    return Test(attribute, cast("Op", for_many), _many(kind, items, at))
+    return Test(attribute, cast("TestOp", for_many), _many(kind, items, at))
 
 
 def _test(attribute: str, kind: Type, op: str, value: object, at: str) -> Test:
     word, fold_it, _ = op.partition("_fold")
     clean = _value(attribute, kind, (op, value), at)
-    return Test(attribute, cast("Op", word), _folded(clean) if fold_it else clean, bool(fold_it))
+    return Test(
+        attribute, cast("TestOp", word), _folded(clean) if fold_it else clean, bool(fold_it)
+    )
 
 
 def _folded(value: Scalar | tuple[Scalar, ...]) -> Scalar | tuple[Scalar, ...]:

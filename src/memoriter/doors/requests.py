@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memoriter.core.errors import InputError
+from memoriter.core.names import JsonObject
 from memoriter.core.options import Option, declared
 from memoriter.core.other_words import right_word
 from memoriter.core.where import parse_where
@@ -23,9 +24,8 @@ from memoriter.memory import options
 
 RequestT = TypeVar("RequestT", bound="Request")
 Time = str
-Object = dict[str, Any]
 ReceiptField = Annotated[
-    str | Object,
+    str | JsonObject,
     Field(description="The handle that recall answered with, or a whole receipt."),
 ]
 IdField = Annotated[str, Field(description="The id of a memory.")]

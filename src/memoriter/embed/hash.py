@@ -77,7 +77,7 @@ def _features(text: str) -> Iterator[tuple[bytes, int]]:
 
 @lru_cache(maxsize=65_536)
 def _places(feature: bytes) -> tuple[int, int, int]:
-    """(dimension that gains the weight, dimension that loses half of it, sign of both)."""
+    """(dimension to add the weight to, dimension to subtract half of it from, sign of both)."""
     digest = hashlib.sha256(feature).digest()
     plus = int.from_bytes(digest[:4], "little") % _DIMENSION
     minus = int.from_bytes(digest[4:8], "little") % _DIMENSION

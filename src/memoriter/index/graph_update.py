@@ -31,14 +31,14 @@ def appended(old: Edges, new: Edges, graph: Adjacency) -> Edges | None:
         if _is_there(old, graph, (source, target, kind, since)):
             return None
     return Edges(
-        np.concatenate([old.seqs, new.seqs]),
-        np.concatenate([old.sources, new.sources]),
-        np.concatenate([old.targets, new.targets]),
-        np.concatenate([old.kinds, kinds]),
-        np.concatenate([old.weights, new.weights]),
-        np.concatenate([old.since, new.since]),
-        np.concatenate([old.until, new.until]),
-        names,
+        seqs=np.concatenate([old.seqs, new.seqs]),
+        sources=np.concatenate([old.sources, new.sources]),
+        targets=np.concatenate([old.targets, new.targets]),
+        kinds=np.concatenate([old.kinds, kinds]),
+        weights=np.concatenate([old.weights, new.weights]),
+        since=np.concatenate([old.since, new.since]),
+        until=np.concatenate([old.until, new.until]),
+        names=names,
     )
 
 

@@ -17,17 +17,18 @@ from pydantic import AfterValidator, Field
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Attempt, Ranking, Rows, Scores
 from memoriter.index.field_stats import Among, FieldStats
-from memoriter.lanes.bm25_evidence import bm25_evidence
+from memoriter.lanes.bm25_evidence import bm25_evidence, term_text
 from memoriter.lanes.bm25_query import Binder
 from memoriter.lanes.bm25_score import Form, Formula, Measure, Scorer
 from memoriter.lanes.fuzzy import Fuzzy
 from memoriter.lanes.maxscore import Bound, best_rows
 from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
-from memoriter.rank.bm25 import Rarity
+from memoriter.rank.bm25 import Bm25Params, Rarity
 from memoriter.text.dialects import Options, dialect, known_dialect, read_query
+from memoriter.text.figures import NodeText
 from memoriter.text.retry import content_words, longest_word, sanitised
-from memoriter.text.tree import Any, ParsedQuery, Term, excludes, tree_text
+from memoriter.text.tree import Any, Node, ParsedQuery, Term, excludes, tree_text
 
 TextField = Literal[
     "text", "title", "summary", "tags", "concepts", "entities", "agent", "path",
@@ -36,7 +37,7 @@ TextField = Literal[
 """Searchable fields: those that the analyzer indexes, and the agent registry's."""
 
 
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Bm25Lane(Lane):
@@ -44,7 +45,7 @@ class Bm25Lane(Lane):
 
     about: ClassVar[str] = "records that share words with the query (BM25)"
     reads: ClassVar[tuple[str, ...]] = ("query",)
-    generation: ClassVar = "words"
+    generation: ClassVar[str | None] = "words"
     independent: ClassVar[bool] = True
 
     kind: Literal["bm25"]
@@ -80,9 +81,9 @@ class Bm25Lane(Lane):
         "searched fields and their weights"
     )
     least_mean: float = option("minimum mean length of a field", 1.0, ge=0.0, le=1000.0)
-    gate: dict[TextField, Share] = option(
+    gate: dict[TextField, Fraction] = option(
         "by field, the share of records above which a word does not count",
-        default_factory=dict[TextField, Share],
+        default_factory=dict[TextField, Fraction],
     )
     gate_from: int = option("number of records from which the gate applies", 20, ge=0)
     ladder: bool = option("an empty answer is retried with looser queries", default=False)
@@ -131,6 +132,11 @@ class Bm25Lane(Lane):
         del ctx
         return cast("_Search", ranking.memo).evidence(ranking, rows)
 
+    def node_text(self, node: Explanation) -> NodeText:
+        """Of a term, its counts; a fuzzy match and sums have nothing special."""
+        counted = {"term", "tf", "df", "idf"} <= node.facts.keys()
+        return term_text(node.facts) if counted else super().node_text(node)
+
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record has none of the words, or does not match the expression."""
         del row
@@ -165,7 +171,7 @@ class _Search:
             form=lane.form,
             measure=lane.score,
             rarity=lane.idf,
-            shape=(lane.k1, lane.b),
+            params=Bm25Params(lane.k1, lane.b),
             weights=weights,
             gate=cast("dict[str, float]", lane.gate),
             gate_from=lane.gate_from,
@@ -210,23 +216,32 @@ class _Search:
 
     def _rungs(self, text: str) -> Iterator[tuple[Attempt, Ranking]]:
         word = longest_word(text, self._df)
-        if word is not None and word != text.strip().lower():
+        if word is not None and word != text.strip().lower() and self._may_find(text, word):
             yield self._rung(1, "strongest_term", word)
-        if self._lane.dialect != "bare":
-            # A system that we imitate refreshes its index here and reports that as an attempt. Our
-            # index is current on every read, so the row finds nothing and our own dialect omits it.
-            yield Attempt(2, "force-refresh", None, 0), Ranking.empty()
+        if (idle := dialect(self._lane.dialect).idle_rung) is not None:
+            yield Attempt(2, idle, None, 0), Ranking.empty()
         clean = sanitised(text)
-        if clean:
+        if clean and self._may_find(text, clean):
             yield self._rung(3, "refreshed_sanitised", clean)
-            word = longest_word(clean, self._df)
-            if word is not None:
-                yield self._rung(4, "refreshed_strongest", word)
+        word = longest_word(clean, self._df)
+        if word is not None and self._may_find(text, word):
+            yield self._rung(4, "refreshed_strongest", word)
         words = content_words(text)
         if words:
             rows, scores, near = self._fuzzy.near(words, self._lane.fuzzy)
             hits = self._ranked(rows, scores)
             yield Attempt(5, "trigram_fuzzy", " ".join(words), hits.rows.size, near), hits
+
+    def _may_find(self, text: str, looser: str) -> bool:
+        """Whether a looser query asks for a word that an OR of words without hits did not.
+
+        With any other query this cannot be seen from its words. If the dialect has an idle rung,
+        every rung is reported.
+        """
+        if dialect(self._lane.dialect).idle_rung is not None:
+            return True
+        asked, again = _ored(self.parsed(text).tree), _ored(self.parsed(looser).tree)
+        return asked is None or again is None or not again <= asked
 
     def _rung(self, number: int, name: str, text: str) -> tuple[Attempt, Ranking]:
         hits = self._search(text)
@@ -248,6 +263,13 @@ class _Search:
         text = won.query if won.rung else self._ctx.query.text
         bound = self._bound(text or "")
         return [] if bound is None else bm25_evidence(self._scorer, bound, rows)
+
+
+def _ored(tree: Node | None) -> set[str] | None:
+    """The words of a query that is an OR of words; None for any other query."""
+    parts = tree.parts if isinstance(tree, Any) else () if tree is None else (tree,)
+    words = {part.term for part in parts if isinstance(part, Term)}
+    return words if all(isinstance(part, Term) for part in parts) else None
 
 
 def _query(parsed: ParsedQuery) -> dict[str, object]:

@@ -5,14 +5,19 @@ Called by the lane `bm25` for the final hits only, because it reads posting list
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import cast
+
 import numpy as np
 
-from memoriter.core.explanation import Explanation
+from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.ranking import Rows
 from memoriter.index.match import NearPattern
 from memoriter.index.segment import Postings
 from memoriter.lanes.bm25_score import BoundLeaf, Scorer, Share
 from memoriter.lanes.maxscore import Bound, Every, Minus, Some
+from memoriter.text.figures import NodeText, short
+from memoriter.text.safe import one_line
 
 Parts = dict[tuple[int, int], list[Explanation]]
 """By (identity of a leaf, row): what the leaf adds. An empty list: it matches and adds nothing."""
@@ -142,3 +147,22 @@ def _sum(label: str, parts: list[Explanation]) -> Explanation:
     if len(parts) == 1:
         return parts[0]
     return Explanation(label, sum(part.value for part in parts), "sum", tuple(parts))
+
+
+# -- as text ---------------------------------------------------------------------------------------
+
+
+def term_text(facts: Facts) -> NodeText:
+    """A term as text: term frequency, document frequency, idf and field length."""
+    weight = facts.get("weight", 1.0)
+    fields = cast("Sequence[str]", facts.get("fields", ()))  # of a score over the whole record
+    where = f"in {facts.get('field') or ', '.join(fields) or 'the record'}"
+    where += f", weight {short(weight)}" if weight != 1.0 else ""
+    length, mean = facts.get("length"), facts.get("mean")
+    words = "word" if length == 1 else "words"
+    detail = (
+        f"tf {facts.get('tf')} · df {facts.get('df')} of {facts.get('records')} records"
+        f" · idf {short(facts.get('idf'))} · {length} {words}"
+        f", mean {f'{mean:.1f}' if isinstance(mean, float) else mean}"
+    )
+    return NodeText(one_line(str(facts["term"])), where, detail)

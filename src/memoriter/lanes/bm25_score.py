@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from memoriter.index.field_stats import FieldStats
 from memoriter.index.match import NearPattern, PhrasePattern
 from memoriter.index.segment import Postings
-from memoriter.rank.bm25 import Array, Rarity, idf, saturation
-from memoriter.rank.grid import STEP, snap, snap_one
+from memoriter.rank.bm25 import Bm25Params, Rarity, idf, saturation
+from memoriter.rank.grid import STEP, Array, snap, snap_one
 
 Form = Literal["fields", "row"]
 """`fields`: each field is scored with its own length, and the scores are added. `row`: the weighted
@@ -32,8 +32,7 @@ class Formula:
     form: Form
     measure: Measure
     rarity: Rarity
-    shape: tuple[float, float]
-    """(k1, b)."""
+    params: Bm25Params
     weights: Mapping[str, float]
     gate: Mapping[str, float]
     """By field, the maximum share of records with a leaf; a more frequent leaf adds nothing."""
@@ -133,7 +132,7 @@ class Scorer:
     def _values(self, tfs: Array, lengths: Array, mean: float, weight: float, rare: float) -> Array:
         match self.formula.measure:
             case "bm25":
-                return snap(weight * rare * saturation(tfs, lengths, mean, self.formula.shape))
+                return snap(weight * rare * saturation(tfs, lengths, mean, self.formula.params))
             case "tf_idf":
                 return snap(weight * rare * tfs)
             case "tf":
@@ -175,7 +174,7 @@ class Scorer:
         factor = weight * rare
         match self.formula.measure:
             case "bm25":
-                factor *= saturation(float(tf), float(length), mean, self.formula.shape)
+                factor *= saturation(float(tf), float(length), mean, self.formula.params)
             case "tf_idf":
                 factor *= tf
             case "tf":

@@ -37,6 +37,11 @@ class ByLane(Lane):
             raise ValueError(f"by: {self.by!r} is not one of {', '.join(known)}")
         return self
 
+    @classmethod
+    def for_list(cls, value: object) -> dict[str, object] | None:
+        """The name of an attribute, whose largest values come first."""
+        return {"kind": cls.kind_name(), "by": f"-{value}"} if isinstance(value, str) else None
+
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Always ready; a blank-only lane returns nothing for a query with text."""
         del ctx

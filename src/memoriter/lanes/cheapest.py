@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ class CheapestLane(DistanceLane):
     """The cheapest path from any seed, within a budget; the score is −cost."""
 
     about: ClassVar[str] = "records that a cheap way of links leads to from seeds"
+    work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops", "max_nodes": "visits"}
 
     kind: Literal["cheapest"]
     max_nodes: int = option("maximum records visited, seeds included", ge=1, le=100_000)

@@ -6,6 +6,7 @@ reaches another. Of equal scores the older record comes first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, cast
 
@@ -28,6 +29,7 @@ class DistanceLane(GraphLane):
     """A lane that scores a record by its distance from the seeds."""
 
     must_start: ClassVar[bool] = True
+    work_limits: ClassVar[Mapping[str, str]] = {"max_hops": "hops"}
 
     kinds: tuple[Bare, ...] | None = option("link kinds that are followed, by bare names", None)
     direction: Literal["out", "in", "both"] = option(

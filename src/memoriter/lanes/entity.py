@@ -37,9 +37,9 @@ class EntityLane(Seeded):
     seed_count: int = option("best rows taken from each of them", 5, ge=1, le=1000)
     alike: float = option("similarity from which two names are one entity", 0.6, gt=0.0, le=1.0)
     within: Literal["agent", "tenant"] = option(
-        "entities join records of",
+        "records among which a shared entity counts",
         "agent",
-        values={"agent": "one agent", "tenant": "the whole tenant"},
+        values={"agent": "those of the same agent", "tenant": "all of the tenant"},
     )
 
     def ready(self, ctx: Context) -> Ready | Skipped:

@@ -6,13 +6,15 @@ and describes paths for the evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
+from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Rows
 from memoriter.index.graph import Graph
 from memoriter.index.ids import ids_of
@@ -20,7 +22,12 @@ from memoriter.index.view import View
 from memoriter.lanes.port import Context, Seeded
 from memoriter.lanes.spec import option
 from memoriter.rank.walk import Adjacency, Nodes, StepFilter, Tree, hops_of, parallel
-from memoriter.rank.walks import EdgeWorth
+from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached
+from memoriter.text.figures import NodeText
+from memoriter.text.safe import one_line
+
+LinkPath = Sequence[Mapping[str, object]]
+"""A seed, then each hop: id, kind, direction and weight."""
 
 
 class GraphLane(Seeded):
@@ -46,6 +53,22 @@ class GraphLane(Seeded):
             out["seed_count"] = self.seed_count
         out |= {"direction": self.direction, "through": self.through}
         return out if self.kinds is None else {**out, "kinds": list(self.kinds)}
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """The facts of a node; its path comes last, on one line."""
+        facts = dict(node.facts)
+        path = cast("LinkPath | None", facts.pop("path", None))
+        text = super().node_text(replace(node, facts=facts))
+        parts = [text.detail, "" if path is None else path_text(path)]
+        return text._replace(detail=" · ".join(filter(None, parts)))
+
+
+class SeedWalkLane(GraphLane):
+    """A lane that walks from each seed by itself; bundles list what each seed reaches."""
+
+    @abstractmethod
+    def walked(self, ctx: Context) -> Walked:
+        """One walk from each seed, and all records they reached."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +158,49 @@ class WalkGraph:
         return {**_named(to, names), **link}
 
 
+@dataclass(frozen=True)
+class Walked:
+    """Finished walks, one from each seed."""
+
+    walk_graph: WalkGraph
+    forest: Forest
+    reached: Gathered
+    worth: EdgeWorth
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """The walks one by one, in the order of the seeds."""
+        return [self.forest.tree(n) for n in range(len(self.forest))]
+
+    def noted(self) -> dict[str, object]:
+        """Counts of the walks, shown by the plan."""
+        return {
+            "started": int(self.walk_graph.seeds.size),
+            "edges_read": int(self.forest.read.sum()),
+            "visited": self.forest.nodes.size,
+            "truncated": bool(self.forest.truncated.any()),
+        }
+
+    def facts(self, rows: Rows) -> list[dict[str, object]]:
+        """For each row: distance, number of seeds, kinds of links, and the best path."""
+        reached = self.reached.of(self.walk_graph.graph.positions(rows))
+        names = self.walk_graph.names(on_paths([(self.trees[e.tree], e.place) for e in reached]))
+        return [
+            {
+                "distance": each.depth,
+                "seed_paths": each.seeds,
+                "kinds": self._kinds(each),
+                "path": self.walk_graph.path(self.trees[each.tree], each.place, names, self.worth),
+            }
+            for each in reached
+        ]
+
+    def _kinds(self, each: Reached) -> list[str]:
+        """The kinds of links on all paths, in order of first occurrence."""
+        seen = (k for tree, at in each.trees for k in self.walk_graph.kinds(self.trees[tree], at))
+        return list(dict.fromkeys(seen))
+
+
 def _named(node: int, names: dict[int, str]) -> dict[str, object]:
     return {"id": names[node]} if node in names else {"hidden": True}
 
@@ -142,6 +208,18 @@ def _named(node: int, names: dict[int, str]) -> dict[str, object]:
 def on_paths(trees: Sequence[tuple[Tree, int]]) -> set[int]:
     """The nodes on the paths to these places."""
     return {int(tree.nodes[at]) for tree, place in trees for at in tree.path(place)}
+
+
+def path_text(path: LinkPath) -> str:
+    """A path on one line: `a ←derived_from b`; a record outside the caller's scope is (hidden)."""
+    out = ""
+    for hop in path:
+        name = one_line(str(hop["id"])) if "id" in hop else "(hidden)"
+        if "kind" in hop:
+            kind = one_line(str(hop["kind"]))
+            out += f" {kind}→ " if hop["direction"] == "out" else f" ←{kind} "
+        out += name
+    return out
 
 
 def walk_notes(trees: Sequence[Tree], seeds: Nodes) -> dict[str, object]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar, Final, Literal, cast
 
 import numpy as np
 
-from memoriter.core.explanation import Explanation
+from memoriter.core.explanation import Explanation, Facts
 from memoriter.core.ranking import Ranking, Rows
 from memoriter.embed.port import Kindred
 from memoriter.index.segment import Segment
@@ -24,6 +25,8 @@ from memoriter.lanes.port import Context, Lane, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.bm25 import idf
 from memoriter.rank.grid import STEP, snap
+from memoriter.text.figures import NodeText, short
+from memoriter.text.safe import one_line
 
 _NEIGHBOURS: Final = 32
 """The word table stores no more neighbours of a word."""
@@ -34,7 +37,7 @@ class KinLane(Lane):
 
     about: ClassVar[str] = "records whose words are similar to those of the query"
     reads: ClassVar[tuple[str, ...]] = ("query",)
-    generation: ClassVar = "kin"
+    generation: ClassVar[str | None] = "kin"
     independent: ClassVar[bool] = True
 
     kind: Literal["kin"]
@@ -72,6 +75,15 @@ class KinLane(Lane):
             trees |= _evidence(ctx, segment, words, rows)
         return [trees[int(row)] for row in rows]
 
+    def node_text(self, node: Explanation) -> NodeText:
+        """Of a match, the two words with cosine and weight; of a record, its best window."""
+        facts = dict(node.facts)
+        if "cosine" in facts:
+            return _match_text(facts)
+        window = f"window {facts.pop('window')} of {facts.pop('windows')}"
+        text = super().node_text(replace(node, facts=facts))
+        return text._replace(detail=f"{window} · {text.detail}")
+
     def missed(self, ctx: Context, row: int) -> Miss:
         """The cosine of its most similar word, and the options that would have found the record."""
         loose = lane_with_options(self, pool=EVERY, min_cosine=0.0, neighbours=_NEIGHBOURS)
@@ -106,7 +118,18 @@ class KinLane(Lane):
             met = np.flatnonzero(cosines[: self.neighbours] >= max(self.min_cosine, STEP))
             near, cosines = near[met], cosines[met]
             shares = snap(weight * cosines)
-            out.append(QueryWord(token, dfs[n], idfs[n], norms[n], weight, near, cosines, shares))
+            out.append(
+                QueryWord(
+                    token=token,
+                    df=dfs[n],
+                    idf=idfs[n],
+                    norm=norms[n],
+                    weight=weight,
+                    near=near,
+                    cosines=cosines,
+                    shares=shares,
+                )
+            )
         return out
 
 
@@ -152,7 +175,7 @@ def _evidence(
             if best in near
         ]
         parts.sort(key=lambda part: (-part.value, part.label))
-        facts = {"window": best - first + 1, "windows": last - first, "said": whole}
+        facts = {"window": best - first + 1, "windows": last - first, "total": whole}
         trees[row] = Explanation("kin", float(scores[best]), "sum", tuple(parts), facts)
     return trees
 
@@ -169,3 +192,13 @@ def _part(ctx: Context, each: QueryWord, at: int) -> Explanation:
 
 def _cosine(part: Explanation) -> float:
     return float(cast("float", part.facts["cosine"]))
+
+
+def _match_text(facts: Facts) -> NodeText:
+    """A match: the query's word, the record's word, their cosine and the word's weight."""
+    near, weight, norm = (short(facts[key]) for key in ("cosine", "weight", "norm"))
+    detail = (
+        f"cosine {near} × weight {weight} · norm {norm}"
+        f" · df {facts['df']} of {facts['records']} records · idf {short(facts['idf'])}"
+    )
+    return NodeText(one_line(f"{facts['asked']} ~ {facts['met']}"), "", detail)

@@ -16,9 +16,15 @@ class ListLane(Lane):
     """The caller's list that has this lane's label as its name."""
 
     about: ClassVar[str] = "a ranked list that comes with the call"
+    listed: ClassVar[bool] = True
 
     kind: Literal["list"]
     pool: int = option("maximum candidates", 100_000, ge=1, le=10_000_000)
+
+    @classmethod
+    def for_list(cls, value: object) -> dict[str, object] | None:
+        """A list of ids and scores."""
+        return None if isinstance(value, str) else {"kind": cls.kind_name()}
 
     def ready(self, ctx: Context) -> Ready | Skipped:
         """Ready if the call brings the list."""

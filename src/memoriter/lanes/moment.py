@@ -40,7 +40,7 @@ class MomentLane(Lane):
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)
-        span = {"said": moment.text, "since": iso(moment.since), "until": iso(moment.until)}
+        span = {"phrase": moment.text, "since": iso(moment.since), "until": iso(moment.until)}
         return Ready({**span, "min_score": self.min_score, "pool": self.pool})
 
     def rank(self, ctx: Context) -> Ranking:
@@ -70,7 +70,7 @@ class MomentLane(Lane):
             here = _times(segment)[places]
             times |= dict(zip(rows[inside].tolist(), here.tolist(), strict=True))
         return [
-            Explanation("nearness", score[row], facts={"said": words, "time": iso(times[row])})
+            Explanation("nearness", score[row], facts={"phrase": words, "time": iso(times[row])})
             for row in rows.tolist()
         ]
 

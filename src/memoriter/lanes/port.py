@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def no_records(rows: Sequence[int]) -> list[None]:
     return [None] * len(rows)
 
 
-Vector = NDArray[np.float32]
+FloatVector = NDArray[np.float32]
 Judge = Callable[[Sequence[int], Sequence[str], int], "Scores | str"]
 """Calls a reranker with (rows, texts, timeout in ms); returns scores, or the reason for none."""
 
@@ -65,13 +65,13 @@ class InSpace:
     """The name of its embedder."""
     view: View
     """The view with the vectors of that space."""
-    vector: Vector | None = None
+    vector: FloatVector | None = None
     """The query's vector on the grid; None while planning, or if there is none."""
     lacks: Skipped | None = None
     """Why embedding the query gave no vector."""
 
 
-def in_space(name: str, view: View, outcome: Vector | Skipped | None) -> InSpace:
+def in_space(name: str, view: View, outcome: FloatVector | Skipped | None) -> InSpace:
     """A query in a space, by the outcome of embedding it; None while nothing is embedded yet."""
     if isinstance(outcome, Skipped):
         return InSpace(name, view, lacks=outcome)
@@ -198,12 +198,19 @@ class Lane(RecipePart):
     """Whether it only adds candidates, without a score; a boost may score them."""
     reads: ClassVar[tuple[str, ...]] = ()
     """What it needs of a question: `query` (the text), `vector` (or the text to embed)."""
-    generation: ClassVar[Literal["words", "vectors", "kin"] | None] = None
-    """The derived data that it reads. Another analyzer or model changes its scores."""
+    generation: ClassVar[str | None] = None
+    """The derived data that it reads, as receipts name its generation: `words`, `vectors` or `kin`.
+
+    Another analyzer or model changes its scores.
+    """
     independent: ClassVar[bool] = False
     """Whether a record's raw score is independent of the other records in the selection."""
     reads_time: ClassVar[bool] = False
     """Whether its score depends on the query's `now`."""
+    listed: ClassVar[bool] = False
+    """Whether its rows come with the call, as the list under its label (`lists`)."""
+    work_limits: ClassVar[Mapping[str, str]] = {}
+    """Options that bound its work → the limit of a server for each: `hops` or `visits`."""
 
     enabled: bool = option("whether it runs", default=True)
 
@@ -219,12 +226,18 @@ class Lane(RecipePart):
     def evidence(self, ctx: Context, ranking: Ranking, rows: Rows) -> list[Explanation]:
         """One explanation per row, whose value is the row's score; called for final hits only."""
 
+    @classmethod
+    def for_list(cls, value: object) -> dict[str, object] | None:
+        """A lane for a value of the call's `lists`, as data; None if it takes no such value."""
+        del value
+        return None
+
     def missed(self, ctx: Context, row: int) -> Miss:
         """Why it would not find a row even with an unlimited pool."""
         del ctx, row
         return Miss("did not find it")
 
-    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, Vector]]:
+    def vectors(self, ctx: Context, rows: Rows) -> Mapping[str, Mapping[int, FloatVector]]:
         """By space and row, the vectors that its scores follow from: inputs of the receipt."""
         del ctx, rows
         return {}

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Mask, Ranking, Rows
-from memoriter.core.where import Test
-from memoriter.index.filter import passing
+from memoriter.core.ranking import Ranking, Rows
 from memoriter.lanes.port import Context, Miss, Ready, Seeded, Skipped
+from memoriter.lanes.reflection_sources import sources_of
 from memoriter.lanes.spec import option
-from memoriter.rank.sources import Sources
-
-SOURCE: Final = ("consolidated_from",)
 
 
 class SourcesLane(Seeded):
@@ -49,29 +44,3 @@ class SourcesLane(Seeded):
         """No reflection among the seeds was made from the record."""
         del ctx, row
         return Miss("it is no source of a reflection that was found")
-
-
-def sources_of(ctx: Context, rows: Rows, kinds: Sequence[str] | None = None) -> Sources:
-    """The sources of the reflections among these rows, at the query's time.
-
-    `wanted` marks sources that are in the selection and, if `kinds` is not None, of these kinds.
-    """
-    graph = ctx.graph
-    edges = graph.edges
-    owners = graph.positions(rows)
-    at = np.flatnonzero(edges.holding(ctx.time, SOURCE) & np.isin(edges.sources, owners))
-    at = at[np.lexsort((at, -edges.weights[at], edges.sources[at]))]
-    wanted = graph.nodes(_masks(ctx, kinds))[edges.targets[at]]
-    return Sources(
-        graph.rows[edges.sources[at]], graph.rows[edges.targets[at]], edges.weights[at], wanted
-    )
-
-
-def _masks(ctx: Context, kinds: Sequence[str] | None) -> Sequence[Mask]:
-    """The selection, limited to these kinds unless None."""
-    masks = ctx.selection.masks
-    if kinds is None:
-        return masks
-    test = Test("kind", "in", tuple(kinds))
-    pairs = zip(ctx.view.segments, masks, strict=True)
-    return [passing(test, segment, mask, lambda _: []) for segment, mask in pairs]

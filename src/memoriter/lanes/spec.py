@@ -11,7 +11,9 @@ from typing import Any, ClassVar, cast
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from memoriter.core.explanation import Explanation
 from memoriter.core.shown import plain, shown
+from memoriter.text.figures import NodeText, node_text
 
 
 class Spec(BaseModel):
@@ -32,6 +34,10 @@ class RecipePart(Spec):
 
     about: ClassVar[str] = ""
     """What it does, in one line for people."""
+    row_notes: ClassVar[tuple[str, ...]] = ()
+    """Those of its `details` that are rows: an explanation has the ids of their records."""
+    whole_notes: ClassVar[tuple[str, ...]] = ()
+    """Those of its `details` that are integers."""
 
     @classmethod
     def kind_name(cls) -> str:
@@ -43,6 +49,10 @@ class RecipePart(Spec):
         """What the plan prints for it: every option with a value."""
         options = self.model_dump(mode="json", by_alias=True, exclude={"kind", "enabled"})
         return {key: value for key, value in options.items() if value is not None}
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """A node of its explanations as text: by default the label and all facts."""
+        return node_text(node)
 
 
 def option(

@@ -6,8 +6,7 @@ further seed that reaches it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Final, Literal, cast
 
 import numpy as np
@@ -16,13 +15,12 @@ from pydantic import Field
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Mask, Ranking, Rows
-from memoriter.lanes.graph_lane import GraphLane, WalkGraph, on_paths
+from memoriter.lanes.graph_lane import SeedWalkLane, Walked, WalkGraph
 from memoriter.lanes.missed import too_far
 from memoriter.lanes.port import Context, Miss, Ready, Skipped
 from memoriter.lanes.spec import option
 from memoriter.rank.grid import snap
-from memoriter.rank.walk import Tree
-from memoriter.rank.walks import EdgeWorth, Forest, Gathered, Reached, gather, walks
+from memoriter.rank.walks import EdgeWorth, Gathered, gather, walks
 
 BOOSTS: Final = {
     "continues_from": 0.60, "branches_from": 0.55, "corrects": 0.50, "invalidates": 0.50,
@@ -33,10 +31,11 @@ BOOSTS: Final = {
 LinkWorth = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
-class WalkLane(GraphLane):
+class WalkLane(SeedWalkLane):
     """A breadth-first walk from each seed."""
 
     about: ClassVar[str] = "records linked to good hits, by a walk from each of them"
+    work_limits: ClassVar[Mapping[str, str]] = {"max_depth": "hops", "max_visited": "visits"}
 
     kind: Literal["walk"]
     max_depth: int = option("maximum links from a seed", 2, ge=0, le=100)
@@ -110,46 +109,3 @@ class WalkLane(GraphLane):
     def missed(self, ctx: Context, row: int) -> Miss:
         """The record is too many links away, or no path leads to it."""
         return too_far(self, ctx, row, limit="max_depth", pool=self.pool)
-
-
-@dataclass(frozen=True)
-class Walked:
-    """Finished walks from the seeds; also used by bundles (`why/bundles.py`)."""
-
-    walk_graph: WalkGraph
-    forest: Forest
-    reached: Gathered
-    worth: EdgeWorth
-
-    @cached_property
-    def trees(self) -> list[Tree]:
-        """The walks one by one, in the order of the seeds."""
-        return [self.forest.tree(n) for n in range(len(self.forest))]
-
-    def noted(self) -> dict[str, object]:
-        """Counts of the walks, shown by the plan."""
-        return {
-            "started": int(self.walk_graph.seeds.size),
-            "edges_read": int(self.forest.read.sum()),
-            "visited": self.forest.nodes.size,
-            "truncated": bool(self.forest.truncated.any()),
-        }
-
-    def facts(self, rows: Rows) -> list[dict[str, object]]:
-        """For each row: distance, number of seeds, kinds of links, and the best path."""
-        reached = self.reached.of(self.walk_graph.graph.positions(rows))
-        names = self.walk_graph.names(on_paths([(self.trees[e.tree], e.place) for e in reached]))
-        return [
-            {
-                "distance": each.depth,
-                "seed_paths": each.seeds,
-                "kinds": self._kinds(each),
-                "path": self.walk_graph.path(self.trees[each.tree], each.place, names, self.worth),
-            }
-            for each in reached
-        ]
-
-    def _kinds(self, each: Reached) -> list[str]:
-        """The kinds of links on all paths, in order of first occurrence."""
-        seen = (k for tree, at in each.trees for k in self.walk_graph.kinds(self.trees[tree], at))
-        return list(dict.fromkeys(seen))

@@ -16,7 +16,7 @@ from memoriter.core.shown import named, quoted, shown
 from memoriter.index.view import SETTING
 from memoriter.memory.engine import Engine
 from memoriter.memory.options import AGENT_ARGUMENTS, AgentFields
-from memoriter.rank.bm25 import bm25_contribution, idf
+from memoriter.rank.bm25 import Bm25Params, bm25_contribution, idf
 from memoriter.write.writer import Writer, idempotency_key
 
 
@@ -112,7 +112,7 @@ class Agents:
                 tf, length = np.array([float(counts[at][term])]), np.array([float(lengths[at])])
                 weight = idf(len(agents), len(holders))
                 scores[at] += float(
-                    bm25_contribution(tf, length, max(mean, 1.0), weight, (1.2, 0.75))[0]
+                    bm25_contribution(tf, length, max(mean, 1.0), weight, Bm25Params())[0]
                 )
         ranked = sorted((-score, agents[at].agent, at) for at, score in enumerate(scores) if score)
         return [(agents[at], -score) for score, _, at in ranked[:limit]]

@@ -105,14 +105,14 @@ def _criteria(scope: Scope, options: BrowseKwargs, now: int) -> Criteria:
     for key in ("archived", "expired", "superseded"):
         choice(options.get(key, "hide"), key, ("hide", "show"), BadQuery)
     return Criteria(
-        scope,
-        tagged(parse_where(dated(options.get("where"), lambda: now)), options.get("tags")),
-        now,
-        _time(options.get("as_of"), "as_of", lambda: now),
-        None,
-        options.get("archived", "hide"),
-        options.get("expired", "hide"),
-        options.get("superseded", "show"),
+        scope=scope,
+        where=tagged(parse_where(dated(options.get("where"), lambda: now)), options.get("tags")),
+        now=now,
+        as_of=_time(options.get("as_of"), "as_of", lambda: now),
+        trust=None,
+        archived=options.get("archived", "hide"),
+        expired=options.get("expired", "hide"),
+        superseded=options.get("superseded", "show"),
     )
 
 

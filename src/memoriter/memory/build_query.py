@@ -24,19 +24,18 @@ from memoriter.core.where import Where, parse_where, tagged
 from memoriter.core.where_times import dated
 from memoriter.memory.options import SearchKwargs
 from memoriter.pipeline.foreign_names import both, in_callers_words, resolved_overrides
-from memoriter.pipeline.load import only_kind, overridden, recipe_of, with_lists
+from memoriter.pipeline.load import only_reading, overridden, recipe_of, with_lists
 from memoriter.pipeline.recipe import Recipe
 
 
 def build_query(
-    query: str, limit: int | None, options: SearchKwargs, caller: tuple[Scope, Now]
+    query: str, limit: int | None, options: SearchKwargs, scope: Scope, clock: Now
 ) -> tuple[Query, Recipe]:
-    """The query and its recipe; `caller` is the scope and the clock.
+    """The query and its recipe.
 
     Raises BadQuery or BadRecipe, with the name of the option.
     """
     check_known(options, SearchKwargs, BadQuery, "query", "limit")
-    scope, clock = caller
     scope = scope.narrowed(options)
     recipe, overrides, tests = recipe_for(options, "memoriter")
     lists = parse_lists(options.get("lists"))
@@ -93,7 +92,8 @@ def word_lanes_only(options: SearchKwargs, clock: Now) -> SearchKwargs:
     where = both(
         parse_where(dated(options.get("where"), clock if now is None else lambda: now)), tests
     )
-    changes = {"recipe": only_kind(recipe, "bm25"), "overrides": None, "mode": None, "where": where}
+    words = only_reading(recipe, "words")
+    changes = {"recipe": words, "overrides": None, "mode": None, "where": where}
     return cast("SearchKwargs", {**options, **changes})
 
 

@@ -281,7 +281,7 @@ class Memory(NotAContainer):
     def _query(self, query: str, limit: int | None, options: SearchKwargs) -> tuple[Query, Recipe]:
         from memoriter.memory.build_query import build_query  # noqa: PLC0415  # imports pydantic
 
-        return build_query(query, limit, options, (self._scope, self._engine.clock.now))
+        return build_query(query, limit, options, self._scope, self._engine.clock.now)
 
     def _time(self, value: TimeLike | None, field: str) -> int | None:
         return None if value is None else micros(value, field, BadQuery, self._engine.clock.now)

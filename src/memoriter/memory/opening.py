@@ -19,7 +19,7 @@ from memoriter.core.names import choice, flag, integer, number, text
 from memoriter.core.options import check_known, takes
 from memoriter.core.scope import Scope
 from memoriter.embed.call import Patience
-from memoriter.embed.callable import Embed
+from memoriter.embed.callable import EmbedFunction
 from memoriter.embed.port import Embedder
 from memoriter.embed.vector_space import AgentRegistry, VectorSpace
 from memoriter.index.cache import IndexCache, UpkeepOptions
@@ -43,7 +43,7 @@ from memoriter.text.default import DefaultAnalyzer
 from memoriter.text.entities import Extractor, names_in
 from memoriter.write.prepare import WriteContext
 
-EmbedderLike = str | Embedder | Embed | Sequence[str | Embedder | Embed] | None
+EmbedderLike = str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None
 """The option `embedder`: a name, an object, a function, or several of them."""
 
 
@@ -125,20 +125,29 @@ def open_engine(store: OpenedStore, embedder: EmbedderLike) -> Engine:
     other_spaces = tuple(
         _other_space(store, VectorSpace(each, store.patience), clock) for each in others
     )
-    return Engine(log, index_cache, analyzer, vectors, clock, kin, store.reranker, other_spaces)
+    return Engine(
+        log=log,
+        index_cache=index_cache,
+        analyzer=analyzer,
+        vectors=vectors,
+        clock=clock,
+        kin=kin,
+        reranker=store.reranker,
+        other_spaces=other_spaces,
+    )
 
 
 def write_context_for(store: OpenedStore, engine: Engine, tenant: str) -> WriteContext:
     """What writing into one tenant needs."""
     return WriteContext(
-        engine.analyzer,
-        engine.vectors,
-        engine.clock,
-        store.options.get("entropy") or SystemEntropy(),
-        partial(added_analyzers, store.log),
-        store.stamps,
-        _extractor(store.options.get("entities", "given")),
-        partial(_agent_registry, store.log, tenant),
+        analyzer=engine.analyzer,
+        vectors=engine.vectors,
+        clock=engine.clock,
+        entropy=store.options.get("entropy") or SystemEntropy(),
+        added_analyzers=partial(added_analyzers, store.log),
+        stamps=store.stamps,
+        extractor=_extractor(store.options.get("entities", "given")),
+        registry=partial(_agent_registry, store.log, tenant),
     )
 
 

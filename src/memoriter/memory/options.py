@@ -8,15 +8,16 @@ fields of a record are declared in `core.record`. A `…Kwargs` is what one meth
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Required, TypedDict
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Required, TypedDict
 
+from memoriter.core.names import JsonObject
 from memoriter.core.options import Option
 from memoriter.core.record_fields import ChangeableFields, RecordFields
 from memoriter.core.times import TimeLike
 
 if TYPE_CHECKING:
     from memoriter.core.clock import Clock, Entropy
-    from memoriter.embed.callable import Embed
+    from memoriter.embed.callable import EmbedFunction
     from memoriter.embed.port import Embedder
     from memoriter.pipeline.recipe import Recipe
     from memoriter.rerank.callable import RerankFunction
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from memoriter.text.entities import Extractor
     from memoriter.write.reflect import Algorithm, Summary
 
-Object = dict[str, Any]
 Show = Literal["hide", "show"]
 WhereLike = Mapping[str, object]
 """A filter as data; docs/where.md."""
@@ -93,7 +93,7 @@ class SelectOptions(ScopeOptions, total=False):
         "WhereLike | None",
         Option(
             'Only memories that pass this filter, for example {"tags": "ops"}.',
-            Object,
+            JsonObject,
             metavar="JSON",
         ),
     ]
@@ -119,7 +119,7 @@ class SearchKwargs(SelectOptions, total=False):
         "str | Path | Recipe | Mapping[str, object] | None",
         Option(
             "The name of a recipe, or a .toml file of your own; in Python and over HTTP also data.",
-            str | Object,
+            str | JsonObject,
         ),
     ]
     now: Annotated[
@@ -132,7 +132,7 @@ class SearchKwargs(SelectOptions, total=False):
         "Mapping[str, object] | None",
         Option(
             "Change a value of the recipe, for example lanes.words.k1=1.5.",
-            Object,
+            JsonObject,
             flag="--override",
             metavar="PATH=VALUE",
         ),
@@ -164,7 +164,7 @@ class SearchKwargs(SelectOptions, total=False):
         "Mapping[str, object] | None",
         Option(
             "A ranked list of your own, such as top=id-1:0.9,id-2:0.4, or an attribute to rank by.",
-            Object,
+            JsonObject,
             flag="--list",
             metavar="LABEL=ID:SCORE,…",
         ),
@@ -210,7 +210,7 @@ class WriteOptions(TypedDict, total=False):
     vector: Annotated["Sequence[float] | None", Option("Its vector.", list[float], flag=None)]
     links: Annotated[
         "Iterable[Mapping[str, object]] | None",
-        Option("Its links: objects with target and kind.", list[Object], flag=None),
+        Option("Its links: objects with target and kind.", list[JsonObject], flag=None),
     ]
     supersedes: Annotated[
         "str | Iterable[str] | None",
@@ -262,7 +262,7 @@ class LinkKwargs(TypedDict, total=False):
     valid_until: Annotated[
         "TimeLike | None", Option("When it no longer holds.", str, metavar="TIME")
     ]
-    metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", Object)]
+    metadata: Annotated["Mapping[str, object] | None", Option("Fields of your own.", JsonObject)]
     key: Annotated[str | None, _KEY]
 
 
@@ -283,7 +283,7 @@ class ForgetKwargs(TypedDict, total=False):
         "WhereLike | None",
         Option(
             'All memories that pass this filter, for example {"session": "s-12"}.',
-            Object,
+            JsonObject,
             metavar="JSON",
         ),
     ]
@@ -317,7 +317,7 @@ class OpenOptions(TypedDict, total=False):
         ),
     ]
     embedder: Annotated[
-        "str | Embedder | Embed | Sequence[str | Embedder | Embed] | None",
+        "str | Embedder | EmbedFunction | Sequence[str | Embedder | EmbedFunction] | None",
         Option(
             'The embedder: "static" (the packaged table, the default), None, "given:<n>" for'
             " vectors of your own, a local model, a server, a function from texts to vectors, or"

@@ -96,18 +96,18 @@ def status_of(engine: Engine, tenant: str, by: str | None = None) -> Status:
     selection = select(view, lasting, engine.fetch(tenant))
     values = None if by is None else _counts(view, selection, by)
     return Status(
-        tenant,
-        selection.count,
-        view.total - selection.count,
-        view.seq,
-        to_datetime(head.time) if head.seq else None,
-        len(engine.log.debts(tenant, DEBTS_COUNTED)),
-        len(index.manifest.segments),
-        sum(map(len, index.tail)),
-        tuple(engine.log.tenants()),
-        by,
-        None if values is None else dict(_most(values)),
-        None if values is None else len(values),
+        tenant=tenant,
+        records=selection.count,
+        expired=view.total - selection.count,
+        seq=view.seq,
+        time=to_datetime(head.time) if head.seq else None,
+        debt=len(engine.log.debts(tenant, DEBTS_COUNTED)),
+        segments=len(index.manifest.segments),
+        tail=sum(map(len, index.tail)),
+        tenants=tuple(engine.log.tenants()),
+        by=by,
+        counts=None if values is None else dict(_most(values)),
+        distinct=None if values is None else len(values),
     )
 
 

@@ -21,16 +21,16 @@ from memoriter.pipeline.recipe import Recipe
 def criteria_of(query: Query, recipe: Recipe, recorded: int | None) -> Criteria:
     """The selection criteria: scope and filter of the query, `select` of the recipe."""
     return Criteria(
-        query.scope,
-        query.where,
-        query.now,
-        query.as_of,
-        recipe.select.trust,
-        recipe.select.archived,
-        recipe.select.expired,
-        recipe.select.superseded,
-        recipe.select.reflections,
-        recorded,
+        scope=query.scope,
+        where=query.where,
+        now=query.now,
+        as_of=query.as_of,
+        trust=recipe.select.trust,
+        archived=recipe.select.archived,
+        expired=recipe.select.expired,
+        superseded=recipe.select.superseded,
+        reflections=recipe.select.reflections,
+        recorded=recorded,
     )
 
 

@@ -35,10 +35,10 @@ class Mix(Spec):
     """A combination of lanes that another system has a name for."""
 
     ran: tuple[Label, ...] = ()
-    with_hits: tuple[Label, ...] = Field((), alias="found")
+    with_hits: tuple[Label, ...] = ()
 
     def fits(self, ran: Collection[str], with_hits: Collection[str]) -> bool:
-        """Whether all lanes of `ran` ran and all of `found` had hits."""
+        """Whether all lanes of `ran` ran and all of `with_hits` had hits."""
         return set(self.ran) <= set(ran) and set(self.with_hits) <= set(with_hits)
 
 

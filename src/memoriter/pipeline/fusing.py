@@ -17,6 +17,8 @@ from memoriter.core.ranking import Mask, Matrix, Scores
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.fuse import (
     SCALES,
+    Absent,
+    Scale,
     rrf_parts,
     shares,
     smooth_parts,
@@ -26,8 +28,6 @@ from memoriter.rank.grid import snap
 
 Label = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Weight = Annotated[float, Field(ge=0.0, le=1000.0)]
-Scale = Literal["max", "min_max", "none"]
-Absent = Literal["redistribute", "keep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ class Rrf(Fusion):
     about: ClassVar[str] = "reciprocal rank fusion: Σ weight / (k + rank)"
 
     kind: Literal["rrf"]
-    k: float = option("k", 60.0, ge=0.0, le=1e6)
-    base: int = option("the best rank counts as", 1, ge=0, le=1)
+    k: float = option("constant k of 1 / (k + rank)", 60.0, ge=0.0, le=1e6)
+    base: int = option("number of the best rank", 1, ge=0, le=1)
     weights: dict[Label, Weight] = option(
         "weights of lanes (1 where none is named)", default_factory=dict[str, float]
     )

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from memoriter.core import plugins
 from memoriter.core.errors import BadQuery, BadRecipe, UnknownRecipe
+from memoriter.core.shown import plain
 from memoriter.index.ties import ATTRIBUTES
-from memoriter.pipeline.kinds import broken
+from memoriter.lanes.port import Lane
+from memoriter.pipeline.kinds import broken, kinds
 from memoriter.pipeline.recipe import RESERVED, Recipe
 
 
@@ -70,7 +73,7 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     new = {label: value for label, value in lists.items() if label not in recipe.lanes}
     for label, value in lists.items():
         lane = recipe.lanes.get(label) or recipe.boosts.get(label)
-        fits = getattr(lane, "kind", "") == "list" and not isinstance(value, str)
+        fits = isinstance(lane, Lane) and lane.listed and lane.for_list(value) is not None
         if label in RESERVED or (lane is not None and not fits):
             raise BadQuery(
                 f"lists: {label!r} is taken by the recipe", hint="choose another", field="lists"
@@ -79,8 +82,8 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
         return recipe
     data = recipe.to_data()
     for label, value in new.items():
-        by = {"kind": "by", "by": f"-{value}"} if isinstance(value, str) else {"kind": "list"}
-        data["lanes"][label] = by
+        made = (each.for_list(value) for each in kinds("lanes") if issubclass(each, Lane))
+        data["lanes"][label] = next(filter(None, made))
         fuse = data["pass"][0]["fuse"]
         if "weights" in fuse:
             fuse["weights"][label] = fuse["lists"]
@@ -89,15 +92,15 @@ def with_lists(recipe: Recipe, lists: Mapping[str, object]) -> Recipe:
     return parse_recipe(data, f"recipe {recipe.name} with lists")
 
 
-def only_kind(recipe: Recipe, kind: str) -> Recipe:
-    """The recipe cut down to its lanes of one kind, ranked by their raw scores.
+def only_reading(recipe: Recipe, generation: str) -> Recipe:
+    """The recipe cut down to its lanes that read one generation, ranked by their raw scores.
 
     Nothing reranks it. A recipe that has nothing else is returned unchanged. Raises BadRecipe if
     it has no such lane.
     """
-    labels = [label for label, lane in recipe.lanes.items() if lane.kind_name() == kind]
+    labels = [label for label, lane in recipe.lanes.items() if lane.generation == generation]
     if not labels:
-        raise BadRecipe(f"recipe {recipe.name} has no lane of kind {kind}", field="recipe")
+        raise BadRecipe(f"recipe {recipe.name} has no lane that reads {generation}", field="recipe")
     only = len(labels) == len(recipe.lanes) and len(recipe.passes) == 1
     if only and not recipe.boosts and not recipe.order:
         return recipe
@@ -153,13 +156,31 @@ def parse_recipe(data: object, origin: str) -> Recipe:
     except (TypeError, RecursionError) as error:
         raise BadRecipe(f"{origin}: is no plain data: {error}", hint=_HINT) from None
     except ValidationError as error:
-        first = error.errors()[0]
-        path = _path(data, first["loc"]) or "recipe"
-        tag = str(first.get("ctx", {}).get("tag", ""))
-        hint = f"{tag} cannot be loaded: {broken[tag]}" if tag in broken else _HINT
-        if first["type"] == "extra_forbidden":
-            hint = f"known there: {', '.join(_known_keys(data, path))}"
-        raise BadRecipe(f"{origin}: {path}: {first['msg']}", hint=hint, field=path) from None
+        raise _refused(data, origin, error.errors()[0]) from None
+
+
+def _refused(data: object, origin: str, problem: ErrorDetails) -> BadRecipe:
+    """A problem that pydantic reports, in our words and with the path inside the recipe."""
+    path = _path(data, problem["loc"], missing=problem["type"] == "missing")
+    context = problem.get("ctx", {})
+    tag = str(context.get("tag", ""))
+    name = _below(data, "name")
+    hint = _SHOW.format(name) if name in library() else _HINT
+    if problem["type"] == "extra_forbidden":
+        hint = f"known there: {', '.join(_known_keys(data, path))}"
+    elif tag:
+        known = str(context["expected_tags"]).replace("'", "")
+        hint = f"{tag} cannot be loaded: {broken[tag]}" if tag in broken else f"known: {known}"
+    message = ": ".join(filter(None, (origin, path, _message(problem))))
+    return BadRecipe(message, hint=hint, field=path or "recipe")
+
+
+def _message(problem: ErrorDetails) -> str:
+    """What is wrong with a value."""
+    text = _MISTAKES.get(problem["type"])
+    if text is None:
+        return problem["msg"]
+    return text.format(**problem.get("ctx", {}), given=plain(repr(problem["input"])))
 
 
 def _plain(value: object) -> object:
@@ -168,13 +189,16 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not a value of a recipe")
 
 
-def _path(data: object, parts: Sequence[int | str]) -> str:
-    """The path of a mistake; pydantic also lists the kinds that it tried, which are left out."""
+def _path(data: object, parts: Sequence[int | str], *, missing: bool) -> str:
+    """The path of a mistake; `missing` says that its last part is a key that is not there.
+
+    Pydantic also lists the kinds that it tried; these are left out.
+    """
     out: list[str] = []
     at = data
     for n, part in enumerate(parts):
         below = _children(at)
-        if str(part) not in below and n < len(parts) - 1:
+        if str(part) not in below and not (missing and n == len(parts) - 1):
             continue
         out.append(str(part))
         at = below.get(str(part))
@@ -185,7 +209,33 @@ _OPEN: Final = ("lanes", "boosts")
 """Tables to which an override may add an entry."""
 _PATH: Final = re.compile(r"[a-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 _FOLDER: Final = "memoriter.pipeline.recipes"
+_SHOW: Final = "`memoriter recipe show {} --json` prints every option"
 _HINT: Final = "`memoriter recipe show memoriter` prints a complete example"
+_MISTAKES: Final = {
+    "bool_type": "expected true or false, not {given}",
+    "dict_type": "expected a table, not {given}",
+    "extra_forbidden": "there is no such option",
+    "finite_number": "expected a finite number, not {given}",
+    "float_type": "expected a number, not {given}",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "int_type": "expected an integer, not {given}",
+    "less_than": "must be less than {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "expected {expected}, not {given}",
+    "missing": "is required",
+    "model_attributes_type": "expected a table, not {given}",
+    "model_type": "expected a table, not {given}",
+    "string_pattern_mismatch": "must match {pattern}",
+    "string_type": "expected a text, not {given}",
+    "too_long": "must have at most {max_length} entries",
+    "too_short": "must not be empty",
+    "tuple_type": "expected a list, not {given}",
+    "union_tag_invalid": "there is no kind {tag!r}",
+    "union_tag_not_found": "needs a kind",
+    "value_error": "{error}",
+}
+"""Pydantic's name of an error → its message; the names in braces are pydantic's too."""
 
 
 def read_recipe(path: Path) -> Recipe:

@@ -17,10 +17,10 @@ from memoriter.core.times import iso
 from memoriter.lanes.port import Context, Lane, Ready, Seeded, Skipped
 from memoriter.pipeline.foreign_names import first_fitting
 from memoriter.pipeline.orderings.port import Ordering
-from memoriter.pipeline.plan_text import attempt_text, step_text
 from memoriter.pipeline.recipe import Recipe
 from memoriter.pipeline.strict import refuse_unused
 from memoriter.pipeline.waves import cannot_start, waves_of
+from memoriter.text.figures import attempt_text, step_text
 from memoriter.text.prompt import head_size
 
 BUDGET: Final = "budget"

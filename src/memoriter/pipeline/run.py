@@ -69,7 +69,16 @@ def run_plan(plan: Plan, ctx: Context) -> Ran:
         counts[BUDGET] = shown.rows.size
     notes = {**scored.noted, **{name: move.noted for name, move in moves.items()}}
     plan = _with_notes(_with_counts(plan, counts, rankings), notes)
-    return Ran(plan, rankings, slate, shown, scored.slate, moves, outcomes, seeds)
+    return Ran(
+        plan=plan,
+        rankings=rankings,
+        slate=slate,
+        shown=shown,
+        scored=scored.slate,
+        moves=moves,
+        outcomes=outcomes,
+        seeds=seeds,
+    )
 
 
 def boosted_count(slate: Slate, label: str) -> int:

@@ -8,19 +8,15 @@ to posting lists; `bm25_contribution`, the product for one word, is for the sear
 from __future__ import annotations
 
 import math
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from memoriter.rank.grid import snap, snap_one
+from memoriter.rank.grid import Array, snap, snap_one
 
 Rarity = Literal["positive", "floored"]
 _FLOOR: Final = 1e-6
 """The smallest `floored` idf, as in FTS5."""
 
-Array = NDArray[np.float64]
-Numbers = TypeVar("Numbers", float, Array)
+NumberT = TypeVar("NumberT", float, Array)
 """One number, or an array."""
 
 
@@ -39,19 +35,28 @@ def idf(total: int, df: int, form: Rarity = "positive") -> float:
     return snap_one(math.log(odds) if odds > 1.0 else _FLOOR)
 
 
-def saturation(tf: Numbers, length: Numbers, mean: float, shape: tuple[float, float]) -> Numbers:
-    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)); `shape` is (k1, b).
+class Bm25Params(NamedTuple):
+    """The two free parameters of BM25."""
 
-    >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, (1.2, 0.75))
+    k1: float = 1.2
+    """Saturation of the term frequency."""
+    b: float = 0.75
+    """Normalization by length."""
+
+
+def saturation(tf: NumberT, length: NumberT, mean: float, params: Bm25Params) -> NumberT:
+    """tf·(k1+1) / (tf + k1·(1 − b + b·length/mean)).
+
+    >>> saturation(np.array([2.0]), np.array([3.0]), 3.0, Bm25Params(k1=1.2, b=0.75))
     array([1.375])
     """
-    k1, b = shape
+    k1, b = params
     norm = k1 * (1.0 - b + b * (length / mean))
     return tf * (k1 + 1.0) / (tf + norm)
 
 
 def bm25_contribution(
-    tf: Array, length: Array, mean: float, weight: float, shape: tuple[float, float]
+    tf: Array, length: Array, mean: float, weight: float, params: Bm25Params
 ) -> Array:
     """Weight · saturation, on the grid; `weight` is the product of idf, field weight and boost."""
-    return snap(weight * saturation(tf, length, mean, shape))
+    return snap(weight * saturation(tf, length, mean, params))

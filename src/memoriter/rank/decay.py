@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memoriter.rank.grid import snap
+from memoriter.rank.grid import Array, snap
 
-Array = NDArray[np.float64]
 _LN2: Final = math.log(2.0)
 _SECOND: Final = 1e6
 _NEUTRAL: Final = 0.5
@@ -117,17 +116,17 @@ def near_strong(
     return snap(np.where(gains, most * (1.0 - np.where(gains, distance, 0.0) / radius), 0.0))
 
 
-def importance(values: Array, lexical: Array, worded: float, bare: float) -> Array:
+def importance(values: Array, lexical: Array, matched: float, unmatched: float) -> Array:
     """The distance of the importance from one half, weighted by the lexical score.
 
-    With a lexical score, lexical · (importance − ½) · worded, else (importance − ½) · bare.
+    With a lexical score, lexical · (importance − ½) · matched, else (importance − ½) · unmatched.
     Negative below one half.
 
     >>> importance(np.array([0.8, 1.0, np.nan]), np.array([2.0, np.nan, 2.0]), 0.3, 0.1).round(6)
     array([0.18, 0.05, 0.  ])
     """
     words = np.nan_to_num(lexical)
-    share = np.where(words > 0.0, words * worded, bare)
+    share = np.where(words > 0.0, words * matched, unmatched)
     return _known((values - _NEUTRAL) * share)
 
 

@@ -10,15 +10,15 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoriter.core.ranking import Mask
 from memoriter.rank.grid import STEP
 
 Nodes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 ROOT: Final = -1
 """The parent and the step of a seed, which has none."""
 
@@ -100,17 +100,37 @@ class Tree:
         return out[::-1]
 
 
+class _Place(NamedTuple):
+    """A place of a tree; the columns of `Tree` in one row."""
+
+    node: int
+    depth: int
+    parent: int
+    step: int
+    cost: float
+
+
+class _Candidate(NamedTuple):
+    """A path that waits to be settled; candidates are compared field by field."""
+
+    cost: float
+    depth: int
+    node: int
+    parent: int
+    step: int
+
+
 class _GrowingTree:
     """A tree under construction."""
 
     def __init__(self) -> None:
-        self.rows: list[tuple[int, int, int, int, float]] = []
+        self.places: list[_Place] = []
         self.read = 0
         self.truncated = False
 
     def tree(self) -> Tree:
-        walked = np.array([row[:4] for row in self.rows], np.int64).reshape(-1, 4)
-        costs = np.array([row[4] for row in self.rows], np.float64)
+        walked = np.array([place[:4] for place in self.places], np.int64).reshape(-1, 4)
+        costs = np.array([place.cost for place in self.places], np.float64)
         nodes, depths, parents, steps = walked.T
         return Tree(nodes, depths, parents, steps, costs, self.read, self.truncated)
 
@@ -128,10 +148,10 @@ def bfs(graph: Adjacency, allowed: StepFilter, seed: int, max_depth: int, max_vi
     Python.
     """
     grown = _GrowingTree()
-    grown.rows.append((seed, 0, ROOT, ROOT, 0.0))
+    grown.places.append(_Place(seed, 0, ROOT, ROOT, 0.0))
     seen, at = {seed}, 0
-    while at < len(grown.rows) and grown.rows[at][1] < max_depth and not grown.truncated:
-        node, depth = grown.rows[at][:2]
+    while at < len(grown.places) and grown.places[at].depth < max_depth and not grown.truncated:
+        node, depth = grown.places[at][:2]
         steps = grown.steps(graph, allowed, node)
         # One step per run of parallel edges. At most max_visited targets are known already (each
         # from two directions), so further steps cannot be needed.
@@ -143,7 +163,7 @@ def bfs(graph: Adjacency, allowed: StepFilter, seed: int, max_depth: int, max_vi
                 grown.truncated = True
                 break
             seen.add(to)
-            grown.rows.append((to, depth + 1, at, step, depth + 1.0))
+            grown.places.append(_Place(to, depth + 1, at, step, depth + 1.0))
         at += 1
     return grown.tree()
 
@@ -213,7 +233,7 @@ def cheapest(
     allowed = StepFilter(
         allowed.edges & (costs >= 0.0), allowed.nodes, allowed.along, allowed.against
     )
-    waiting = [(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
+    waiting = [_Candidate(0.0, 0, node, ROOT, ROOT) for node in sorted(set(seeds))]
     while waiting:
         cost, depth, node, parent, step = heapq.heappop(waiting)
         # Popped in order of cost: a later path is useful only if it has fewer hops.
@@ -223,14 +243,15 @@ def cheapest(
             grown.truncated = True
             break
         nearest[node] = depth
-        grown.rows.append((node, depth, parent, step, cost))
+        grown.places.append(_Place(node, depth, parent, step, cost))
         if depth == budget.max_hops:
             continue
         for fare, to, onward in _fares(graph, grown.steps(graph, allowed, node), costs, budget):
             whole = cost + fare
             fewer = depth + 1 < nearest.get(to, depth + 2)
             if fewer and budget.allows(whole, depth + 1):
-                heapq.heappush(waiting, (whole, depth + 1, to, len(grown.rows) - 1, onward))
+                at = len(grown.places) - 1
+                heapq.heappush(waiting, _Candidate(whole, depth + 1, to, at, onward))
     return grown.tree()
 
 

@@ -302,10 +302,18 @@ class Ram:
         with self._lock:
             log = self._log_of(tenant)
             return Dump(
-                log.head, list(log.commits), list(log.chain), list(log.records),
-                list(log.vector_rows), list(log.mentions), list(log.edge_rows),
-                list(log.agent_rows), list(log.tombs), sorted(log.key_rows), sorted(log.debt_rows),
-            )  # fmt: skip
+                head=log.head,
+                commits=list(log.commits),
+                chain=list(log.chain),
+                records=list(log.records),
+                vectors=list(log.vector_rows),
+                mentions=list(log.mentions),
+                edges=list(log.edge_rows),
+                agents=list(log.agent_rows),
+                tombs=list(log.tombs),
+                keys=sorted(log.key_rows),
+                debts=sorted(log.debt_rows),
+            )
 
     def restore(self, tenant: str, dump: Dump) -> None:
         """Write a dump into an empty tenant; Conflict if it has been written to."""
@@ -316,11 +324,19 @@ class Ram:
                     hint="load into a new tenant or a new store",
                 )
             self._tenants[tenant] = _Tenant(
-                replace(dump.head, published=0), list(dump.commits), list(dump.records),
-                list(dump.words), list(dump.vectors), list(dump.mentions), list(dump.edges),
-                list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
-                list(dump.debts),
-            )  # fmt: skip
+                head=replace(dump.head, published=0),
+                commits=list(dump.commits),
+                records=list(dump.records),
+                words=list(dump.words),
+                vector_rows=list(dump.vectors),
+                mentions=list(dump.mentions),
+                edge_rows=list(dump.edges),
+                agent_rows=list(dump.agents),
+                tombs=list(dump.tombs),
+                chain=list(dump.chain),
+                key_rows=list(dump.keys),
+                debt_rows=list(dump.debts),
+            )
             rows = (*dump.words, *dump.vectors, *dump.debts)
             self._spaces |= {row.generation for row in rows}
 

@@ -127,7 +127,7 @@ class CommitRow(NamedTuple):
     time: int
 
 
-Entry = TypeVar("Entry", EdgeRow, AgentRow, TombRow)
+SaltedRow = TypeVar("SaltedRow", EdgeRow, AgentRow, TombRow)
 Bookkeeping = TypeVar("Bookkeeping", CommitRow, KeyRow, DebtRow)
 
 RECORD: Final = 1
@@ -187,9 +187,10 @@ def words_sum(tenant: str, row: int, generation: str, body: bytes) -> bytes:
     return checksum(tenant.encode(), _pack(row), generation.encode(), body)
 
 
-def vector_sum(tenant: str, numbers: tuple[int, int, int], space: str, body: bytes) -> bytes:
-    """The checksum beside a vector; numbers are (seq, row, part), space its generation and form."""
-    return checksum(tenant.encode(), _pack(*numbers), space.encode(), body)
+def vector_sum(tenant: str, row: VectorRow) -> bytes:
+    """The checksum beside a vector, over all its other fields."""
+    space = f"{row.generation}\n{row.form}"
+    return checksum(tenant.encode(), _pack(row.seq, row.row, row.part), space.encode(), row.body)
 
 
 def mention_sum(tenant: str, seq: int, row: int, name: str) -> bytes:
@@ -252,9 +253,7 @@ VECTORS: Final = "vectors"
 
 def check_vector(tenant: str, row: VectorRow) -> VectorRow:
     """The vector row itself; Corrupt (field `VECTORS`) if it does not match its checksum."""
-    space = f"{row.generation}\n{row.form}"
-    numbers = (row.seq, row.row, row.part)
-    if not _equal(lambda: vector_sum(tenant, numbers, space, row.body), row.sum):
+    if not _equal(lambda: vector_sum(tenant, row), row.sum):
         raise Corrupt(
             f"a vector of row {row.row} of tenant {tenant!r} is damaged",
             hint="run `memoriter doctor`, which recomputes what follows from records",
@@ -278,7 +277,7 @@ def read_tomb(tomb: TombRow) -> Erased:
     return Erased(**json.loads(tomb.body))
 
 
-def check_entry(tenant: str, row: Entry, expected: bytes) -> Entry:
+def check_entry(tenant: str, row: SaltedRow, expected: bytes) -> SaltedRow:
     """The edge, agent or tombstone itself; Corrupt if it does not match its digest."""
     match row:
         case EdgeRow():

@@ -272,11 +272,8 @@ class _Settling:
 
     def vector(self, row: int, vector: Vector, salt: bytes) -> None:
         seq = self.next()
-        space = f"{vector.generation}\n{vector.form}"
-        checksum = vector_sum(self.tenant, (seq, row, vector.part), space, vector.body)
-        kept = VectorRow(
-            seq, row, vector.part, vector.generation, vector.form, vector.body, checksum
-        )
+        kept = VectorRow(seq, row, vector.part, vector.generation, vector.form, vector.body, b"")
+        kept = kept._replace(sum=vector_sum(self.tenant, kept))
         self.out.vectors.append(kept)
         # Only a caller's vector is chained: an embedder's ("unit") follows from the record.
         if vector.form != "unit":

@@ -30,7 +30,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
     def name(row: int) -> str:
         return ids_of(ctx.view, np.array([row], np.int64))[0]
 
-    reasons = Reasons(head, name)
+    reasons = Reasons(head, ran.plan.recipe, name)
     replaced = ctx.replaced_by(head.rows)
     terms = ran.plan.terms
     hits: list[Hit] = []
@@ -48,6 +48,7 @@ def answer(ran: Ran, ctx: Context, fetch: Fetch) -> Result:
                 explanation=why,
                 lanes=own,
                 moves=reasons.moves(at),
+                recipe=ran.plan.recipe,
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced[at],
                 source=_source(ran.plan.recipe, own),

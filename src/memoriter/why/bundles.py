@@ -16,10 +16,8 @@ from memoriter.core.ranking import Ranking, Rows
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, named, quoted, shown
 from memoriter.index.filter import Fetch
-from memoriter.lanes.bm25 import Bm25Lane
-from memoriter.lanes.graph_lane import on_paths
-from memoriter.lanes.port import Context, Skipped
-from memoriter.lanes.walk import Walked, WalkLane
+from memoriter.lanes.graph_lane import SeedWalkLane, Walked, on_paths
+from memoriter.lanes.port import Context, Lane, Skipped
 from memoriter.pipeline.passes import not_asked
 from memoriter.pipeline.recipe import Recipe
 from memoriter.why.result import Hit, LaneScore
@@ -129,7 +127,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     skipped = {} if ctx.effects.judge is None else {"rerank": not_asked("bundles")}
     lanes = recipe.lanes.items()
     label, words = next(
-        ((name, lane) for name, lane in lanes if isinstance(lane, Bm25Lane)), ("", None)
+        ((name, lane) for name, lane in lanes if lane.generation == "words"), ("", None)
     )
     ready = Skipped("the recipe has no word lane") if words is None else words.ready(ctx)
     if words is None or isinstance(ready, Skipped):
@@ -145,7 +143,7 @@ def bundle(recipe: Recipe, ctx: Context, fetch: Fetch, offset: int) -> Bundles:
     records = dict(zip(wanted, zip(fetch(wanted), replaced, strict=True), strict=True))
     bundles = [
         Bundle(hit, linked.support(hit.record.row, records))
-        for hit in _hits(ctx, _Page(label, words, ranking, page, offset), records)
+        for hit in _hits(recipe, ctx, _Page(label, words, ranking, page, offset), records)
     ]
     return Bundles(tuple(bundles), int(ranking.rows.size), offset, skipped)
 
@@ -155,14 +153,14 @@ class _Page:
     """The rows of one page of the word lane's ranking."""
 
     label: str
-    words: Bm25Lane
+    words: Lane
     ranking: Ranking
     rows: Rows
     offset: int
     """How many rows are on the pages before."""
 
 
-def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
+def _hits(recipe: Recipe, ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
     reasons = page.words.evidence(ctx, page.ranking, page.rows)
     for at, (row, why) in enumerate(
         zip(page.rows.tolist(), reasons, strict=True), start=page.offset
@@ -177,6 +175,7 @@ def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
                 explanation=why,
                 lanes={page.label: LaneScore(at + 1, score, why)},
                 moves={},
+                recipe=recipe,
                 _analyzer=ctx.wording.analyzer,
                 superseded_by=replaced,
             )
@@ -185,15 +184,17 @@ def _hits(ctx: Context, page: _Page, records: _Known) -> Iterator[Hit]:
 class _Linked:
     """The records linked to each of the seeds that were walked from."""
 
-    def __init__(self, walked: Walked, seeds: Rows) -> None:
-        self._walked = walked
-        walk_graph = walked.walk_graph
-        hits = set(walk_graph.graph.positions(seeds).tolist())
-        reached = walked.reached
-        self._seeds = dict(zip(reached.nodes.tolist(), reached.seeds.tolist(), strict=True))
-        """Node → number of seeds that reach it."""
+    def __init__(self, walked: Walked | None, seeds: Rows) -> None:
         self._places: dict[int, tuple[int, list[int]]] = {}
         """Row of a seed → (number of its tree, places in that tree, nearest first)."""
+        self._seeds: dict[int, int] = {}
+        """Node → number of seeds that reach it."""
+        self._walked = walked
+        if walked is None:
+            return
+        walk_graph, reached = walked.walk_graph, walked.reached
+        self._seeds = dict(zip(reached.nodes.tolist(), reached.seeds.tolist(), strict=True))
+        hits = set(walk_graph.graph.positions(seeds).tolist())
         for n, tree in enumerate(walked.trees):
             nodes = tree.nodes.tolist()  # the first node of a tree is its seed
             keep = [
@@ -205,7 +206,7 @@ class _Linked:
     def rows(self, seed: int) -> list[int]:
         """The rows linked to a seed, nearest first, then oldest first."""
         n, places = self._places.get(seed, (0, []))
-        if not places:
+        if self._walked is None or not places:
             return []
         nodes = self._walked.trees[n].nodes[np.array(places)]
         return self._walked.walk_graph.graph.rows[nodes].tolist()
@@ -214,7 +215,7 @@ class _Linked:
         """The records linked to a seed, in the order of `rows`."""
         walked = self._walked
         n, places = self._places.get(seed, (0, []))
-        if not places:
+        if walked is None or not places:
             return ()
         tree = walked.trees[n]
         names = walked.walk_graph.names(on_paths([(tree, at) for at in places]))
@@ -232,7 +233,8 @@ class _Linked:
 
 
 def _linked(recipe: Recipe, ctx: Context, seeds: Rows) -> _Linked:
-    walks = [lane for lane in recipe.lanes.values() if isinstance(lane, WalkLane) and lane.enabled]
-    lane = walks[0] if walks else WalkLane(kind="walk", max_depth=0)
-    count = lane.seed_count if walks else 0
-    return _Linked(lane.walked(ctx.at("", {"": seeds[:count].astype(np.int64)})), seeds)
+    lanes = (lane for lane in recipe.lanes.values() if isinstance(lane, SeedWalkLane))
+    lane = next((lane for lane in lanes if lane.enabled), None)
+    if lane is None:
+        return _Linked(None, seeds)
+    return _Linked(lane.walked(ctx.at("", {"": seeds[: lane.seed_count].astype(np.int64)})), seeds)

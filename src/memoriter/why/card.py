@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, Final, NewType
 
 from memoriter.core.explanation import Explanation, contributions
 from memoriter.core.times import iso
+from memoriter.text.figures import figure, pairs
 from memoriter.text.safe import one_line, safe
-from memoriter.why.figures import (
+from memoriter.why.hit_text import (
+    NodeLine,
     boosts_of,
-    figure,
+    lane_lines,
     lanes_outside_score,
     moves_of,
-    node_text,
-    pairs,
+    plain_lines,
     scale_of,
+    score_lines,
 )
 
 if TYPE_CHECKING:
     from memoriter.pipeline.plan import Plan, PlanStep
-    from memoriter.why.result import Hit, LaneScore, Result
+    from memoriter.why.result import Hit, Result
 
 Html = NewType("Html", str)
 """Markup whose texts are escaped. `_tag` accepts nothing else, so no text is used unescaped."""
@@ -82,7 +84,7 @@ def hit_html(hit: Hit) -> str:
 def explanation_html(node: Explanation) -> str:
     """An explanation as an HTML fragment: every number, down to the counts."""
     colours = _colours(label for label, _ in contributions(node))
-    parts = _sum(node, colours), _tag("ul", _node(node, {}, colours), of="rc-tree")
+    parts = _sum(node, colours), _tag("ul", _node(plain_lines(node), colours), of="rc-tree")
     return _tag("div", _style(), *parts, of="rc")
 
 
@@ -129,7 +131,7 @@ def _style() -> Html:
 def _hit(hit: Hit, best: float, colours: Colours) -> Html:
     numbers = [_tag("b", _text(number)) for number in (str(hit.rank), figure(hit.score))]
     head = _tag("p", *numbers, *_chips(hit, colours), of="rc-head")
-    parts = [head, _bar(hit.explanation, best, colours), _sum(hit.explanation, colours)]
+    parts = [head, score_bar(hit.explanation, best, colours), _sum(hit.explanation, colours)]
     parts += [_marked_text(hit), _attributes(hit), *_journey(hit)]
     return _tag("article", *parts, _reasons(hit, colours), of="rc-hit")
 
@@ -149,7 +151,7 @@ def _key(label: str, colours: Colours) -> Html:
     return _chip(label, label, colours)
 
 
-def _bar(root: Explanation, best: float, colours: Colours) -> Html:
+def score_bar(root: Explanation, best: float, colours: Colours) -> Html:
     """A bar with a segment per contribution."""
     drawn: list[Html] = []
     at = 0.0
@@ -216,7 +218,7 @@ def _attributes(hit: Hit) -> Html:
 def _journey(hit: Hit) -> list[Html]:
     """The rank of the hit at each stage, and what moved it."""
     journey = " → ".join(f"{one_line(stage)} #{rank}" for stage, rank in hit.journey)
-    lines = [journey, *(f"{stage}: {move}" for stage, move in moves_of(hit.moves, hit.rank))]
+    lines = [journey, *(f"{stage}: {move}" for stage, move in moves_of(hit))]
     return [_tag("p", _text(line), of="rc-dim") for line in lines]
 
 
@@ -225,18 +227,18 @@ def _journey(hit: Hit) -> list[Html]:
 
 def _reasons(hit: Hit, colours: Colours) -> Html:
     """The whole explanation in a collapsed element."""
-    nodes = [_node(hit.explanation, hit.lanes, colours)]
+    nodes = [_node(score_lines(hit), colours)]
     for label in lanes_outside_score(hit):
         lane = hit.lanes[label]
-        inner = _tag("ul", _node(lane.why, hit.lanes, colours))
+        inner = _tag("ul", _node(lane_lines(hit, label), colours))
         nodes.append(_tag("li", _chip(label, f"{label} #{lane.rank}, before", colours), inner))
     summary = _tag("summary", _text("every number"))
     return _tag("details", summary, _tag("ul", *nodes, of="rc-tree"))
 
 
-def _node(node: Explanation, lanes: Mapping[str, LaneScore], colours: Colours) -> Html:
-    """A number and its parts; below the contribution of a lane, the lane's own evidence."""
-    text = node_text(node)
+def _node(shown: NodeLine, colours: Colours) -> Html:
+    """A number with its text, and those below it."""
+    node, text, parts = shown
     line = [_tag("b", _text(figure(node.value))), _text(" ")]
     if text.matched:
         line += [_tag("mark", _text(text.matched)), _text(f" {text.label}")]
@@ -245,9 +247,7 @@ def _node(node: Explanation, lanes: Mapping[str, LaneScore], colours: Colours) -
     else:
         line.append(_text(text.label))
     line += [_text(" "), _tag("small", _text(text.detail))] if text.detail else []
-    below = [_node(part, lanes, colours) for part in node.parts]
-    if node.op == "leaf" and node.label in lanes:
-        below.append(_node(lanes[node.label].why, lanes, colours))
+    below = [_node(part, colours) for part in parts]
     return _tag("li", *line, *([_tag("ul", *below)] if below else []))
 
 

@@ -139,16 +139,18 @@ class Case:
         recorded = outcomes.get("recorded")
         unread = outcomes.get("unread")
         return cls(
-            query,
-            recipe,
-            integer(view.get("seq"), "view.seq", 0, EXACT_INT, BadQuery),
-            _generations(_part(outcomes, "generations")),
-            _vector(outcomes),
-            None if unread is None else text(unread, "unread", BadQuery),
-            None if recorded is None else integer(recorded, "recorded", 0, EXACT_INT, BadQuery),
-            _judgement(outcomes),
-            text(outcomes.get("space", ""), "outcomes.space", BadQuery),
-            _beside(outcomes),
+            query=query,
+            recipe=recipe,
+            seq=integer(view.get("seq"), "view.seq", 0, EXACT_INT, BadQuery),
+            generations=_generations(_part(outcomes, "generations")),
+            vector=_vector(outcomes),
+            unread=None if unread is None else text(unread, "unread", BadQuery),
+            recorded=None
+            if recorded is None
+            else integer(recorded, "recorded", 0, EXACT_INT, BadQuery),
+            judgement=_judgement(outcomes),
+            space=text(outcomes.get("space", ""), "outcomes.space", BadQuery),
+            beside=_beside(outcomes),
         )
 
 

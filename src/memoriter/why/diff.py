@@ -253,8 +253,17 @@ def _move(id: str, was: _Answer, now: _Answer, inputs: Sequence[Input]) -> Move:
     # If its own score is unchanged, other hits moved or an ordering cut differently; then every
     # difference of the inputs is a possible cause.
     causes = _in_order(own or {each.cause for each in inputs})
-    ends = was.score(id), now.score(id)
-    return Move(id, one, two, *ends, parts, tuple(passed), tuple(passed_by), causes)
+    return Move(
+        id=id,
+        was=one,
+        now=two,
+        score_was=was.score(id),
+        score_now=now.score(id),
+        parts=parts,
+        passed=tuple(passed),
+        passed_by=tuple(passed_by),
+        causes=causes,
+    )
 
 
 def _moved(move: Move) -> bool:

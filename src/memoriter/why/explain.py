@@ -11,11 +11,15 @@ from functools import cached_property
 
 from memoriter.core.explanation import Explanation
 from memoriter.core.slate import Slate, pass_of, signal_of
+from memoriter.lanes.spec import RecipePart
+from memoriter.pipeline.orderings.budget import SIZES
+from memoriter.pipeline.plan import ordering_steps
+from memoriter.pipeline.recipe import Recipe
 
 FROM = ".from"
 """The suffix of columns that hold the rank of a row before a stage."""
-_WHOLE = ("rank", "row", "group", "tokens", "chars")
-"""Notes that are integers, although columns hold floats."""
+_WHOLE = ("rank", *SIZES)
+"""Notes of the pipeline itself that are integers, although columns hold floats."""
 Name = Callable[[int], str]
 """Row → id of its record."""
 
@@ -23,9 +27,11 @@ Name = Callable[[int], str]
 class Reasons:
     """Explains rows of one slate; its columns are grouped by owner once, for all rows."""
 
-    def __init__(self, slate: Slate, name: Name) -> None:
+    def __init__(self, slate: Slate, recipe: Recipe, name: Name) -> None:
         self._steps = slate.steps
         self._name = name
+        self._parts: dict[str, RecipePart] = {**recipe.boosts, **ordering_steps(recipe)}
+        """The boosts and orderings by the names under which they note something."""
         self._columns = {key: column.tolist() for key, column in slate.columns.items()}
         self._inside = {key for step in slate.steps for key in (*step.inputs, step.out)}
         """Columns that are part of a score; the others are notes about it."""
@@ -63,17 +69,21 @@ class Reasons:
     def _leaf(self, key: str, at: int) -> Explanation:
         """The value of a column, with the notes of its owner as facts."""
         owner = signal_of(key)
-        facts = self._noted(self._facts.get(owner, {}), at)
+        facts = self._noted(owner, self._facts.get(owner, {}), at)
         return Explanation(owner, self._columns[key][at], facts=facts)
 
-    def _noted(self, columns: Mapping[str, list[float]], at: int) -> dict[str, object]:
-        values = ((note, column[at]) for note, column in columns.items())
-        return {note: self._plain(note, value) for note, value in values if not math.isnan(value)}
-
-    def _plain(self, note: str, value: float) -> object:
-        if note in ("row", "cause"):
-            return self._name(int(value))
-        return int(value) if note.rpartition(".")[2] in _WHOLE else value
+    def _noted(self, owner: str, columns: Mapping[str, list[float]], at: int) -> dict[str, object]:
+        """The notes of an owner about a row: rows as ids, counts as integers."""
+        part = self._parts.get(owner)
+        rows = () if part is None else part.row_notes
+        whole = _WHOLE if part is None else (*_WHOLE, *part.whole_notes)
+        out: dict[str, object] = {}
+        for note, column in columns.items():
+            value = column[at]
+            if not math.isnan(value):
+                number = int(value) if note.rpartition(".")[2] in whole else value
+                out[note] = self._name(int(value)) if note in rows else number
+        return out
 
     def moves(self, at: int) -> dict[str, dict[str, object]]:
         """For each pass and ordering that moved rows, the row's rank before it and its notes.
@@ -82,7 +92,7 @@ class Reasons:
         """
         out: dict[str, dict[str, object]] = {}
         for stage, ranks in self._stages.items():
-            noted = self._noted(self._notes[stage], at)
+            noted = self._noted(stage, self._notes[stage], at)
             out[stage] = {"from": int(ranks[at]), **noted, **self._rescored(stage, at)}
         return out
 

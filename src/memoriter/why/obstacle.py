@@ -158,7 +158,7 @@ def _not_found(ran: Ran, ctx: Context, row: int) -> Obstacle:
 def _listing(recipe: Recipe, ctx: Context, row: int) -> Change:
     """The change that makes any record a candidate: a list that names it."""
     taken = {*recipe.lanes, *recipe.boosts}
-    label = next(name for n in range(len(taken) + 1) if (name := f"mine{n or ''}") not in taken)
+    label = next(name for n in range(len(taken) + 1) if (name := f"given{n or ''}") not in taken)
     (id,) = strings(ctx.view, np.array([row]), "id")
     return {"lists": {label: [[id, 1.0]]}}
 

@@ -17,10 +17,11 @@ from memoriter.core.ranking import Attempt
 from memoriter.core.record import Record
 from memoriter.core.shown import counted, draw_by, named, plain, quoted, shown
 from memoriter.pipeline.plan import Plan
+from memoriter.pipeline.recipe import Recipe
+from memoriter.text.figures import figure
 from memoriter.text.port import Analyzer
 from memoriter.text.spans import Matched, Span, snippet, spans_of
 from memoriter.why.context import Block, block_of
-from memoriter.why.figures import figure
 from memoriter.why.receipt import Receipt
 from memoriter.why.trace import signals_of, trace_of
 
@@ -53,6 +54,8 @@ class Hit(Hinting):
     lanes: Mapping[str, LaneScore]
     moves: Mapping[str, Mapping[str, object]]
     """For each pass and ordering that moved rows, its rank before (`from`) and what was noted."""
+    recipe: Recipe = field(compare=False)
+    """The recipe that ranked it."""
     _analyzer: Analyzer = field(compare=False)
     """The analyzer of the query; it finds the matched words in the text."""
     superseded_by: tuple[str, ...] = ()
@@ -325,15 +328,15 @@ def _lane_rows(hit: Hit) -> Iterator[LaneRow]:
     for label, lane in sorted(hit.lanes.items()):
         facts = lane.why.facts
         yield LaneRow(
-            hit.id,
-            hit.score,
-            label,
-            lane.rank,
-            cast("float", facts.get("number", lane.score)),
-            hit.rank,
-            _distance(lane),
-            cast("str | None", facts.get("parent")),
-            cast("int | None", facts.get("distance")),
+            id=hit.id,
+            score=hit.score,
+            list_id=label,
+            leg_rank=lane.rank,
+            leg_score=cast("float", facts.get("number", lane.score)),
+            rank=hit.rank,
+            distance=_distance(lane),
+            parent=cast("str | None", facts.get("parent")),
+            depth=cast("int | None", facts.get("distance")),
         )
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memoriter.pipeline.boosts.port import Boost
+from memoriter.pipeline.kinds import kinds
 from memoriter.pipeline.load import value_at
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def trace_of(plan: Plan) -> dict[str, object]:
         "fell_back": plan.fell_back,
         "signals": list(signals_of(plan)),
         "skipped": plan.skipped,
-        "intent": _shown(steps, "intent", "intent"),
+        **_traced(plan, steps),
         "used_retry": len(plan.attempts) > 1,
         "attempts": [attempt.to_dict() for attempt in plan.attempts],
         "embedder_used": any(recipe.lanes[label].generation == "vectors" for label in plan.running),
@@ -53,6 +55,16 @@ def _effective(plan: Plan) -> str | None:
         if set(mode.lanes) == set(plan.running) and not mode.may_miss
     ]
     return plan.mode if plan.mode in fits else next(iter(fits), None)
+
+
+def _traced(plan: Plan, steps: dict[str, PlanStep]) -> dict[str, object]:
+    """What boosts show in the trace; None for what none of this recipe does."""
+    boosts = plan.recipe.boosts
+    every = (each for each in kinds("boosts") if issubclass(each, Boost))
+    out: dict[str, object] = {key: None for each in every for key in each.traced}
+    for label, boost in boosts.items():
+        out |= {key: _shown(steps, label, key) for key in boost.traced}
+    return out
 
 
 def _shown(steps: dict[str, PlanStep], name: str, key: str) -> object:

@@ -107,7 +107,18 @@ def put_of(draft: Draft, content: Content, record_id: str, salt: bytes, derived:
     body = encode(record_id, content)
     ties = tuple(_dated(tie, content) for tie in draft.ties)
     words = _words(content, analyzers)
-    return Put(record_id, content, body, salt, None, words, vectors, owes, ties, draft.key)
+    return Put(
+        id=record_id,
+        content=content,
+        body=body,
+        salt=salt,
+        replaces=None,
+        words=words,
+        vectors=vectors,
+        owes=owes,
+        ties=ties,
+        key=draft.key,
+    )
 
 
 def _dated(tie: NewEdge, content: Content) -> NewEdge:
@@ -162,7 +173,18 @@ def prepare_version(
     salt = context.entropy.draw(SALT_BYTES)
     words = _words(content, context.analyzers)
     body = encode(record.id, content)
-    return Put(record.id, content, body, salt, record.row, words, vectors, owes, (), key)
+    return Put(
+        id=record.id,
+        content=content,
+        body=body,
+        salt=salt,
+        replaces=record.row,
+        words=words,
+        vectors=vectors,
+        owes=owes,
+        ties=(),
+        key=key,
+    )
 
 
 def embed_all(contents: Sequence[Content], context: WriteContext) -> list[Outcomes]:

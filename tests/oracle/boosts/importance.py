@@ -12,7 +12,7 @@ def _values(spec: Spec, scene: Scene, table: Table) -> Column:
 
     def value(row: int) -> float:
         words = scores.get(row, 0.0)
-        share = words * spec["found"] if words > 0.0 else spec["bare"]
+        share = words * spec["matched"] if words > 0.0 else spec["unmatched"]
         return grid((scene.records[row].importance - 0.5) * share)
 
     return each(table, value)

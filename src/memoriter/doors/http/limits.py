@@ -6,15 +6,14 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, cast
 
 from memoriter.core.attributes import GROUPS
 from memoriter.core.errors import InputError, TooLarge, TooMany
+from memoriter.lanes.port import Lane
+from memoriter.pipeline.kinds import kinds
 
-_WALKS: Final = {
-    "max_depth": "hops", "max_hops": "hops", "max_visited": "visits", "max_nodes": "visits",
-}  # fmt: skip
-"""Options of recipes and requests that bound a walk over links, and the limit for each."""
 _TEXTS: Final = ("text", "content", "summary", "title")
 
 
@@ -83,16 +82,17 @@ class Limits:
                 f"where: groups are nested more than {self.nested} deep", hint="flatten the filter",
                 field="where",
             )  # fmt: skip
-        self._check_walks({name: fields[name] for name in _WALKS if name in fields}, "request")
+        named = {name: fields[name] for name in _work_limits() if name in fields}
+        self._check_work(named, "request")
         for part in ("overrides", "recipe"):
-            self._check_walks(fields.get(part), part)
+            self._check_work(fields.get(part), part)
         drafts = fields.get("memories")
         for each in (fields, *(cast("list[object]", drafts) if isinstance(drafts, list) else ())):
             self._check_texts(each)
         return fields
 
-    def _check_walks(self, part: object, path: str) -> None:
-        """Raise InputError for a walk over links that goes too far, anywhere in a part.
+    def _check_work(self, part: object, path: str) -> None:
+        """Raise InputError for an option of a lane that allows too much work, anywhere in a part.
 
         An override may name an option by its whole path (`lanes.links.max_depth`): the last name
         decides.
@@ -104,7 +104,7 @@ class Limits:
             items = ((str(at), each) for at, each in enumerate(cast("list[object]", part)))
         for name, value in items:
             most = {"hops": self.hops, "visits": self.visits}.get(
-                _WALKS.get(name.rpartition(".")[2], "")
+                _work_limits().get(name.rpartition(".")[2], "")
             )
             if most is not None and isinstance(value, int | float) and value > most:
                 raise InputError(
@@ -112,7 +112,7 @@ class Limits:
                     hint=f"give {most:,} or less",
                     field=f"{path}.{name}",
                 )
-            self._check_walks(value, f"{path}.{name}")
+            self._check_work(value, f"{path}.{name}")
 
     def _check_texts(self, draft: object) -> None:
         fields = cast("dict[str, Any]", draft) if isinstance(draft, dict) else {}
@@ -124,6 +124,13 @@ class Limits:
                     hint="split it into several memories",
                     field=name,
                 )
+
+
+@cache
+def _work_limits() -> dict[str, str]:
+    """Options of lanes that bound their work, and the limit for each; requests may name them."""
+    lanes = (each for each in kinds("lanes") if issubclass(each, Lane))
+    return {name: limit for lane in lanes for name, limit in lane.work_limits.items()}
 
 
 def _nested_deeper(where: object, most: int) -> bool:

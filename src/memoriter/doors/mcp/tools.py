@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from memoriter.core.errors import InputError
+from memoriter.core.names import JsonObject
 from memoriter.doors.mcp.reply_text import as_text
 from memoriter.doors.operations import BY_NAME, RIGHTS, Right
 from memoriter.doors.port import ForeignTool, foreign_tools
@@ -19,7 +20,6 @@ from memoriter.doors.requests import unknown_field
 from memoriter.doors.schema import Schema, names_of, outline_of, schema_of
 from memoriter.doors.tenant_session import TenantSession
 
-Plain = dict[str, Any]
 Choice = Literal["core", "full", "compat"]
 CHOICES: Final[tuple[Choice, ...]] = ("core", "full", "compat")
 """The sets of tools: six, all of ours, or six and those of other systems."""
@@ -34,8 +34,8 @@ class Tool:
     about: str
     input_schema: Schema
     output_schema: Schema
-    act: Callable[[TenantSession, object], Plain]
-    text: Callable[[Plain], str]
+    act: Callable[[TenantSession, object], JsonObject]
+    text: Callable[[JsonObject], str]
     """The reply as text, for hosts that show nothing else."""
     destructive: bool = False
     repeatable: bool = True
@@ -44,12 +44,14 @@ class Tool:
         """Whether a credential with this right may use it."""
         return RIGHTS.index(self.right) <= RIGHTS.index(right)
 
-    def run(self, tenant_session: TenantSession, data: object, *, spelled: bool = False) -> Plain:
+    def run(
+        self, tenant_session: TenantSession, data: object, *, spelled: bool = False
+    ) -> JsonObject:
         """Run the tool; raises InputError for a field that its schema does not show."""
         del spelled  # arguments are always JSON
         known = self.input_schema.get("properties", {})
         # The request model accepts more fields than the small set shows: check against the schema.
-        for field in cast("Plain", data):
+        for field in cast("JsonObject", data):
             if field not in known:
                 raise unknown_field(field, field, known)
         return self.act(tenant_session, data)
@@ -128,15 +130,15 @@ def _operation_tool(spec: ToolSpec, fields: tuple[str, ...] | None) -> Tool:
     operation = BY_NAME[spec.operation]
     reply = operation.brief or operation.reply
     return Tool(
-        operation.name,
-        operation.right,
-        f"{operation.summary} {spec.when}",
-        schema_of(operation.request, fields),
-        outline_of(reply) if fields is None else names_of(reply),
-        operation.run,
-        partial(as_text, operation.name),
-        operation.destructive,
-        operation.repeatable,
+        name=operation.name,
+        right=operation.right,
+        about=f"{operation.summary} {spec.when}",
+        input_schema=schema_of(operation.request, fields),
+        output_schema=outline_of(reply) if fields is None else names_of(reply),
+        act=operation.run,
+        text=partial(as_text, operation.name),
+        destructive=operation.destructive,
+        repeatable=operation.repeatable,
     )
 
 

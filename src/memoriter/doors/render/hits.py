@@ -22,10 +22,12 @@ from memoriter.doors.render.ink import (
     superseded_line,
 )
 from memoriter.doors.render.tree import hit_tree, plan_tree
+from memoriter.lanes.graph_lane import path_text
+from memoriter.text.figures import figure
 from memoriter.text.safe import one_line
 from memoriter.text.spans import Span
 from memoriter.why.bundles import Bundle, Bundles
-from memoriter.why.figures import boosts_of, figure, moves_of, path_line, scale_of
+from memoriter.why.hit_text import boosts_of, moves_of, scale_of
 from memoriter.why.result import Hit, Result
 
 BAR: Final = 24
@@ -184,7 +186,7 @@ def _record_line(hit: Hit, width: int) -> Text:
 
 def _moves(hit: Hit, width: int) -> Text:
     """What passes and orderings did with the hit, cut to the width."""
-    moves = moves_of(hit.moves, hit.rank)
+    moves = moves_of(hit)
     return _cut(Text(" · ".join(" ".join(move) for move in moves), DIM), width)
 
 
@@ -218,7 +220,7 @@ def _bundle(bundle: Bundle) -> Tree:
     tree = Tree(line, guide_style=DIM)
     for support in bundle.support:
         linked = Text(one_line(support.record.text))
-        linked.append(f"\n{path_line(support.path)}", DIM)
+        linked.append(f"\n{path_text(support.path)}", DIM)
         if support.superseded_by:
             linked.append("\n").append_text(superseded_line(support.superseded_by))
         tree.add(linked)

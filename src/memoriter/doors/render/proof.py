@@ -12,10 +12,10 @@ from rich.text import Text
 
 from memoriter.doors.render.hits import HitTable
 from memoriter.doors.render.ink import BAD, DIM, STRONG, WARN, fact_table, joined_line
+from memoriter.text.figures import figure
 from memoriter.text.safe import one_line
 from memoriter.why.change import Change
 from memoriter.why.diff import Diff, Move
-from memoriter.why.figures import figure
 from memoriter.why.replay import Replay
 from memoriter.why.whynot import WhyNot
 

@@ -14,8 +14,8 @@ from memoriter.core.record import Record, content_data
 from memoriter.core.times import iso, to_micros
 from memoriter.doors.render.ink import DIM, STRONG, TextColumns, date_text, fact_table, time_text
 from memoriter.memory.agents import Agent
+from memoriter.text.figures import figure, short
 from memoriter.text.safe import one_line, safe
-from memoriter.why.figures import figure, short
 
 _QUIET: Mapping[str, object] = {
     "kind": "note", "role": "memory", "memory_type": "semantic", "importance": 0.5,

@@ -11,8 +11,6 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from memoriter.core.explanation import Explanation
-from memoriter.core.ranking import Attempt
 from memoriter.doors.render.ink import (
     DIM,
     MATCH,
@@ -24,8 +22,15 @@ from memoriter.doors.render.ink import (
     superseded_line,
 )
 from memoriter.pipeline.plan import Plan, PlanStep
+from memoriter.text.figures import attempt_text, figure, pairs
 from memoriter.text.safe import one_line
-from memoriter.why.figures import figure, lanes_outside_score, moves_of, node_text, pairs
+from memoriter.why.hit_text import (
+    NodeLine,
+    lane_lines,
+    lanes_outside_score,
+    moves_of,
+    score_lines,
+)
 from memoriter.why.result import Hit
 
 _AFTER: Final = "after "
@@ -38,12 +43,13 @@ def hit_tree(hit: Hit, lanes: Mapping[str, Ink]) -> RenderableType:
     head = joined_line([Text(f"why #{hit.rank}", STRONG), one_line(hit.id)])
     journey = " → ".join(f"{stage} #{rank}" for stage, rank in hit.journey)
     head.append(f"\n{journey}", DIM)
-    for stage, move in moves_of(hit.moves, hit.rank):
+    for stage, move in moves_of(hit):
         head.append(f"\n{stage}: {move}", DIM)
     if hit.superseded_by:
         head.append("\n").append_text(superseded_line(hit.superseded_by))
-    tree = Tree(_label(hit.explanation, lanes), guide_style=DIM)
-    _grow(tree, hit.explanation, hit, lanes)
+    score = score_lines(hit)
+    tree = Tree(_label(score, lanes), guide_style=DIM)
+    _grow(tree, score, lanes)
     return Group(
         head, tree, *(_earlier_lane(label, hit, lanes) for label in lanes_outside_score(hit))
     )
@@ -53,23 +59,19 @@ def _earlier_lane(label: str, hit: Hit, lanes: Mapping[str, Ink]) -> Tree:
     """A lane that found the hit but adds nothing to its final score."""
     line = Text(f"{label} #{hit.lanes[label].rank}", lanes[label].style if label in lanes else "")
     tree = Tree(line.append(", before", DIM), guide_style=DIM)
-    why = hit.lanes[label].why
-    _grow(tree.add(_label(why, lanes)), why, hit, lanes)
+    evidence = lane_lines(hit, label)
+    _grow(tree.add(_label(evidence, lanes)), evidence, lanes)
     return tree
 
 
-def _grow(tree: Tree, node: Explanation, hit: Hit, lanes: Mapping[str, Ink]) -> None:
-    # The score of a lane is a leaf of the fusion; its own arithmetic hangs below that leaf.
-    for part in node.parts:
-        branch = tree.add(_label(part, lanes))
-        _grow(branch, part, hit, lanes)
-        if part.op == "leaf" and part.label in hit.lanes:
-            why = hit.lanes[part.label].why
-            _grow(branch.add(_label(why, lanes)), why, hit, lanes)
+def _grow(tree: Tree, shown: NodeLine, lanes: Mapping[str, Ink]) -> None:
+    for part in shown.below:
+        _grow(tree.add(_label(part, lanes)), part, lanes)
 
 
-def _label(node: Explanation, lanes: Mapping[str, Ink]) -> Text:
-    ink, words = lanes.get(node.label), node_text(node)
+def _label(shown: NodeLine, lanes: Mapping[str, Ink]) -> Text:
+    node, words, _ = shown
+    ink = lanes.get(node.label)
     line = Text().append(f"{figure(node.value)}  ", STRONG)
     if words.matched:
         line.append(words.matched, MATCH).append(f" {words.label}" if words.label else "")
@@ -114,17 +116,12 @@ def _step(step: PlanStep, ink: Ink | None, width: int) -> RenderableType:
     return grid
 
 
-def _tried(attempt: Attempt) -> str:
-    query = "" if attempt.query is None else f" {one_line(attempt.query)!r}"
-    return f"then {attempt.name}{query}: {attempt.hits}"
-
-
 def _detail(step: PlanStep) -> str:
     """The numbers of a step, the queries it tried, and how many rows each filter left."""
     left = {key.removeprefix(_AFTER): n for key, n in step.shows.items() if key.startswith(_AFTER)}
     rest = {k: v for k, v in step.shows.items() if not k.startswith(_AFTER) and v not in ([], {})}
     parts = [pairs(rest)] if rest else []
-    parts += [_tried(attempt) for attempt in step.attempts[1:]]
+    parts += [attempt_text(attempt) for attempt in step.attempts[1:]]
     if left:
         parts.append("rows left: " + " → ".join(f"{key} {count}" for key, count in left.items()))
     return one_line(" · ".join(parts))

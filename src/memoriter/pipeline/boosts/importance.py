@@ -14,23 +14,27 @@ from memoriter.rank.decay import importance
 
 
 class ImportanceBoost(Boost):
-    """(importance − ½) · `bare`, or times `found` and the lane's score if it has the record."""
+    """(importance − ½) · `unmatched`, or · `matched` · the lane's score if it found the record."""
 
     about: ClassVar[str] = "the importance of a record, from one half up or down"
 
     kind: Literal["importance"]
-    lane: Label = option("lane whose raw score it goes by", "words")
+    lane: Label = option("lane whose raw score multiplies the boost", "words")
     matched: float = option(
-        "worth of the distance, times that score, where the lane found the record",
+        "factor of (importance − ½) · the lane's score, for a record that the lane found",
         0.3,
         ge=0.0,
         le=1000.0,
-        alias="found",
     )
-    bare: float = option("worth of the distance elsewhere", 0.1, ge=0.0, le=1000.0)
+    unmatched: float = option(
+        "factor of (importance − ½), for a record that the lane did not find",
+        0.1,
+        ge=0.0,
+        le=1000.0,
+    )
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """Each row's gain or loss."""
         values = numbers(ctx.view, slate.rows, "importance")
         scores = lane_scores(slate, self.lane)
-        return Boosted(importance(values, scores, self.matched, self.bare), {"given": values})
+        return Boosted(importance(values, scores, self.matched, self.unmatched), {"given": values})

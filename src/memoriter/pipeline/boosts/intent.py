@@ -20,6 +20,7 @@ class IntentBoost(Boost):
 
     about: ClassVar[str] = "factors by what an English question wants"
     reads_score: ClassVar[bool] = True
+    traced: ClassVar[tuple[str, ...]] = ("intent",)
 
     kind: Literal["intent"]
     head: int = option("maximum candidates looked at, the best first", 1000, ge=1, le=10_000)

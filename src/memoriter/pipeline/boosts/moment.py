@@ -27,7 +27,7 @@ class MomentBoost(ShareBoost):
         moment = moment_of(ctx.query.text, ctx.query.now)
         if moment is None:
             return Skipped("the question names no time", idle=True)
-        span = {"said": moment.text, "since": iso(moment.since), "until": iso(moment.until)}
+        span = {"phrase": moment.text, "since": iso(moment.since), "until": iso(moment.until)}
         return Ready({**self.shows(), **span})
 
     def boost(self, ctx: Context, slate: Slate) -> Boosted:

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from memoriter.core.explanation import Explanation
 from memoriter.core.ranking import Scores
-from memoriter.core.slate import Slate
+from memoriter.core.slate import Op, Slate
 from memoriter.index.reads import chain_length, numbers, strings
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
 from memoriter.rank.decay import priority
 from memoriter.rank.grid import snap
-
-Op = Literal["sum", "product", "max"]
+from memoriter.text.figures import NodeText
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,9 @@ class Boost(RecipePart):
 
     reads_score: ClassVar[bool] = False
     """Whether its values depend on the score so far. Such a boost starts a new step."""
+
+    traced: ClassVar[tuple[str, ...]] = ()
+    """What it shows in the plan that the flat trace of a search repeats."""
 
     enabled: bool = option("whether it runs", default=True)
 
@@ -63,6 +66,11 @@ class Boost(RecipePart):
     @abstractmethod
     def boost(self, ctx: Context, slate: Slate) -> Boosted:
         """A value for each row of the slate."""
+
+    def node_text(self, node: Explanation) -> NodeText:
+        """The facts of its value; a record that the value comes from is shown as `from`."""
+        facts = {"from" if key in self.row_notes else key: v for key, v in node.facts.items()}
+        return super().node_text(replace(node, facts=facts))
 
     def inputs(self, ctx: Context, slate: Slate) -> Mapping[str, Scores]:
         """The numbers of records that its values follow from: columns `of.NAME` of the receipt."""

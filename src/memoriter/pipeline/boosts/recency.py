@@ -27,16 +27,18 @@ class RecencyBoost(ShareBoost):
 
     kind: Literal["recency"]
     unit: Literal["position", "cycle", "seconds", "days"] = option(
-        "age in",
+        "how age is measured, and the share that follows from it",
         "position",
         values={
-            "position": "records written since",
-            "cycle": "cycles, by half-life",
-            "seconds": "seconds, by half-life",
-            "days": "days: 1 / (1 + age)",
+            "position": "records written since; the newest has 1, the oldest 0",
+            "cycle": "cycles; the share halves with every half_life",
+            "seconds": "seconds; the share halves with every half_life",
+            "days": "days; the share is 1 / (1 + age)",
         },
     )
-    half_life: float = option("half-life", 50.0, gt=0.0, le=1e12)
+    half_life: float = option(
+        "age at which the share is ½, in cycles or seconds", 50.0, gt=0.0, le=1e12
+    )
     of: Literal["created", "committed", "occurred"] = option(
         "time that `seconds` and `days` go by", "created"
     )

@@ -19,7 +19,9 @@ class ReflectionBoost(Boost):
     about: ClassVar[str] = "a factor for reflections"
 
     kind: Literal["reflection"]
-    factor: float = option("factor", 1.0, ge=0.0, le=1000.0, always=True)
+    factor: float = option(
+        "factor of the score of a reflection", 1.0, ge=0.0, le=1000.0, always=True
+    )
 
     @property
     def op(self) -> Op:

@@ -27,6 +27,7 @@ class SessionBoost(Boost):
 
     about: ClassVar[str] = "a share of the better neighbour's score in the same session"
     reads_score: ClassVar[bool] = True
+    row_notes: ClassVar[tuple[str, ...]] = ("row",)
 
     kind: Literal["session"]
     weight: float = option("share of the neighbour's score", 0.3, ge=0.0, le=1000.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
-from memoriter.lanes.sources import sources_of
+from memoriter.lanes.reflection_sources import sources_of
 from memoriter.lanes.spec import option
 from memoriter.pipeline.boosts.port import Boost, Boosted, Op
 from memoriter.rank.sources import Lift, lifted
@@ -23,6 +23,7 @@ class SourcesBoost(Boost):
 
     about: ClassVar[str] = "reflections lend a share of their score to what they were made from"
     reads_score: ClassVar[bool] = True
+    row_notes: ClassVar[tuple[str, ...]] = ("row",)
 
     kind: Literal["sources"]
     window: int = option("best rows among which reflections are looked for", 25, ge=1, le=10_000)

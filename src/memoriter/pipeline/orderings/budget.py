@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context
 from memoriter.pipeline.orderings.port import Moved
 from memoriter.text.prompt import head_size, pack_entries
+
+SIZES: Final = ("tokens", "chars")
+"""The columns that it notes: the sizes of each entry."""
 
 
 def fit_budget(ctx: Context, slate: Slate) -> Moved:
@@ -30,4 +35,4 @@ def fit_budget(ctx: Context, slate: Slate) -> Moved:
         "used_chars": chars + sum(piece.chars for piece in pieces if piece.kept),
         "passed_over": len(pieces) - len(keep),
     }
-    return Moved(np.array(keep, np.intp), {"tokens": sizes[0], "chars": sizes[1]}, noted)
+    return Moved(np.array(keep, np.intp), dict(zip(SIZES, sizes, strict=True)), noted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 
@@ -31,22 +31,29 @@ class CollapseOrdering(Ordering):
     """Groups records by a key and keeps `most` of each group."""
 
     about: ClassVar[str] = "of records that say the same, one stays"
+    whole_notes: ClassVar[tuple[str, ...]] = ("group",)
 
     kind: Literal["collapse"]
     by: Literal["fingerprint", "near", "key"] = option(
-        "records are one by",
+        "what makes records duplicates",
         "fingerprint",
-        values={"fingerprint": "how texts begin", "near": "their vectors", "key": "a key"},
+        values={
+            "fingerprint": "texts that begin alike",
+            "near": "vectors with a high cosine",
+            "key": "equal values of `keys`",
+        },
     )
     keys: tuple[str, ...] = option(
-        "attributes or paths such as metadata.topic that make the key; without one of them a "
-        "record is a group of its own",
+        "attributes or paths such as metadata.topic that are compared; a record that lacks one is "
+        "no duplicate",
         (),
     )
-    cosine: float = option("cosine from which two vectors are one", 0.95, gt=0.0, le=1.0)
-    most: int = option("rows of a group that stay", 1, ge=1, le=1000)
+    cosine: float = option("cosine from which two records are duplicates", 0.95, gt=0.0, le=1.0)
+    most: int = option("how many of the duplicates stay", 1, ge=1, le=1000)
     keep: Literal["best", "newest"] = option(
-        "keeps", "best", values={"best": "the best", "newest": "the newest, at the best place"}
+        "which of the duplicates stays",
+        "best",
+        values={"best": "the one ranked best", "newest": "the newest, at the rank of the best"},
     )
     head: int = option("best rows that are looked at", 1000, ge=1, le=10_000)
 
@@ -92,13 +99,18 @@ class CollapseOrdering(Ordering):
         """The row that was kept instead, and the smallest `most` that keeps this one too."""
         size = int(dropping.move.details["group"][dropping.at])
         names = [name for name in self._standing(dropping) if name]
-        by = f"{names[0]} stands for it" if names else "others stand for it"
-        reason = f"{size} records are one by {self.by}: {by}"
+        kept = names[0] if names else "another"
+        reason = f"it is one of {size} duplicates by {self.by}; {kept} was kept"
         for most in range(self.most + 1, size + 1):
             wider = self.model_copy(update={"most": most})
             if dropping.at in wider.move(dropping.ctx, dropping.recipe, dropping.slate).at:
                 return Dropped(reason, {"most": most})
         return Dropped(reason)
+
+    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+        """The size of the group that the row stands for."""
+        if "group" in noted:
+            yield f"stands for a group of {noted['group']}"
 
     def _standing(self, dropping: Dropping) -> Iterator[str]:
         """The ids of kept rows that fall into one group with the dropped row."""

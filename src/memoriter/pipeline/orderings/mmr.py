@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +15,8 @@ from memoriter.lanes.spec import option
 from memoriter.pipeline.fusing import Label
 from memoriter.pipeline.orderings.port import Dropped, Dropping, Moved, Ordering
 from memoriter.rank.diverse import mmr_picks
+from memoriter.text.figures import short
+from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -28,13 +30,14 @@ class MmrOrdering(Ordering):
     """
 
     about: ClassVar[str] = "the best that does not repeat what stands above it (MMR)"
+    row_notes: ClassVar[tuple[str, ...]] = ("cause",)
 
     kind: Literal["mmr"]
     trade: float = option("relevance against repetition (1: relevance alone)", 0.5, ge=0.0, le=1.0)
     relevance: Literal["score", "unit"] = option(
-        "relevance is",
+        "relevance of a row",
         "score",
-        values={"score": "the score", "unit": "the score between least and greatest of the head"},
+        values={"score": "its score", "unit": "its score, scaled to 0…1 over the head"},
     )
     of: Label | None = option(
         "vector lane whose vectors are compared (none: those that the memory is searched by)", None
@@ -93,3 +96,11 @@ class MmrOrdering(Ordering):
             return score
         low, high = float(score.min()), float(score.max())
         return (score - low) / (high - low) if high > low else np.full(score.size, 0.5)
+
+    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+        """The penalty, and the row above that it is similar to."""
+        if noted.get("penalty"):
+            cause = (
+                f" for similarity to {one_line(str(noted['cause']))}" if "cause" in noted else ""
+            )
+            yield f"penalty {short(noted['penalty'])}{cause}"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from memoriter.core.ranking import Rows, Scores
 from memoriter.core.slate import Slate
 from memoriter.lanes.port import Context, Ready, Skipped
 from memoriter.lanes.spec import RecipePart, option
+from memoriter.text.figures import pairs
+from memoriter.text.safe import one_line
 
 if TYPE_CHECKING:
     from memoriter.pipeline.recipe import Recipe
@@ -88,6 +90,11 @@ class Ordering(RecipePart):
         """The rows, of `rows`, whose vectors a receipt needs to derive the hits."""
         del move, rows, hits
         return []
+
+    def notes(self, noted: Mapping[str, object]) -> Iterator[str]:
+        """What it noted about a hit (its `details`, by name), as phrases for people."""
+        if noted:
+            yield one_line(pairs(noted))
 
 
 def apply_move(slate: Slate, name: str, move: Moved) -> Slate:

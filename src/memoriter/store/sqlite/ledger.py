@@ -270,9 +270,16 @@ def swap_manifest(
 def rows_to_restore(tenant: str, dump: Dump) -> Sequenced:
     """The rows of a dump, as a settled batch to `write`."""
     return Sequenced(
-        replace(dump.head, published=0),
-        Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),
-        list(dump.records), list(dump.words), list(dump.vectors), list(dump.mentions),
-        list(dump.edges), list(dump.agents), list(dump.tombs), list(dump.chain), list(dump.keys),
-        list(dump.debts),
-    )  # fmt: skip
+        head=replace(dump.head, published=0),
+        commit=Commit(tenant, dump.head.seq, to_datetime(dump.head.time), ()),
+        records=list(dump.records),
+        words=list(dump.words),
+        vectors=list(dump.vectors),
+        mentions=list(dump.mentions),
+        edges=list(dump.edges),
+        agents=list(dump.agents),
+        tombs=list(dump.tombs),
+        chain=list(dump.chain),
+        keys=list(dump.keys),
+        debts=list(dump.debts),
+    )

@@ -286,17 +286,23 @@ class SqliteReader(ABC):
 
         debts = table("r.row, g.fingerprint, r.sum", f"debts r {_SPACE}", "r.row, g.fingerprint")
         return Dump(
-            head,
-            bookkeeping(CommitRow, table("seq, time, sum", "commits r", "seq")),
-            [ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
-            [RecordRow(*row) for row in table(_RECORD, "records r", "row")],
-            [VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
-            [MentionRow(*row) for row in table("seq, row, name, sum", "mentions r", "seq")],
-            [EdgeRow(*row) for row in table("seq, source, target, salt, body", "edges r", "seq")],
-            [AgentRow(*row) for row in table("seq, agent, salt, body", "agents r", "seq")],
-            [TombRow(*row) for row in table("seq, salt, body", "tombs r", "seq")],
-            bookkeeping(KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")),
-            bookkeeping(DebtRow, debts),
+            head=head,
+            commits=bookkeeping(CommitRow, table("seq, time, sum", "commits r", "seq")),
+            chain=[ChainRow(*row) for row in table("seq, kind, digest, link", "chain r", "seq")],
+            records=[RecordRow(*row) for row in table(_RECORD, "records r", "row")],
+            vectors=[VectorRow(*row) for row in table(_VECTOR, f"vectors r {_SPACE}", "r.seq")],
+            mentions=[
+                MentionRow(*row) for row in table("seq, row, name, sum", "mentions r", "seq")
+            ],
+            edges=[
+                EdgeRow(*row) for row in table("seq, source, target, salt, body", "edges r", "seq")
+            ],
+            agents=[AgentRow(*row) for row in table("seq, agent, salt, body", "agents r", "seq")],
+            tombs=[TombRow(*row) for row in table("seq, salt, body", "tombs r", "seq")],
+            keys=bookkeeping(
+                KeyRow, table("key, asked, seq, time, id, debt, sum", "keys r", "key")
+            ),
+            debts=bookkeeping(DebtRow, debts),
             damaged=damaged,
         )
 
@@ -312,7 +318,7 @@ def checked_head(tenant: str, *row: Any) -> Head:
     )
     if (head.seq, head.time, head.link) != (*last, link or b""):
         raise Corrupt(
-            f"tenant {tenant!r} is at entry {head.seq}, its last commit or link is not",
+            f"tenant {tenant!r}: its head names entry {head.seq}, which is not its last commit",
             hint="the file was damaged or changed from outside; restore a backup",
         )
     return head

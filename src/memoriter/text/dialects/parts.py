@@ -37,7 +37,7 @@ def all_of(parts: Iterable[Node | None]) -> Node | None:
 
 
 def excluding(keep: Node | None, drops: Sequence[Node]) -> Node | None:
-    """`keep` except what satisfies one of the drops."""
+    """A node that matches what `keep` matches and none of `drops` does; None if `keep` is."""
     drop = any_of(drops)
     return keep if keep is None or drop is None else Without(keep, drop)
 

@@ -23,14 +23,13 @@ from typing import Final
 
 from .again import check_second
 from .envelope import check_envelope, check_rest, check_shape
-from .evidence import check_evidence
+from .evidence import check_evidence, check_units
 from .fusing import check_first
 from .moves import check_hits, check_moves
 from .numbers import Data, canonical, unpacked_columns
 from .ranking import check_lanes
 from .search import Search
 from .skipping import check_skipped
-from .units import check_units
 
 __all__ = [
     "VERSION", "NotAReceipt", "Verified", "check_version", "parse_receipt",

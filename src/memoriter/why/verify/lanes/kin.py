@@ -15,7 +15,7 @@ def _met(leaf: ClaimedLeaf) -> list[Comparison]:
     """Comparisons for a pair of words: the query word's weight, the cosine, their product."""
     facts = leaf.facts
     rarity = idf(facts["records"], facts["df"], "positive")
-    whole = leaf.root["facts"]["said"]
+    whole = leaf.root["facts"]["total"]
     weight = facts["norm"] * rarity / whole if whole else 0.0
     word = facts["asked"]
     least = snap(leaf.lane["min_cosine"])
@@ -23,7 +23,7 @@ def _met(leaf: ClaimedLeaf) -> list[Comparison]:
         *same_at_every_hit(
             leaf,
             ("records", facts["records"]),
-            ("said", whole),
+            ("total", whole),
             (f"df/{word}", facts["df"]),
             (f"norm/{word}", facts["norm"]),
         ),

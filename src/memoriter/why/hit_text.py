@@ -1,0 +1,140 @@
+"""The text of a hit: the tree of its score, its boosts and its moves, for terminal and HTML output.
+
+Lines about a kind of lane, boost or ordering come from its own class (`node_text`, `notes`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple, cast
+
+from memoriter.core.explanation import Explanation
+from memoriter.pipeline.orderings.budget import SIZES
+from memoriter.pipeline.plan import ordering_steps
+from memoriter.text.figures import NodeText, figure, node_text, pairs, short
+from memoriter.text.safe import one_line
+from memoriter.why.result import Hit
+
+_IDLE: Final = {"sum": 0.0, "product": 1.0, "max": -math.inf, "min": math.inf}
+"""The neutral element of each operation: a part of that value changes nothing."""
+_SIGNS: Final = {"sum": "+", "product": "×", "max": "at least ", "min": "at most "}
+
+
+# -- the tree of a score ---------------------------------------------------------------------------
+
+
+class NodeLine(NamedTuple):
+    """A node of an explanation with its text, and the lines below it."""
+
+    node: Explanation
+    text: NodeText
+    below: tuple[NodeLine, ...]
+
+
+def score_lines(hit: Hit) -> NodeLine:
+    """The score of a hit; below the contribution of a lane stands the lane's own evidence."""
+    return _score_line(hit, hit.explanation)
+
+
+def _score_line(hit: Hit, node: Explanation) -> NodeLine:
+    below = [_score_line(hit, part) for part in node.parts]
+    if node.op == "leaf" and node.label in hit.lanes:
+        below.append(lane_lines(hit, node.label))
+    boost = hit.recipe.boosts.get(node.label)
+    if boost is None or node.op != "leaf" or _fused(node):
+        return NodeLine(node, _plain_text(node), tuple(below))
+    return NodeLine(node, boost.node_text(node), tuple(below))
+
+
+def lane_lines(hit: Hit, label: str) -> NodeLine:
+    """The evidence of a lane for a hit."""
+    lane = hit.recipe.lanes[label]
+
+    def line(node: Explanation) -> NodeLine:
+        return NodeLine(node, lane.node_text(node), tuple(map(line, node.parts)))
+
+    return line(hit.lanes[label].why)
+
+
+def plain_lines(node: Explanation) -> NodeLine:
+    """An explanation without its hit: the makers of its nodes are not known."""
+    return NodeLine(node, _plain_text(node), tuple(map(plain_lines, node.parts)))
+
+
+def _fused(node: Explanation) -> bool:
+    """Whether a node is the contribution of a signal to a weighted fusion."""
+    return {"score", "scaled", "weight"} <= node.facts.keys()
+
+
+def _plain_text(node: Explanation) -> NodeText:
+    """The text of a node; of a fused signal, how its score became a contribution."""
+    if not _fused(node):
+        return node_text(node)
+    facts = node.facts
+    score, scaled, weight = (short(facts[key]) for key in ("score", "scaled", "weight"))
+    made = f"{score} → scaled {scaled} × weight {weight}"
+    detail = f"rank {facts['rank']} · {made}" if "rank" in facts else made
+    return node_text(replace(node, facts={}))._replace(detail=detail)
+
+
+# -- ranks, boosts and moves -----------------------------------------------------------------------
+
+
+def scale_of(root: Explanation) -> str:
+    """The stage that produced a score; only scores of the same stage can be compared."""
+    node = root
+    while node.parts and node.parts[0].op != "leaf":
+        node = node.parts[0]
+    return node.label
+
+
+def boosts_of(root: Explanation, lanes: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """(label, effect) of each boost or reranker that changed a score: `session +0.120`."""
+    if root.op == "leaf":
+        return
+    for part in root.parts:
+        if part.op != "leaf":
+            yield from boosts_of(part, lanes)
+        elif part.label == root.label:
+            yield part.label, figure(part.value)
+        elif (part.label not in lanes or root.label == "boosted") and part.value != _IDLE[root.op]:
+            sign = "" if root.op == "sum" and part.value < 0 else _SIGNS[root.op]
+            yield part.label, f"{sign}{figure(part.value)}"
+
+
+def moves_of(hit: Hit) -> Iterator[tuple[str, str]]:
+    """(stage, text) of each stage that moved a hit or noted something about it."""
+    ranks = [*(cast("int", noted["from"]) for noted in hit.moves.values()), hit.rank]
+    for (stage, noted), before, place in zip(hit.moves.items(), ranks, ranks[1:], strict=False):
+        notes = ", ".join(_notes(hit, stage, noted))
+        if place != before:
+            way = f"#{before} → #{place}"
+            yield one_line(stage), f"{way}, {notes}" if notes else way
+        elif notes:
+            yield one_line(stage), f"#{place}, {notes}"
+
+
+def _notes(hit: Hit, stage: str, noted: Mapping[str, object]) -> Iterator[str]:
+    """The notes of a stage: of an ordering by its class, of a pass the scores."""
+    own = {key: value for key, value in noted.items() if key != "from"}
+    if (ordering := ordering_steps(hit.recipe).get(stage)) is not None:
+        yield from ordering.notes(own)
+        return
+    if "before" in own:
+        yield f"score {short(own.pop('before'))} → {short(own.pop('score'))}"
+    if rest := {key: value for key, value in own.items() if key not in SIZES}:
+        yield one_line(pairs(rest))
+
+
+def lanes_outside_score(hit: Hit) -> list[str]:
+    """The lanes that found a hit but have no part in its final score, as a pass replaced it."""
+    inside = set(_labels(hit.explanation))
+    return [label for label in hit.lanes if label not in inside]
+
+
+def _labels(node: Explanation) -> Iterator[str]:
+    yield node.label
+    for part in node.parts:
+        yield from _labels(part)
